@@ -1,0 +1,30 @@
+/** The kinds that the proxy reads. `Endpoints` only from manifests and from clusters without EndpointSlices. */
+export type ResourceKind = 'Service' | 'EndpointSlice' | 'Endpoints' | 'Node' | 'ServiceCIDR';
+
+/** Identity of an object. Cluster-scoped kinds have the namespace "". */
+export interface ObjectReference {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Where sources deliver objects. Objects arrive raw, as decoded JSON: the receiver validates them, reports and leaves
+ * out what is invalid, and never throws. Calls are synchronous and cheap; the receiver batches.
+ */
+export interface ObjectSink {
+  /** The object was added or changed. Delivering an unchanged object again is allowed and has no effect. */
+  applied(kind: ResourceKind, object: unknown): void;
+  deleted(kind: ResourceKind, reference: ObjectReference): void;
+  /** The initial list of this kind has been delivered completely. Once per kind; idempotent. */
+  synced(kind: ResourceKind): void;
+}
+
+/**
+ * A place that objects come from: an API server, manifest files, an embedder's own. `start` begins delivery and resolves
+ * when the source is under way, not when it is synced; it rejects only on errors that no retry mends. Connection
+ * failures are retried inside, with backoff. `stop` ends delivery and releases everything; idempotent.
+ */
+export interface ClusterSource {
+  start(sink: ObjectSink, signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,46 @@
+import ipaddr from 'ipaddr.js';
+import { parseAddress } from './address.js';
+import type { IpFamily } from './ip-family.js';
+
+/** A network: its masked first address in canonical text, and the prefix length. */
+export interface Cidr {
+  readonly family: IpFamily;
+  readonly address: string;
+  readonly prefixLength: number;
+}
+
+/** Reads `address/length`; host bits are cleared. Undefined when the text is no CIDR. Leading zeros are tolerated. */
+export function parseCidr(text: unknown): Cidr | undefined {
+  if (typeof text !== 'string') return undefined;
+  const parts = /^([^/]+)\/(\d{1,4})$/.exec(text);
+  const address = parseAddress(parts?.[1]);
+  if (!parts || !address) return undefined;
+  const prefixLength = Number(parts[2]);
+  if (prefixLength > addressBits(address.family)) return undefined;
+  return { family: address.family, address: maskAddress(address.text, prefixLength), prefixLength };
+}
+
+export function cidrText(cidr: Cidr): string {
+  return `${cidr.address}/${cidr.prefixLength}`;
+}
+
+export function addressBits(family: IpFamily): 32 | 128 {
+  return family === 'IPv4' ? 32 : 128;
+}
+
+/** The network address of `address` under a prefix of that length, in canonical text. */
+export function maskAddress(address: string, prefixLength: number): string {
+  const bytes = ipaddr.parse(address).toByteArray();
+  const masked = bytes.map((byte, index) => {
+    const bits = Math.min(8, Math.max(0, prefixLength - index * 8));
+    return byte & (0xff << (8 - bits)) & 0xff;
+  });
+  const network = ipaddr.fromByteArray(masked);
+  return network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString();
+}
+
+/** Whether the address (canonical text of the CIDR's family) lies inside. */
+export function cidrContains(cidr: Cidr, address: string): boolean {
+  const isIPv6 = address.includes(':');
+  return isIPv6 === (cidr.family === 'IPv6') && maskAddress(address, cidr.prefixLength) === cidr.address;
+}

@@ -1,0 +1,4 @@
+/** The two address families. Every table, tracker and rule set exists once per family (spec/model.md). */
+export type IpFamily = 'IPv4' | 'IPv6';
+
+export const IP_FAMILIES: readonly IpFamily[] = ['IPv4', 'IPv6'];

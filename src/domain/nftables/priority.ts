@@ -1,0 +1,16 @@
+/** Text of a packet priority as nft prints its type classid: `major:minor` in hex, `none` for 0, `root` for all ones. */
+export function formatPriority(value: number): string {
+  if (value === 0) return 'none';
+  if (value === 0xffffffff) return 'root';
+  const major = value >>> 16;
+  const minor = value & 0xffff;
+  return `${major === 0 ? '' : major.toString(16)}:${minor === 0 ? '' : minor.toString(16)}`;
+}
+
+/** The number behind formatPriority's text. */
+export function parsePriority(text: string): number {
+  if (text === 'none') return 0;
+  if (text === 'root') return 0xffffffff;
+  const [major = '', minor = ''] = text.split(':');
+  return (parseInt(major || '0', 16) * 0x10000 + parseInt(minor || '0', 16)) >>> 0;
+}

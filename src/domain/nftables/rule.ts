@@ -1,0 +1,57 @@
+/**
+ * The rules that the nftables backend writes, as plain values. One value has two written forms that must agree:
+ * nft's text (render-text.ts) and netlink expressions (the netlink transport). Only what the backend needs is here.
+ */
+
+/** One component of a lookup key, read from the packet or computed for it. */
+export type KeyField =
+  | { readonly field: 'saddr'; /** Only the first bits count. */ readonly prefixLength?: number }
+  | { readonly field: 'daddr' }
+  | { readonly field: 'l4proto' }
+  | { readonly field: 'dport' }
+  | { readonly field: 'priority' }
+  /** A random number in [offset, offset + modulus): `numgen random mod M offset O`. */
+  | { readonly field: 'random'; readonly modulus: number; readonly offset: number };
+
+export type Key = readonly KeyField[];
+
+export type Comparison = '==' | '!=';
+
+/**
+ * One statement of a rule. Statements run in order; a comparison or lookup that fails ends the rule and the packet goes
+ * on with the next one. "Priority" is the packet's queueing priority (skb->priority), which serves as a register between
+ * two lookups and is cleared again before the packet leaves.
+ */
+export type Statement =
+  | { readonly kind: 'address'; readonly field: 'saddr' | 'daddr'; readonly is: Comparison; /** `a/n`, or one address. */ readonly network: string }
+  | { readonly kind: 'input-interface'; readonly is: Comparison; readonly name: string; /** Name is a prefix: `veth*`. */ readonly wildcard: boolean }
+  | { readonly kind: 'dport'; readonly is: Comparison; readonly port: number }
+  /** The address belongs to this host: `fib saddr type local`. */
+  | { readonly kind: 'local-address'; readonly field: 'saddr' | 'daddr' }
+  | { readonly kind: 'new-connection' }
+  /** The connection's destination was translated: `ct status dnat`. */
+  | { readonly kind: 'translated' }
+  | { readonly kind: 'member'; readonly key: Key; readonly set: string; readonly is: Comparison }
+  | { readonly kind: 'verdict-map'; readonly key: Key; readonly map: string }
+  | { readonly kind: 'set-priority'; readonly to: 'none' | { readonly key: Key; readonly map: string } }
+  | { readonly kind: 'priority-at-least'; readonly value: number }
+  | { readonly kind: 'mark-has'; readonly bit: number }
+  | { readonly kind: 'mark-set'; readonly bit: number }
+  | { readonly kind: 'mark-flip'; readonly bit: number }
+  /** Adds the key to a dynamic set, or renews its time. Fails (and ends the rule) when the set is full. */
+  | { readonly kind: 'remember'; readonly key: Key; readonly set: string; readonly timeoutSeconds: number }
+  /** Translates the destination to the address and port that the map holds for the key. Ends the walk. */
+  | { readonly kind: 'dnat'; readonly key: Key; readonly map: string }
+  /** `masquerade fully-random`. Ends the walk. */
+  | { readonly kind: 'masquerade' }
+  /** ICMP (or ICMPv6) port unreachable. */
+  | { readonly kind: 'reject' }
+  | { readonly kind: 'drop' }
+  | { readonly kind: 'return' }
+  | { readonly kind: 'jump'; readonly chain: string }
+  | { readonly kind: 'goto'; readonly chain: string };
+
+export interface Rule {
+  readonly statements: readonly Statement[];
+  readonly comment?: string;
+}

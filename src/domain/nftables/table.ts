@@ -1,0 +1,59 @@
+import type { IpFamily } from '../net/ip-family.js';
+import type { Rule } from './rule.js';
+
+/** The table keeps kube-proxy's name, so that taking over, and going back, is one transaction (spec/nftables.md 1). */
+export const TABLE_NAME = 'kube-proxy';
+
+/** nft's name of the family. */
+export function nftFamily(family: IpFamily): 'ip' | 'ip6' {
+  return family === 'IPv4' ? 'ip' : 'ip6';
+}
+
+/** What a component of a set's key or a map's value is. `number` is a numgen result, `priority` nft's classid. */
+export type DataType = 'address' | 'protocol' | 'port' | 'number' | 'priority';
+
+export interface SetDefinition {
+  readonly name: string;
+  readonly key: readonly DataType[];
+  /** Present for maps. */
+  readonly value?: 'verdict' | readonly DataType[];
+  /** Filled by packets (`flags dynamic,timeout`), at most so many elements. */
+  readonly dynamicSize?: number;
+  readonly comment?: string;
+}
+
+/**
+ * One element. Key and value are nft's own text, canonical: components joined by ` . `, addresses canonical, protocols
+ * by name, numbers decimal, priorities as formatPriority prints them, verdicts as `goto chain`.
+ */
+export interface SetElement {
+  readonly key: string;
+  readonly value?: string;
+  readonly comment?: string;
+}
+
+export interface Hook {
+  readonly type: 'filter' | 'nat';
+  readonly hook: 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
+  readonly priority: number;
+}
+
+export interface ChainDefinition {
+  readonly name: string;
+  /** Present for base chains. */
+  readonly hook?: Hook;
+}
+
+/** One step of a transaction on the table. A transaction applies all its steps in order, or none. */
+export type Operation =
+  | { readonly op: 'add-table'; readonly comment: string }
+  | { readonly op: 'delete-table' }
+  | { readonly op: 'add-chain'; readonly chain: ChainDefinition }
+  | { readonly op: 'flush-chain'; readonly chain: string }
+  | { readonly op: 'delete-chain'; readonly chain: string }
+  | { readonly op: 'add-rule'; readonly chain: string; readonly rule: Rule }
+  | { readonly op: 'add-set'; readonly set: SetDefinition }
+  | { readonly op: 'delete-set'; readonly set: SetDefinition }
+  | { readonly op: 'flush-set'; readonly set: SetDefinition }
+  | { readonly op: 'add-elements'; readonly set: SetDefinition; readonly elements: readonly SetElement[] }
+  | { readonly op: 'delete-elements'; readonly set: SetDefinition; readonly elements: readonly SetElement[] };
