@@ -1,0 +1,85 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Rule } from '../../domain/nftables/rule.js';
+import type { ChainDefinition, Operation, SetDefinition, SetElement } from '../../domain/nftables/table.js';
+
+/**
+ * A way to speak to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing of
+ * services; it carries transactions and reads the table `kube-proxy` of one family back.
+ */
+export interface NftTransport {
+  readonly name: 'netlink' | 'cli' | 'memory';
+
+  /**
+   * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed.
+   * Rejects with NftCommitError when it refused: nothing has changed then. No retries inside. Not reentrant: the caller
+   * waits for one call to settle before the next. An empty list does nothing.
+   */
+  commit(family: IpFamily, operations: readonly Operation[]): Promise<void>;
+
+  /**
+   * Reads the whole table, or undefined when there is none. A read disturbed by a concurrent commit is repeated inside.
+   * Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are left out.
+   * `expected` names the sets whose layout the caller knows; elements of other sets are left out.
+   */
+  read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined>;
+
+  /**
+   * A number that changes with every committed nf_tables transaction of anybody in this network namespace, or undefined
+   * where it is not to be had. Cheap: made to be asked every second.
+   */
+  generation(): Promise<number | undefined>;
+
+  /** The text by which `read` would describe this rule, set or chain if the kernel held exactly it. */
+  fingerprintRule(family: IpFamily, rule: Rule): string;
+  fingerprintSet(family: IpFamily, set: SetDefinition): string;
+  fingerprintChain(chain: ChainDefinition): string;
+
+  /** Releases sockets and processes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What the kernel holds, described by fingerprints that compare equal to those of the transport. */
+export interface TableState {
+  readonly chains: ReadonlyMap<string, ChainState>;
+  readonly sets: ReadonlyMap<string, SetState>;
+}
+
+export interface ChainState {
+  readonly fingerprint: string;
+  readonly rules: readonly string[];
+}
+
+export interface SetState {
+  readonly fingerprint: string;
+  /** By key. */
+  readonly elements: ReadonlyMap<string, SetElement>;
+}
+
+/** One thing that the kernel refused in a transaction. */
+export interface NftFailure {
+  /** Index into the operations of the commit. Undefined when the transport cannot tell. */
+  readonly operation?: number;
+  /** Index into the elements of that operation, where known. */
+  readonly element?: number;
+  /** The kernel's name for the error (`EEXIST`), or the tool's message. */
+  readonly reason: string;
+}
+
+/** A transaction was refused; the kernel is unchanged. */
+export class NftCommitError extends Error {
+  constructor(
+    readonly family: IpFamily,
+    readonly failures: readonly NftFailure[],
+  ) {
+    super(`nftables refused a transaction on table kube-proxy (${family}): ${describe(failures)}`);
+    this.name = 'NftCommitError';
+  }
+}
+
+function describe(failures: readonly NftFailure[]): string {
+  const shown = failures.slice(0, 3).map(({ operation, element, reason }) => {
+    const place = operation === undefined ? '' : ` at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
+    return `${reason}${place}`;
+  });
+  return shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given';
+}
