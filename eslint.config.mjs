@@ -37,7 +37,8 @@ export default tseslint.config(
         'error',
         { patterns: [{ regex: '^(?!\\.|ipaddr\\.js$|node:crypto$)', message: 'The domain is pure: no I/O, no framework.' }] },
       ],
-      'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval', 'fetch', 'Date'],
+      'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval', 'fetch'],
+      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'The domain has no clock.' }],
     },
   },
   {

@@ -1,0 +1,62 @@
+import type { Protocol } from '../model/service-port-name.js';
+import { InvalidObject, quote } from './problem.js';
+
+export type RawObject = Readonly<Record<string, unknown>>;
+
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/** An object where one must stand; missing counts as empty. */
+export function objectField(value: unknown, path: string): RawObject {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw new InvalidObject(`${path} must be an object`);
+  return value as RawObject;
+}
+
+/** A list; missing counts as empty. */
+export function listField(value: unknown, path: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new InvalidObject(`${path} must be a list`);
+  return value;
+}
+
+/** A text or, when missing, "". */
+export function textField(value: unknown, path: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw new InvalidObject(`${path} must be a string, not ${quote(value)}`);
+  return value;
+}
+
+/** A DNS label (RFC 1123), as namespaces, Services and port names are. */
+export function labelField(value: unknown, path: string): string {
+  if (typeof value !== 'string' || !LABEL.test(value)) throw new InvalidObject(`${path} ${quote(value)} is not a DNS label`);
+  return value;
+}
+
+/** A DNS subdomain (RFC 1123), as most objects are named. */
+export function subdomainField(value: unknown, path: string): string {
+  if (typeof value !== 'string' || !SUBDOMAIN.test(value)) {
+    throw new InvalidObject(`${path} ${quote(value)} is not a DNS subdomain`);
+  }
+  return value;
+}
+
+export function integerField(value: unknown, path: string, least: number, most: number): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw new InvalidObject(`${path} ${quote(value)} is not a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/** A protocol name; missing means TCP. */
+export function protocolField(value: unknown, path: string): Protocol {
+  if (value === undefined || value === null || value === '') return 'TCP';
+  if (value === 'TCP' || value === 'UDP' || value === 'SCTP') return value;
+  throw new InvalidObject(`${path} ${quote(value)} is not TCP, UDP or SCTP`);
+}
+
+/** Whether the object's metadata carries the label, whatever its value. */
+export function hasLabel(metadata: RawObject, label: string): boolean {
+  const labels = metadata.labels;
+  return typeof labels === 'object' && labels !== null && Object.hasOwn(labels, label);
+}

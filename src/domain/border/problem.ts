@@ -1,0 +1,23 @@
+/**
+ * Result of reading an object from outside. `value` undefined: the object is unusable, `problems` say why. `ignored`:
+ * valid, but not for this proxy. Otherwise problems name parts that were left out.
+ */
+export interface Reading<T> {
+  readonly value?: T;
+  readonly ignored?: string;
+  readonly problems: readonly string[];
+}
+
+/** An object from outside breaks a rule; the message names the field and the rule. */
+export class InvalidObject extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'InvalidObject';
+  }
+}
+
+/** Text from outside as it may stand in a log line: quoted, shortened, control characters escaped. */
+export function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

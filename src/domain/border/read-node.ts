@@ -1,0 +1,47 @@
+import type { Node } from '../model/node.js';
+import { parseAddress } from '../net/address.js';
+import { cidrText, parseCidr } from '../net/cidr.js';
+import { listField, objectField, subdomainField, textField } from './fields.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
+
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
+const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
+
+/** Reads a `v1 Node` (spec/server.md 2, 8.3). */
+export function readNode(raw: unknown): Reading<Node> {
+  const problems: string[] = [];
+  try {
+    const object = objectField(raw, 'Node');
+    const metadata = objectField(object.metadata, 'metadata');
+    const spec = objectField(object.spec, 'spec');
+    const taints = listField(spec.taints, 'spec.taints').map((taint, index) => objectField(taint, `spec.taints[${index}]`));
+    const deleting = metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
+    return {
+      value: {
+        name: subdomainField(metadata.name, 'metadata.name'),
+        zone: textField(objectField(metadata.labels, 'metadata.labels')[ZONE_LABEL], `label ${ZONE_LABEL}`),
+        addresses: readAddresses(objectField(object.status, 'status').addresses),
+        podCIDRs: listField(spec.podCIDRs, 'spec.podCIDRs').flatMap((text, index) => {
+          const cidr = parseCidr(text);
+          if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; left out`);
+          return cidr ? [cidrText(cidr)] : [];
+        }),
+        leaving: deleting || taints.some(({ key }) => key === AUTOSCALER_TAINT),
+      },
+      problems,
+    };
+  } catch (error) {
+    if (error instanceof InvalidObject) return { problems: [error.message] };
+    throw error;
+  }
+}
+
+function readAddresses(raw: unknown): string[] {
+  const entries = listField(raw, 'status.addresses').map((entry, index) => objectField(entry, `status.addresses[${index}]`));
+  return ['InternalIP', 'ExternalIP'].flatMap((type) =>
+    entries.flatMap((entry) => {
+      const address = entry.type === type ? parseAddress(entry.address) : undefined;
+      return address ? [address.text] : [];
+    }),
+  );
+}

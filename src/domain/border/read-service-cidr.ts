@@ -1,0 +1,34 @@
+import { cidrText, parseCidr, type Cidr } from '../net/cidr.js';
+import { listField, objectField, subdomainField } from './fields.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
+
+/** The ranges of a `networking.k8s.io/v1 ServiceCIDR`, under the object's name. */
+export interface ServiceCidr {
+  readonly name: string;
+  readonly cidrs: readonly Cidr[];
+}
+
+export function readServiceCidr(raw: unknown): Reading<ServiceCidr> {
+  try {
+    const object = objectField(raw, 'ServiceCIDR');
+    const name = subdomainField(objectField(object.metadata, 'metadata').name, 'metadata.name');
+    const cidrs = listField(objectField(object.spec, 'spec').cidrs, 'spec.cidrs').map((text, index) => {
+      const cidr = parseCidr(text);
+      if (!cidr) throw new InvalidObject(`spec.cidrs[${index}] ${quote(text)} is not a CIDR`);
+      return cidr;
+    });
+    return { value: { name, cidrs }, problems: [] };
+  } catch (error) {
+    if (error instanceof InvalidObject) return { problems: [error.message] };
+    throw error;
+  }
+}
+
+/** The ranges of one family over all ServiceCIDR objects: canonical texts, sorted, each once. */
+export function serviceRanges(objects: Iterable<ServiceCidr>, family: Cidr['family']): readonly string[] {
+  const texts = new Set<string>();
+  for (const { cidrs } of objects) {
+    for (const cidr of cidrs) if (cidr.family === family) texts.add(cidrText(cidr));
+  }
+  return [...texts].sort();
+}

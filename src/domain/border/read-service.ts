@@ -1,0 +1,162 @@
+import type { Service, ServicePortSpec } from '../model/service.js';
+import { parseAddress, type Address } from '../net/address.js';
+import { parseCidr, type Cidr } from '../net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import {
+  hasLabel,
+  integerField,
+  labelField,
+  listField,
+  objectField,
+  protocolField,
+  textField,
+  type RawObject,
+} from './fields.js';
+import { InvalidObject, quote, type Reading } from './problem.js';
+
+/** Services that carry this label, whatever its value, belong to another proxy. */
+export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+
+const DEFAULT_AFFINITY_SECONDS = 10800;
+const MAX_AFFINITY_SECONDS = 86400;
+
+/** Reads a `v1 Service` (spec/model.md 2). Addresses and ranges that do not parse are left out, as kube-proxy does. */
+export function readService(raw: unknown): Reading<Service> {
+  const problems: string[] = [];
+  try {
+    const object = objectField(raw, 'Service');
+    const metadata = objectField(object.metadata, 'metadata');
+    const spec = objectField(object.spec, 'spec');
+    const namespace = labelField(metadata.namespace, 'metadata.namespace');
+    const name = labelField(metadata.name, 'metadata.name');
+    const ignored = reasonToIgnore(metadata, spec);
+    if (ignored !== undefined) return { ignored, problems };
+    return { value: readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems), problems };
+  } catch (error) {
+    if (error instanceof InvalidObject) return { problems: [error.message] };
+    throw error;
+  }
+}
+
+function reasonToIgnore(metadata: RawObject, spec: RawObject): string | undefined {
+  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL)) return `label ${SERVICE_PROXY_NAME_LABEL} names another proxy`;
+  if (spec.type === 'ExternalName') return 'type ExternalName';
+  if (spec.clusterIP === 'None') return 'headless: clusterIP None';
+  if (spec.clusterIP === undefined || spec.clusterIP === null || spec.clusterIP === '') return 'no clusterIP yet';
+  return undefined;
+}
+
+function readProxiedService(
+  namespace: string,
+  name: string,
+  spec: RawObject,
+  status: RawObject,
+  problems: string[],
+): Service {
+  const type = textField(spec.type, 'spec.type') || 'ClusterIP';
+  const externalIPs = readAddresses(listField(spec.externalIPs, 'spec.externalIPs'), 'spec.externalIPs', problems);
+  const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
+  const externalPolicyLocal = spec.externalTrafficPolicy === 'Local' && reachableFromOutside;
+  return {
+    namespace,
+    name,
+    clusterIPs: readClusterIPs(spec),
+    ports: readPorts(spec),
+    affinitySeconds: readAffinity(spec),
+    externalIPs,
+    loadBalancerIPs: readLoadBalancerIPs(status, problems),
+    sourceRanges: readSourceRanges(spec, problems),
+    externalPolicyLocal,
+    internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
+    healthCheckNodePort: externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, problems) : 0,
+  };
+}
+
+function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
+  const families = listField(spec.ipFamilies, 'spec.ipFamilies');
+  const result: Partial<Record<IpFamily, string>> = {};
+  const take = (text: unknown, path: string, family?: unknown) => {
+    const address = parseAddress(text);
+    if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
+    if (family !== undefined && address.family !== family) {
+      throw new InvalidObject(`${path} ${quote(text)} is not of the family ${quote(family)} that spec.ipFamilies names`);
+    }
+    result[address.family] = address.text;
+  };
+  if (families.length === 0) {
+    take(spec.clusterIP, 'spec.clusterIP');
+    return result;
+  }
+  const clusterIPs = listField(spec.clusterIPs, 'spec.clusterIPs');
+  for (const family of IP_FAMILIES) {
+    const position = families.indexOf(family);
+    if (position >= 0 && position < clusterIPs.length) take(clusterIPs[position], `spec.clusterIPs[${position}]`, family);
+  }
+  return result;
+}
+
+function readPorts(spec: RawObject): ServicePortSpec[] {
+  const ports = listField(spec.ports, 'spec.ports').map(readPort);
+  ports.forEach(({ name, protocol }, index) => {
+    const first = ports.findIndex((port) => port.name === name && port.protocol === protocol);
+    if (first < index) throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
+  });
+  return ports;
+}
+
+function readPort(raw: unknown, index: number): ServicePortSpec {
+  const path = `spec.ports[${index}]`;
+  const port = objectField(raw, path);
+  const name = textField(port.name, `${path}.name`);
+  return {
+    name: name === '' ? '' : labelField(name, `${path}.name`),
+    protocol: protocolField(port.protocol, `${path}.protocol`),
+    port: integerField(port.port, `${path}.port`, 1, 65535),
+    nodePort: integerField(port.nodePort ?? 0, `${path}.nodePort`, 0, 65535),
+  };
+}
+
+function readAffinity(spec: RawObject): number {
+  if (spec.sessionAffinity !== 'ClientIP') return 0;
+  const config = objectField(spec.sessionAffinityConfig, 'spec.sessionAffinityConfig');
+  const clientIP = objectField(config.clientIP, 'spec.sessionAffinityConfig.clientIP');
+  const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
+  return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
+}
+
+function readAddresses(list: readonly unknown[], path: string, problems: string[]): Address[] {
+  return list.flatMap((text, index) => {
+    if (typeof text === 'string' && text.trim() === '') return [];
+    const address = parseAddress(typeof text === 'string' ? text.trim() : text);
+    if (!address) problems.push(`${path}[${index}] ${quote(text)} is not an IP address; left out`);
+    return address ? [address] : [];
+  });
+}
+
+function readLoadBalancerIPs(status: RawObject, problems: string[]): Address[] {
+  const loadBalancer = objectField(status.loadBalancer, 'status.loadBalancer');
+  const ingress = listField(loadBalancer.ingress, 'status.loadBalancer.ingress');
+  const addresses = ingress.flatMap((raw, index) => {
+    const entry = objectField(raw, `status.loadBalancer.ingress[${index}]`);
+    const usable = (entry.ipMode === undefined || entry.ipMode === null || entry.ipMode === 'VIP') && entry.ip;
+    return usable ? [entry.ip] : [];
+  });
+  return readAddresses(addresses, 'status.loadBalancer.ingress[].ip', problems);
+}
+
+function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {
+  const ranges = listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges').flatMap((text, index) => {
+    const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
+    if (!cidr) problems.push(`spec.loadBalancerSourceRanges[${index}] ${quote(text)} is not a CIDR; left out`);
+    return cidr ? [cidr] : [];
+  });
+  // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
+  const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
+  return ranges.filter(({ family }) => !open.has(family));
+}
+
+function readHealthCheckNodePort(spec: RawObject, problems: string[]): number {
+  const port = integerField(spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort', 0, 65535);
+  if (port === 0) problems.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
+  return port;
+}

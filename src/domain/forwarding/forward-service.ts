@@ -1,0 +1,84 @@
+import type { Endpoint, PortIdentity } from '../model/endpoint.js';
+import { servicePortKey } from '../model/service-port-name.js';
+import type { Service, ServicePortSpec } from '../model/service.js';
+import { cidrContains } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
+import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
+import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
+
+/** What the decision depends on besides the Service and its endpoints. */
+export interface ForwardingContext {
+  readonly family: IpFamily;
+  readonly topology: NodeTopology;
+  /** This node's address of the family, canonical; loopback when unknown. */
+  readonly nodeIP: string;
+  /** Feature gate AllowServiceExternalIPs. */
+  readonly externalIPsAllowed: boolean;
+}
+
+/** The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family. */
+export function forwardService(
+  service: Service,
+  endpointsOf: (port: PortIdentity) => readonly Endpoint[],
+  context: ForwardingContext,
+): readonly ForwardingEntry[] {
+  const clusterIP = service.clusterIPs[context.family];
+  if (clusterIP === undefined) return [];
+  return service.ports.map((port) => forwardPort(service, port, clusterIP, endpointsOf, context));
+}
+
+function forwardPort(
+  service: Service,
+  port: ServicePortSpec,
+  clusterIP: string,
+  endpointsOf: (port: PortIdentity) => readonly Endpoint[],
+  { family, topology, nodeIP, externalIPsAllowed }: ForwardingContext,
+): ForwardingEntry {
+  const externalIPs = textsOf(service.externalIPs, family);
+  const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
+  // The stored list counts, even when the gate keeps it from being programmed (spec/model.md 2.2).
+  const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
+  const { internalPolicyLocal, externalPolicyLocal } = service;
+  const endpoints = selectEndpoints(
+    endpointsOf({ port: port.name, protocol: port.protocol }),
+    {
+      usesClusterEndpoints: !internalPolicyLocal || reachableFromOutside,
+      usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
+    },
+    topology,
+  );
+  const internal = { port: port.port, policy: policyOf(internalPolicyLocal), outcome: outcome(endpoints, internalPolicyLocal) };
+  const external = { port: port.port, policy: policyOf(externalPolicyLocal), outcome: outcome(endpoints, externalPolicyLocal) };
+  const frontends: Frontend[] = [{ kind: 'cluster-ip', address: clusterIP, ...internal }];
+  for (const address of externalIPsAllowed ? externalIPs : []) frontends.push({ kind: 'external-ip', address, ...external });
+  for (const address of loadBalancerIPs) frontends.push({ kind: 'load-balancer-ip', address, ...external });
+  if (port.nodePort !== 0) frontends.push({ kind: 'node-port', ...external, port: port.nodePort });
+  const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
+  const sourceRanges = service.sourceRanges.filter((range) => range.family === family);
+  return {
+    key: servicePortKey(name),
+    name,
+    family,
+    frontends,
+    endpoints,
+    internalPolicyLocal,
+    externalPolicyLocal,
+    affinitySeconds: service.affinitySeconds,
+    sourceRanges,
+    sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
+    healthCheckNodePort: service.healthCheckNodePort,
+  };
+}
+
+function policyOf(local: boolean): Frontend['policy'] {
+  return local ? 'Local' : 'Cluster';
+}
+
+function outcome({ hasAny, local }: EndpointSelection, policyLocal: boolean): Frontend['outcome'] {
+  if (!hasAny) return 'reject';
+  return policyLocal && !local?.length ? 'drop' : 'forward';
+}
+
+function textsOf(addresses: Service['externalIPs'], family: IpFamily): readonly string[] {
+  return [...new Set(addresses.filter((address) => address.family === family).map(({ text }) => text))];
+}

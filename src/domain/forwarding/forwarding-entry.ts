@@ -1,0 +1,54 @@
+import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
+import type { Cidr } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
+import type { EndpointSelection } from '../selection/select-endpoints.js';
+
+/**
+ * What happens to one service port's traffic of one family on this node: the decision, free of every backend. Backends
+ * compile it, plan prints it, embedders read it.
+ */
+export interface ForwardingEntry {
+  readonly key: ServicePortKey;
+  readonly name: ServicePortName;
+  readonly family: IpFamily;
+  /** The addresses under which the service port is reached, the cluster IP first. */
+  readonly frontends: readonly Frontend[];
+  readonly endpoints: EndpointSelection;
+  readonly internalPolicyLocal: boolean;
+  readonly externalPolicyLocal: boolean;
+  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  readonly affinitySeconds: number;
+  /** Sources that may use the load-balancer IPs; empty when everybody may. */
+  readonly sourceRanges: readonly Cidr[];
+  /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */
+  readonly sourceRangesCoverNode: boolean;
+  /** 0 for none. */
+  readonly healthCheckNodePort: number;
+}
+
+export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
+
+/** One address and port, or one node port, of a service port. */
+export interface Frontend {
+  readonly kind: FrontendKind;
+  /** Undefined for node ports, which live on the node's own addresses. */
+  readonly address?: string;
+  readonly port: number;
+  /** Which endpoints general clients get. Clients on this node always get Cluster from external frontends. */
+  readonly policy: 'Cluster' | 'Local';
+  /** What general clients meet: endpoints, an ICMP error, or (endpoints exist, but none here) silence. */
+  readonly outcome: 'forward' | 'reject' | 'drop';
+}
+
+/** Whether the frontend is entered from outside the cluster: everything but the cluster IP. */
+export function isExternal(frontend: Frontend): boolean {
+  return frontend.kind !== 'cluster-ip';
+}
+
+/**
+ * Whether pods and processes of this node are served with Cluster endpoints although the policy says Local, because
+ * for them the load balancer is only a detour (spec/model.md 5).
+ */
+export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boolean {
+  return isExternal(frontend) && frontend.policy === 'Local' && entry.endpoints.hasAny;
+}

@@ -1,0 +1,60 @@
+import type { ServiceKey, ServicePortKey } from '../model/service-port-name.js';
+import type { ClusterState } from '../state/cluster-state.js';
+import { forwardService, type ForwardingContext } from './forward-service.js';
+import type { ForwardingEntry } from './forwarding-entry.js';
+
+/** A service port whose entry was computed anew, or is gone (`entry` undefined). */
+export interface ForwardingChange {
+  readonly key: ServicePortKey;
+  readonly entry: ForwardingEntry | undefined;
+}
+
+/**
+ * The forwarding table of one family: an entry for each service port, kept up to date by what changed. Every backend,
+ * plan and explain read this one thing.
+ */
+export class ForwardingTable {
+  private readonly entriesByKey = new Map<ServicePortKey, ForwardingEntry>();
+  private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
+
+  get size(): number {
+    return this.entriesByKey.size;
+  }
+
+  entries(): Iterable<ForwardingEntry> {
+    return this.entriesByKey.values();
+  }
+
+  entry(key: ServicePortKey): ForwardingEntry | undefined {
+    return this.entriesByKey.get(key);
+  }
+
+  /** Entries of all ports of a Service. */
+  entriesOf(service: ServiceKey): readonly ForwardingEntry[] {
+    return (this.portsOf.get(service) ?? []).flatMap((key) => this.entriesByKey.get(key) ?? []);
+  }
+
+  /** Computes the given Services anew. Costs what they have, not what the table holds. */
+  update(state: ClusterState, services: Iterable<ServiceKey>, context: ForwardingContext): readonly ForwardingChange[] {
+    const changes: ForwardingChange[] = [];
+    for (const key of services) {
+      const service = state.service(key);
+      const entries = service
+        ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
+        : [];
+      const keys = entries.map((entry) => entry.key);
+      for (const former of this.portsOf.get(key) ?? []) {
+        if (keys.includes(former)) continue;
+        this.entriesByKey.delete(former);
+        changes.push({ key: former, entry: undefined });
+      }
+      for (const entry of entries) {
+        this.entriesByKey.set(entry.key, entry);
+        changes.push({ key: entry.key, entry });
+      }
+      if (keys.length > 0) this.portsOf.set(key, keys);
+      else this.portsOf.delete(key);
+    }
+    return changes;
+  }
+}

@@ -1,0 +1,30 @@
+/** Transport protocols of Services. */
+export type Protocol = 'TCP' | 'UDP' | 'SCTP';
+
+/** Identity of a Service: `namespace/name`. */
+export type ServiceKey = string;
+
+export function serviceKey(namespace: string, name: string): ServiceKey {
+  return `${namespace}/${name}`;
+}
+
+/** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (spec/model.md 1). */
+export interface ServicePortName {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty for an unnamed port. */
+  readonly port: string;
+  readonly protocol: Protocol;
+}
+
+/** `namespace/service/proto/port`, protocol in lower case. Unique, and orders ports of a Service together. */
+export type ServicePortKey = string;
+
+export function servicePortKey(name: ServicePortName): ServicePortKey {
+  return `${name.namespace}/${name.name}/${name.protocol.toLowerCase()}/${name.port}`;
+}
+
+/** `namespace/service:port`, or without the colon for an unnamed port, as kube-proxy shows it. */
+export function displayName(name: ServicePortName): string {
+  return `${name.namespace}/${name.name}${name.port === '' ? '' : `:${name.port}`}`;
+}

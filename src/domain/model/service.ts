@@ -1,0 +1,32 @@
+import type { Address } from '../net/address.js';
+import type { Cidr } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
+import type { Protocol } from './service-port-name.js';
+
+/** What the proxy keeps of a Service: validated, canonical, both families (spec/model.md 2). */
+export interface Service {
+  readonly namespace: string;
+  readonly name: string;
+  /** Per family; no entry when the Service has no cluster IP of it. */
+  readonly clusterIPs: Readonly<Partial<Record<IpFamily, string>>>;
+  readonly ports: readonly ServicePortSpec[];
+  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  readonly affinitySeconds: number;
+  readonly externalIPs: readonly Address[];
+  readonly loadBalancerIPs: readonly Address[];
+  /** Empty when everybody may come, also when a range of length 0 stood among them. */
+  readonly sourceRanges: readonly Cidr[];
+  /** Already false where the Service is of a type that is not externally accessible. */
+  readonly externalPolicyLocal: boolean;
+  readonly internalPolicyLocal: boolean;
+  /** 0 for none. */
+  readonly healthCheckNodePort: number;
+}
+
+export interface ServicePortSpec {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+  /** 0 for none. */
+  readonly nodePort: number;
+}

@@ -1,0 +1,149 @@
+import { isExternal, shortCircuits, type ForwardingEntry, type Frontend } from '../forwarding/forwarding-entry.js';
+import type { Endpoint } from '../model/endpoint.js';
+import { displayName } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
+import { addressBits } from '../net/cidr.js';
+import { endpointIds } from './endpoint-ids.js';
+import type { Fragment, Part, PlacedElement } from './fragment.js';
+import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
+import { formatPriority } from './priority.js';
+import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './sets.js';
+import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
+import type { SetDefinition, SetElement } from './table.js';
+import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './traffic-class.js';
+
+/** nft refuses comments longer than 128 characters, and with them the whole transaction. */
+const MAX_COMMENT = 128;
+
+/** Compiles one service port into what it puts into the table of its family. */
+export function compileNftables(entry: ForwardingEntry): Fragment {
+  const ids = entry.affinitySeconds > 0 ? endpointIds(entry) : undefined;
+  const parts = entry.frontends.map((frontend) => compileFrontend(entry, frontend, ids));
+  for (const { address, kind } of entry.frontends) {
+    if (kind === 'cluster-ip') parts.push(shared(CLUSTER_IPS, { key: address! }));
+  }
+  const protocol = entry.name.protocol.toLowerCase();
+  for (const { isLocal, address, port } of entry.endpoints.reachable) {
+    if (isLocal) parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
+  }
+  return parts;
+}
+
+type Ids = ReadonlyMap<string, number>;
+
+function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | undefined): Part {
+  const part = new FrontendPart(entry, frontend, ids);
+  const { cluster = [], local = [] } = entry.endpoints;
+  const list = frontend.policy === 'Local' ? local : cluster;
+  const sets = setsOf(part.variant);
+  if (frontend.outcome === 'reject') part.place(sets.noEndpoints, part.frontendKey, undefined, part.comment);
+  if (frontend.outcome === 'drop') part.place(sets.noLocalEndpoints, part.frontendKey, undefined, part.comment);
+  if (shortCircuits(entry, frontend)) {
+    part.dispatch(sets.frontends, 'external-local', list.length);
+    part.list(list, sets.endpoints, sets.affinityIds);
+    part.dispatch(sets.shortCircuits, 'short-circuit', cluster.length);
+    part.list(cluster, sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds);
+    part.identify([...new Map([...cluster, ...list].map((endpoint) => [endpoint.text, endpoint])).values()]);
+  } else if (frontend.outcome === 'forward') {
+    part.dispatch(sets.frontends, isExternal(frontend) ? 'external' : 'pick', list.length);
+    part.list(list, sets.endpoints, sets.affinityIds);
+    part.identify(list);
+  }
+  if (frontend.kind === 'load-balancer-ip') part.restrictSources();
+  return part;
+}
+
+/** Collects the elements of one frontend. */
+class FrontendPart implements Part {
+  readonly variant: FrontendVariant;
+  readonly frontendKey: string;
+  readonly key: string;
+  readonly frontend: string;
+  readonly comment: string;
+  readonly elements: PlacedElement[] = [];
+  readonly uses: Structure[] = [];
+
+  constructor(
+    entry: ForwardingEntry,
+    { address, port }: Frontend,
+    ids: Ids | undefined,
+  ) {
+    this.#entry = entry;
+    this.#ids = ids;
+    const { protocol } = entry.name;
+    const protocolPort = `${protocol.toLowerCase()} . ${port}`;
+    this.variant = address === undefined ? BY_NODE_PORT : BY_ADDRESS;
+    this.frontendKey = address === undefined ? protocolPort : `${address} . ${protocolPort}`;
+    this.key = this.frontendKey;
+    this.frontend = `${address === undefined ? `node port ${port}` : hostPort(address, port)}/${protocol}`;
+    this.comment = displayName(entry.name).slice(0, MAX_COMMENT);
+  }
+
+  readonly #entry: ForwardingEntry;
+  readonly #ids: Ids | undefined;
+
+  place(set: SetDefinition, key: string, value?: string, comment?: string): void {
+    const element: SetElement = {
+      key,
+      ...(value === undefined ? {} : { value }),
+      ...(comment === undefined ? {} : { comment }),
+    };
+    this.elements.push({ set, element });
+  }
+
+  /** Leads the frontend to the chain of its class. */
+  dispatch(map: SetDefinition, kind: TrafficClass['kind'], endpoints: number): void {
+    const { affinitySeconds } = this.#entry;
+    const count = this.#ids ? Math.min(endpoints, MAX_AFFINITY_ENDPOINTS) : endpoints;
+    const trafficClass: TrafficClass = { variant: this.variant, kind, count, affinitySeconds };
+    const comment = kind === 'short-circuit' ? undefined : this.comment;
+    this.place(map, this.frontendKey, formatPriority(classNumber(trafficClass)), comment);
+    this.uses.push(...structuresOfClass(trafficClass));
+  }
+
+  /** Numbers the endpoints of a list: with affinity their ids, otherwise where they are. */
+  list(endpoints: readonly Endpoint[], direct: SetDefinition, sticky: SetDefinition): void {
+    const ids = this.#ids;
+    if (ids) {
+      this.#limited(endpoints).forEach(({ text }, number) => {
+        this.place(sticky, `${this.frontendKey} . ${number}`, formatPriority(ids.get(text)!));
+      });
+    } else {
+      endpoints.forEach(({ address, port }, number) => {
+        this.place(direct, `${this.frontendKey} . ${number}`, `${address} . ${port}`);
+      });
+    }
+  }
+
+  /** With affinity: where the endpoint of each id is. */
+  identify(endpoints: readonly Endpoint[]): void {
+    const ids = this.#ids;
+    if (!ids) return;
+    for (const { text, address, port } of endpoints) {
+      const key = `${this.frontendKey} . ${formatPriority(ids.get(text)!)}`;
+      this.place(setsOf(this.variant).affinityEndpoints, key, `${address} . ${port}`);
+    }
+  }
+
+  /** A virtual address may itself be the source of the node's own packets, so ranges that cover the node admit it. */
+  restrictSources(): void {
+    const { sourceRanges, sourceRangesCoverNode, frontends, family } = this.#entry;
+    if (sourceRanges.length === 0) return;
+    this.place(FIREWALL_IPS, this.frontendKey, undefined, this.comment);
+    const virtual = frontends.filter(({ kind }) => kind === 'load-balancer-ip').map(({ address }) => address!);
+    const own = sourceRangesCoverNode ? virtual.map((address) => ({ address, prefixLength: addressBits(family) })) : [];
+    const sources = new Map([...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]));
+    for (const { address, prefixLength } of sources.values()) {
+      this.place(sourcesSet(prefixLength), `${this.frontendKey} . ${address}`);
+      this.uses.push(sourcesStructure(prefixLength));
+    }
+  }
+
+  #limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+    return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
+  }
+}
+
+function shared(set: SetDefinition, element: SetElement): Part {
+  return { key: `${set.name} ${element.key}`, elements: [{ set, element }], uses: [] };
+}

@@ -1,0 +1,113 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { sameElements, type Fragment, type Part } from './fragment.js';
+import type { Structure } from './structure.js';
+import type { SetDefinition, SetElement } from './table.js';
+import { TableDelta } from './table-delta.js';
+
+interface Claim {
+  readonly owner: ServicePortKey;
+  readonly part: Part;
+}
+
+/** A frontend that two service ports claim; `holder` has it, `loser` goes without. */
+export interface FrontendConflict {
+  readonly frontend: string;
+  readonly holder: ServicePortKey;
+  readonly loser: ServicePortKey;
+}
+
+/**
+ * The table as the fragments of all service ports make it. It keeps who claims each part and how many use each
+ * structure, so that replacing one fragment costs what is in it. The result depends only on the fragments present,
+ * never on the order in which they came.
+ */
+export class TableComposition {
+  private readonly fragments = new Map<ServicePortKey, Fragment>();
+  /** Claims on each part, in order of owners; the first holds it. */
+  private readonly claims = new Map<string, readonly Claim[]>();
+  private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
+
+  fragment(owner: ServicePortKey): Fragment | undefined {
+    return this.fragments.get(owner);
+  }
+
+  /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
+  replace(owner: ServicePortKey, fragment: Fragment | undefined, delta: TableDelta): void {
+    const former = new Map((this.fragments.get(owner) ?? []).map((part) => [part.key, part]));
+    if (fragment) this.fragments.set(owner, fragment);
+    else this.fragments.delete(owner);
+    for (const part of fragment ?? []) {
+      const previous = former.get(part.key);
+      former.delete(part.key);
+      if (!previous || !sameElements(previous, part)) this.claim(owner, part, delta);
+    }
+    for (const part of former.values()) this.release(owner, part.key, delta);
+  }
+
+  /** Structures in use, by name. */
+  *structures(): Iterable<Structure> {
+    for (const { structure } of this.users.values()) yield structure;
+  }
+
+  hasStructure(name: string): boolean {
+    return this.users.has(name);
+  }
+
+  /** Every element that a fragment puts into the table, with the service port that holds it. */
+  *elements(): Iterable<{ set: SetDefinition; element: SetElement; owner: ServicePortKey }> {
+    for (const [first] of this.claims.values()) {
+      for (const { set, element } of first!.part.elements) yield { set, element, owner: first!.owner };
+    }
+  }
+
+  /** The conflicts on frontends that the owner is part of. */
+  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
+    return (this.fragments.get(owner) ?? []).flatMap((part) => {
+      const [holder, ...losers] = this.claims.get(part.key) ?? [];
+      if (part.frontend === undefined || !holder) return [];
+      return losers.map((loser) => ({ frontend: part.frontend!, holder: holder.owner, loser: loser.owner }));
+    });
+  }
+
+  private claim(owner: ServicePortKey, part: Part, delta: TableDelta): void {
+    const present = this.claims.get(part.key);
+    const others = present?.filter((claim) => claim.owner !== owner) ?? [];
+    const claims = [...others, { owner, part }];
+    if (claims.length > 1) claims.sort((a, b) => (a.owner < b.owner ? -1 : 1));
+    this.claims.set(part.key, claims);
+    this.switchHolder(present?.[0], claims[0], delta);
+  }
+
+  private release(owner: ServicePortKey, key: string, delta: TableDelta): void {
+    const present = this.claims.get(key) ?? [];
+    const remaining = present.filter((claim) => claim.owner !== owner);
+    if (remaining.length > 0) this.claims.set(key, remaining);
+    else this.claims.delete(key);
+    this.switchHolder(present[0], remaining[0], delta);
+  }
+
+  private switchHolder(before: Claim | undefined, after: Claim | undefined, delta: TableDelta): void {
+    if (before === after) return;
+    for (const { set, element } of before?.part.elements ?? []) delta.remove(set, element, before!.owner);
+    for (const { set, element } of after?.part.elements ?? []) delta.add(set, element, after!.owner);
+    for (const structure of after?.part.uses ?? []) this.use(structure, delta);
+    for (const structure of before?.part.uses ?? []) this.abandon(structure, delta);
+  }
+
+  private use(structure: Structure, delta: TableDelta): void {
+    const user = this.users.get(structure.name);
+    if (user) {
+      user.count++;
+      return;
+    }
+    this.users.set(structure.name, { structure, count: 1 });
+    delta.structureCame(structure);
+  }
+
+  private abandon(structure: Structure, delta: TableDelta): void {
+    const user = this.users.get(structure.name)!;
+    if (--user.count > 0) return;
+    this.users.delete(structure.name);
+    delta.structureWent(structure);
+  }
+}

@@ -1,0 +1,178 @@
+import type { IpFamily } from '../net/ip-family.js';
+import { BY_ADDRESS, BY_NODE_PORT } from './keys.js';
+import type { Comparison, Rule, Statement } from './rule.js';
+import {
+  CLUSTER_IPS,
+  FIREWALL_IPS,
+  HAIRPIN_CONNECTIONS,
+  NODEPORT_IPS,
+  setsOf,
+  sourcesSet,
+} from './sets.js';
+import type { ChainDefinition, Hook } from './table.js';
+
+/** How traffic of pods on this node is told from other traffic (spec/model.md 6). */
+export type LocalTraffic =
+  | { readonly kind: 'cidr'; readonly cidr: string }
+  | { readonly kind: 'interface'; readonly name: string; readonly wildcard: boolean };
+
+/** Everything about this node that the rules of one family depend on. */
+export interface NodeRules {
+  readonly family: IpFamily;
+  /** Undefined: rules that need to know local traffic are left out. */
+  readonly detector: LocalTraffic | undefined;
+  readonly masqueradeBit: number;
+  readonly masqueradeAll: boolean;
+  /** The addresses that take node ports, canonical; 'all' for every local address but loopback. */
+  readonly nodePortIPs: 'all' | readonly string[];
+  /** Ranges of cluster IPs; traffic to unused addresses in them is dropped. */
+  readonly serviceCIDRs: readonly string[];
+}
+
+/** A chain and all its rules. */
+export interface ChainRules {
+  readonly chain: ChainDefinition;
+  readonly rules: readonly Rule[];
+}
+
+/** Ids of sticky endpoints have the top bit set: they stay in the packet's priority until it leaves. */
+export const FIRST_ENDPOINT_ID = 0x80000000;
+
+export function localTrafficStatement(detector: LocalTraffic, is: Comparison): Statement {
+  return detector.kind === 'cidr'
+    ? { kind: 'address', field: 'saddr', is, network: detector.cidr }
+    : { kind: 'input-interface', is, name: detector.name, wildcard: detector.wildcard };
+}
+
+/**
+ * The chains that every table has, with their rules: which hook leads where, and what is decided without regard to the
+ * traffic class (spec/nftables.md 3 and 5). `sourceLengths` are the prefix lengths for which a set of sources exists.
+ */
+export function nodeChains(node: NodeRules, sourceLengths: readonly number[]): readonly ChainRules[] {
+  return [
+    base('filter-prerouting-pre-dnat', 'filter', 'prerouting', -110, [newConnections('firewall-check')]),
+    base('filter-output-pre-dnat', 'filter', 'output', -110, [newConnections('firewall-check')]),
+    base('filter-input', 'filter', 'input', 0, [
+      newConnections('nodeport-endpoints-check'),
+      newConnections('service-endpoints-check'),
+    ]),
+    base('filter-forward', 'filter', 'forward', 0, [
+      newConnections('service-endpoints-check'),
+      newConnections('cluster-ips-check'),
+    ]),
+    base('filter-output', 'filter', 'output', 0, [
+      newConnections('service-endpoints-check'),
+      newConnections('cluster-ips-check'),
+    ]),
+    base('nat-prerouting', 'nat', 'prerouting', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
+    base('nat-output', 'nat', 'output', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
+    base('nat-postrouting', 'nat', 'postrouting', 100, [{ statements: [{ kind: 'jump', chain: 'masquerading' }] }]),
+    regular('services', servicesRules(node)),
+    regular('masquerading', masqueradingRules(node)),
+    regular('firewall-check', firewallRules(sourceLengths)),
+    regular('service-endpoints-check', [
+      { statements: [member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noEndpoints.name), { kind: 'reject' }] },
+      { statements: [member(BY_ADDRESS.fields, setsOf(BY_ADDRESS).noLocalEndpoints.name), { kind: 'drop' }] },
+    ]),
+    regular('nodeport-endpoints-check', nodePortChecks(node)),
+    regular('cluster-ips-check', clusterIPRules(node)),
+  ];
+}
+
+function servicesRules(node: NodeRules): readonly Rule[] {
+  const toClusterIP = member([{ field: 'daddr' }], CLUSTER_IPS.name);
+  const mark: Statement = { kind: 'mark-set', bit: node.masqueradeBit };
+  const rules: Rule[] = [];
+  if (node.masqueradeAll) {
+    rules.push({ statements: [toClusterIP, mark], comment: 'masquerade all clusterIP traffic' });
+  } else if (node.detector) {
+    const notLocal = localTrafficStatement(node.detector, '!=');
+    rules.push({
+      statements: [toClusterIP, notLocal, mark],
+      comment: 'masquerade clusterIP traffic from outside cluster',
+    });
+  }
+  const dispatch = (variant: typeof BY_ADDRESS): readonly Statement[] => [
+    { kind: 'set-priority', to: { key: variant.fields, map: variant.frontends } },
+    { kind: 'verdict-map', key: [{ field: 'priority' }], map: setsOf(variant).classes.name },
+  ];
+  const atThisNode: readonly Statement[] =
+    node.nodePortIPs === 'all'
+      ? [{ kind: 'local-address', field: 'daddr' }, notLoopback(node.family)]
+      : [member([{ field: 'daddr' }], NODEPORT_IPS.name)];
+  rules.push({ statements: dispatch(BY_ADDRESS) }, { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] });
+  return rules;
+}
+
+/**
+ * Last before the packet leaves: the priority that carried an endpoint's id is cleared, marked packets are masqueraded
+ * and lose the mark, and so are pods that were sent to themselves.
+ */
+function masqueradingRules({ masqueradeBit: bit }: NodeRules): readonly Rule[] {
+  return [
+    { statements: [{ kind: 'translated' }, { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID }, { kind: 'set-priority', to: 'none' }] },
+    { statements: [{ kind: 'mark-has', bit }, { kind: 'mark-flip', bit }, { kind: 'masquerade' }] },
+    {
+      statements: [
+        { kind: 'translated' },
+        member([{ field: 'saddr' }, ...BY_ADDRESS.fields], HAIRPIN_CONNECTIONS.name),
+        { kind: 'masquerade' },
+      ],
+    },
+  ];
+}
+
+function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
+  return [
+    { statements: [{ ...member(BY_ADDRESS.fields, FIREWALL_IPS.name), is: '!=' }, { kind: 'return' }] },
+    ...sourceLengths.map((prefixLength): Rule => {
+      const key = [...BY_ADDRESS.fields, { field: 'saddr', prefixLength } as const];
+      return { statements: [member(key, sourcesSet(prefixLength).name), { kind: 'return' }] };
+    }),
+    { statements: [{ kind: 'drop' }] },
+  ];
+}
+
+function nodePortChecks(node: NodeRules): readonly Rule[] {
+  const atThisNode: Statement =
+    node.nodePortIPs === 'all' ? notLoopback(node.family) : member([{ field: 'daddr' }], NODEPORT_IPS.name);
+  const { noEndpoints, noLocalEndpoints } = setsOf(BY_NODE_PORT);
+  return [
+    { statements: [atThisNode, member(BY_NODE_PORT.fields, noEndpoints.name), { kind: 'reject' }] },
+    { statements: [atThisNode, member(BY_NODE_PORT.fields, noLocalEndpoints.name), { kind: 'drop' }] },
+  ];
+}
+
+/** Reached only with an untranslated destination: an address in use with a wrong port is rejected, an unused one dropped. */
+function clusterIPRules(node: NodeRules): readonly Rule[] {
+  return [
+    {
+      statements: [member([{ field: 'daddr' }], CLUSTER_IPS.name), { kind: 'reject' }],
+      comment: 'Reject traffic to invalid ports of ClusterIPs',
+    },
+    ...node.serviceCIDRs.map((network): Rule => ({
+      statements: [{ kind: 'address', field: 'daddr', is: '==', network }, { kind: 'drop' }],
+      comment: 'Drop traffic to unallocated ClusterIPs',
+    })),
+  ];
+}
+
+function member(key: Extract<Statement, { kind: 'member' }>['key'], set: string): Extract<Statement, { kind: 'member' }> {
+  return { kind: 'member', key, set, is: '==' };
+}
+
+function notLoopback(family: IpFamily): Statement {
+  return { kind: 'address', field: 'daddr', is: '!=', network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
+}
+
+function newConnections(chain: string): Rule {
+  return { statements: [{ kind: 'new-connection' }, { kind: 'jump', chain }] };
+}
+
+function base(name: string, type: Hook['type'], hook: Hook['hook'], priority: number, rules: readonly Rule[]): ChainRules {
+  return { chain: { name, hook: { type, hook, priority } }, rules };
+}
+
+function regular(name: string, rules: readonly Rule[]): ChainRules {
+  return { chain: { name }, rules };
+}

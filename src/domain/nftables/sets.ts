@@ -1,0 +1,104 @@
+import { BY_ADDRESS, VARIANTS, type FrontendVariant } from './keys.js';
+import type { DataType, SetDefinition } from './table.js';
+
+/** Room for clients in the affinity set; beyond it service goes on without stickiness. */
+const AFFINITY_SIZE = 262_144;
+
+const ENDPOINT: readonly DataType[] = ['address', 'port'];
+
+/** The sets and maps that depend on the kind of frontend. docs/nftables-layout.md explains each. */
+export interface VariantSets {
+  /** frontend → traffic class. */
+  readonly frontends: SetDefinition;
+  /** Traffic class → chain. The only verdict map: it grows with the classes, not with the services. */
+  readonly classes: SetDefinition;
+  /** frontend, number → endpoint, for general clients. */
+  readonly endpoints: SetDefinition;
+  /** frontend → traffic class, for clients on this node where the policy is Local. */
+  readonly shortCircuits: SetDefinition;
+  /** Traffic class → chain for those clients. A map of its own, since the chains behind `classes` look into it. */
+  readonly shortCircuitClasses: SetDefinition;
+  /** frontend, number → endpoint, for clients on this node where the policy is Local. */
+  readonly shortCircuitEndpoints: SetDefinition;
+  /** frontend, number → the endpoint's id, with session affinity. */
+  readonly affinityIds: SetDefinition;
+  readonly shortCircuitAffinityIds: SetDefinition;
+  /** frontend, endpoint id → endpoint, with session affinity. */
+  readonly affinityEndpoints: SetDefinition;
+  /** Frontends without any endpoint: rejected. */
+  readonly noEndpoints: SetDefinition;
+  /** Frontends of policy Local with endpoints elsewhere, but none here: dropped. */
+  readonly noLocalEndpoints: SetDefinition;
+}
+
+function variantSets({ prefix, types, frontends }: FrontendVariant): VariantSets {
+  const what = prefix === '' ? 'services' : 'nodeports';
+  return {
+    frontends: { name: frontends, key: types, value: ['priority'], comment: 'traffic class of each frontend' },
+    classes: { name: `${prefix}classes`, key: ['priority'], value: 'verdict', comment: 'what each traffic class does' },
+    endpoints: { name: `${prefix}endpoints`, key: [...types, 'number'], value: ENDPOINT },
+    shortCircuits: { name: `${prefix}short-circuits`, key: types, value: ['priority'] },
+    shortCircuitClasses: { name: `${prefix}short-circuit-classes`, key: ['priority'], value: 'verdict' },
+    shortCircuitEndpoints: { name: `${prefix}short-circuit-endpoints`, key: [...types, 'number'], value: ENDPOINT },
+    affinityIds: { name: `${prefix}affinity-ids`, key: [...types, 'number'], value: ['priority'] },
+    shortCircuitAffinityIds: { name: `${prefix}short-circuit-affinity-ids`, key: [...types, 'number'], value: ['priority'] },
+    affinityEndpoints: { name: `${prefix}affinity-endpoints`, key: [...types, 'priority'], value: ENDPOINT },
+    noEndpoints: { name: `no-endpoint-${what}`, key: types },
+    noLocalEndpoints: { name: `no-local-endpoint-${what}`, key: types },
+  };
+}
+
+const VARIANT_SETS = new Map(VARIANTS.map((variant) => [variant, variantSets(variant)]));
+
+/** The sets of one kind of frontend. */
+export function setsOf(variant: FrontendVariant): VariantSets {
+  return VARIANT_SETS.get(variant)!;
+}
+
+export const CLUSTER_IPS: SetDefinition = { name: 'cluster-ips', key: ['address'], comment: 'Active ClusterIPs' };
+
+export const HAIRPIN_CONNECTIONS: SetDefinition = {
+  name: 'hairpin-connections',
+  key: ['address', 'address', 'protocol', 'port'],
+  comment: 'service hairpin connections',
+};
+
+/** Frontends that loadBalancerSourceRanges restrict. */
+export const FIREWALL_IPS: SetDefinition = {
+  name: 'firewall-ips',
+  key: BY_ADDRESS.types,
+  comment: 'destinations that are subject to LoadBalancerSourceRanges',
+};
+
+export const NODEPORT_IPS: SetDefinition = {
+  name: 'nodeport-ips',
+  key: ['address'],
+  comment: 'IPs that accept NodePort traffic',
+};
+
+/** Clients and the id of the endpoint each sticks to. Filled by packets. */
+export const AFFINITY: SetDefinition = {
+  name: 'affinity',
+  key: ['priority', 'address'],
+  dynamicSize: AFFINITY_SIZE,
+};
+
+const SOURCES: readonly SetDefinition[] = Array.from({ length: 129 }, (_, prefixLength) => ({
+  name: `sources-${prefixLength}`,
+  key: [...BY_ADDRESS.types, 'address'],
+}));
+
+/** Sources that may pass to a restricted frontend, by the length of their prefix. */
+export function sourcesSet(prefixLength: number): SetDefinition {
+  return SOURCES[prefixLength]!;
+}
+
+/** The sets that every table has, whatever the services. */
+export const STATIC_SETS: readonly SetDefinition[] = [
+  CLUSTER_IPS,
+  HAIRPIN_CONNECTIONS,
+  FIREWALL_IPS,
+  NODEPORT_IPS,
+  AFFINITY,
+  ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
+];

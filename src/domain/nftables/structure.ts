@@ -1,0 +1,68 @@
+import type { FrontendVariant } from './keys.js';
+import type { NodeRules } from './node-rules.js';
+import type { Rule } from './rule.js';
+import { setsOf, sourcesSet } from './sets.js';
+import type { SetDefinition, SetElement } from './table.js';
+import {
+  className,
+  classesBehind,
+  classNumber,
+  classRules,
+  rememberChain,
+  rememberRules,
+  type TrafficClass,
+} from './traffic-class.js';
+import { formatPriority } from './priority.js';
+
+/**
+ * A piece of the table that many services share and that exists as long as one uses it: the chain of a traffic class,
+ * the chain that remembers clients for so long, the set of sources of one prefix length.
+ */
+export type Structure =
+  | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
+  | { readonly kind: 'remember'; readonly name: string; readonly variant: FrontendVariant; readonly affinitySeconds: number }
+  | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number };
+
+const interned = new Map<string, readonly Structure[]>();
+
+/** The class's chain and every chain that its rules lead to. The same class always gives the same value. */
+export function structuresOfClass(trafficClass: TrafficClass): readonly Structure[] {
+  const name = className(trafficClass);
+  const known = interned.get(name);
+  if (known) return known;
+  const structures: Structure[] = [{ kind: 'class', name, trafficClass }];
+  for (const behind of classesBehind(trafficClass)) structures.push(...structuresOfClass(behind));
+  const { kind, variant, affinitySeconds, count } = trafficClass;
+  if ((kind === 'pick' || kind === 'short-circuit') && affinitySeconds > 0 && count > 0) {
+    structures.push({ kind: 'remember', name: rememberChain(variant, affinitySeconds), variant, affinitySeconds });
+  }
+  interned.set(name, structures);
+  return structures;
+}
+
+export function sourcesStructure(prefixLength: number): Structure {
+  return { kind: 'sources', name: sourcesSet(prefixLength).name, prefixLength };
+}
+
+/** The rules of a structure's chain; undefined for one that is a set. */
+export function structureRules(structure: Structure, node: NodeRules): readonly Rule[] | undefined {
+  switch (structure.kind) {
+    case 'class':
+      return classRules(structure.trafficClass, node);
+    case 'remember':
+      return rememberRules(structure.variant, structure.affinitySeconds);
+    case 'sources':
+      return undefined;
+  }
+}
+
+/** The element that leads from the class's number to its chain. */
+export function classElement(structure: Structure): { set: SetDefinition; element: SetElement } | undefined {
+  if (structure.kind !== 'class') return undefined;
+  const { trafficClass, name } = structure;
+  const { classes, shortCircuitClasses } = setsOf(trafficClass.variant);
+  return {
+    set: trafficClass.kind === 'short-circuit' ? shortCircuitClasses : classes,
+    element: { key: formatPriority(classNumber(trafficClass)), value: `goto ${name}` },
+  };
+}

@@ -1,0 +1,62 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import type { TableComposition } from './composition.js';
+import { nodeChains, type ChainRules, type NodeRules } from './node-rules.js';
+import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from './sets.js';
+import { classElement, structureRules } from './structure.js';
+import type { SetDefinition, SetElement } from './table.js';
+
+/** The whole table as it should be: what a fresh start writes, verification compares with, and plan prints. */
+export interface TableImage {
+  readonly chains: readonly ChainRules[];
+  readonly sets: readonly SetImage[];
+}
+
+export interface SetImage {
+  readonly set: SetDefinition;
+  readonly elements: readonly SetElement[];
+  /** The service port behind each element; undefined for those of the node and of shared structures. */
+  readonly owners: readonly (ServicePortKey | undefined)[];
+}
+
+/** Draws the image of a composition on a node. */
+export function tableImage(composition: TableComposition, node: NodeRules): TableImage {
+  const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
+  for (const set of tableSets(composition)) sets.set(set, { elements: [], owners: [] });
+  const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
+    const image = sets.get(set)!;
+    image.elements.push(element);
+    image.owners.push(owner);
+  };
+  for (const key of nodePortElements(node)) place(NODEPORT_IPS, { key });
+  for (const structure of composition.structures()) {
+    const placed = classElement(structure);
+    if (placed) place(placed.set, placed.element);
+  }
+  for (const { set, element, owner } of composition.elements()) place(set, element, owner);
+  return {
+    chains: [...nodeChains(node, sourceLengths(composition)), ...structureChains(composition, node)],
+    sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),
+  };
+}
+
+/** The sets that the table has: those of every table, and one for each prefix length of sources. */
+export function tableSets(composition: TableComposition): readonly SetDefinition[] {
+  return [...STATIC_SETS, ...sourceLengths(composition).map(sourcesSet)];
+}
+
+/** The prefix lengths for which a set of sources exists, in order. */
+export function sourceLengths(composition: TableComposition): readonly number[] {
+  const lengths = [...composition.structures()].flatMap((structure) => (structure.kind === 'sources' ? [structure.prefixLength] : []));
+  return lengths.sort((a, b) => a - b);
+}
+
+function structureChains(composition: TableComposition, node: NodeRules): readonly ChainRules[] {
+  return [...composition.structures()].flatMap((structure) => {
+    const rules = structureRules(structure, node);
+    return rules ? [{ chain: { name: structure.name }, rules }] : [];
+  });
+}
+
+function nodePortElements(node: NodeRules): readonly string[] {
+  return node.nodePortIPs === 'all' ? [] : node.nodePortIPs;
+}

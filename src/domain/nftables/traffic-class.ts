@@ -1,0 +1,144 @@
+import type { FrontendVariant } from './keys.js';
+import { AFFINITY, setsOf } from './sets.js';
+import type { KeyField, Rule, Statement } from './rule.js';
+import type { NodeRules } from './node-rules.js';
+import { localTrafficStatement } from './node-rules.js';
+
+/**
+ * What is done with the traffic of a frontend, apart from its addresses: one chain serves all frontends of a class.
+ * - `pick`: choose among `count` endpoints of the frontend.
+ * - `external`: masquerade, then pick.
+ * - `external-local`: clients on this node take the short circuit; others pick among `count` local endpoints.
+ * - `short-circuit`: choose among `count` endpoints for clients on this node.
+ */
+export interface TrafficClass {
+  readonly variant: FrontendVariant;
+  readonly kind: 'pick' | 'external' | 'external-local' | 'short-circuit';
+  readonly count: number;
+  /** Seconds that a client stays with its endpoint; 0 without affinity. */
+  readonly affinitySeconds: number;
+}
+
+/** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
+export const MAX_AFFINITY_ENDPOINTS = 4094;
+
+const KIND_NUMBERS = { 'external-local': 0, pick: 1, external: 2, 'short-circuit': 3 } as const;
+
+/** The chain of the class. */
+export function className({ variant, kind, count, affinitySeconds }: TrafficClass): string {
+  return `${variant.prefix}${kind}-${count}${affinitySeconds > 0 && count > 0 ? `-sticky-${affinitySeconds}` : ''}`;
+}
+
+/** The chain that remembers a client's endpoint for so long and sends it there. */
+export function rememberChain(variant: FrontendVariant, affinitySeconds: number): string {
+  return `${variant.prefix}remember-${affinitySeconds}`;
+}
+
+/**
+ * The number that stands for the class in maps: kind (2 bits), sticky (1), then seconds (17) and endpoint count plus
+ * one (12), or a one and the count plus one (28). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
+ */
+export function classNumber({ kind, count, affinitySeconds }: TrafficClass): number {
+  const sticky = affinitySeconds > 0 && count > 0;
+  const rest = sticky ? 0x20000000 + affinitySeconds * 0x1000 + count + 1 : 0x10000000 + count + 1;
+  return KIND_NUMBERS[kind] * 0x40000000 + rest;
+}
+
+/** The other classes whose chains this one's rules go to. */
+export function classesBehind(trafficClass: TrafficClass): readonly TrafficClass[] {
+  const { kind, count } = trafficClass;
+  const picks = kind === 'external' || (kind === 'external-local' && count > 0);
+  return picks ? [{ ...trafficClass, kind: 'pick' }] : [];
+}
+
+/** The rules of the class's chain. */
+export function classRules(trafficClass: TrafficClass, node: NodeRules): readonly Rule[] {
+  switch (trafficClass.kind) {
+    case 'pick':
+    case 'short-circuit':
+      return trafficClass.affinitySeconds > 0 ? stickyRules(trafficClass) : pickRules(trafficClass);
+    case 'external':
+      return [
+        { statements: [{ kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade' },
+        { statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] },
+      ];
+    case 'external-local':
+      return externalLocalRules(trafficClass, node);
+  }
+}
+
+/**
+ * The random number is part of the key. A packet that met the table just before an endpoint went may draw a number that
+ * is gone when it looks it up; number 0 exists as long as any endpoint does, so the second rule catches it.
+ */
+function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
+  const { endpoints, shortCircuitEndpoints } = setsOf(variant);
+  const map = (kind === 'pick' ? endpoints : shortCircuitEndpoints).name;
+  return [
+    { statements: [{ kind: 'set-priority', to: 'none' }] },
+    { statements: translate(variant, random(count), map) },
+    ...(count > 1 ? [{ statements: translate(variant, random(1), map) }] : []),
+  ];
+}
+
+/**
+ * One rule asks for each endpoint whether the client sticks to it, the next draws one. Ids instead of numbers are
+ * remembered, so a client keeps its endpoint when others come and go, and none is kept to one that is gone.
+ */
+function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): readonly Rule[] {
+  const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
+  const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
+  const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
+  const takeId = (number: KeyField): Statement => ({ kind: 'set-priority', to: { key: [...variant.fields, number], map } });
+  const sticks: Statement = { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: AFFINITY.name, is: '==' };
+  return [
+    ...Array.from({ length: count }, (_, offset) => ({
+      statements: [takeId({ field: 'random', modulus: 1, offset }), sticks, remember],
+    })),
+    { statements: [takeId(random(count)), remember] },
+    ...(count > 1 ? [{ statements: [takeId(random(1)), remember] }] : []),
+  ];
+}
+
+/** The rules of rememberChain: the client's time starts anew, then the packet goes to the endpoint behind the id. */
+export function rememberRules(variant: FrontendVariant, affinitySeconds: number): readonly Rule[] {
+  const key: readonly KeyField[] = [{ field: 'priority' }, { field: 'saddr' }];
+  return [
+    { statements: [{ kind: 'remember', key, set: AFFINITY.name, timeoutSeconds: affinitySeconds }] },
+    { statements: translate(variant, { field: 'priority' }, setsOf(variant).affinityEndpoints.name) },
+  ];
+}
+
+function externalLocalRules(trafficClass: TrafficClass, node: NodeRules): readonly Rule[] {
+  const { variant, count } = trafficClass;
+  const { shortCircuits, shortCircuitClasses } = setsOf(variant);
+  const shortCircuit: readonly Statement[] = [
+    { kind: 'set-priority', to: { key: variant.fields, map: shortCircuits.name } },
+    { kind: 'verdict-map', key: [{ field: 'priority' }], map: shortCircuitClasses.name },
+  ];
+  const fromThisNode: Statement = { kind: 'local-address', field: 'saddr' };
+  const rules: Rule[] = [];
+  if (node.detector) {
+    const local = localTrafficStatement(node.detector, '==');
+    rules.push({ statements: [local, ...shortCircuit], comment: 'short-circuit pod traffic' });
+  }
+  rules.push(
+    { statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade local traffic' },
+    { statements: [fromThisNode, ...shortCircuit], comment: 'short-circuit local traffic' },
+  );
+  if (count > 0) rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
+  else rules.push({ statements: [{ kind: 'set-priority', to: 'none' }] });
+  return rules;
+}
+
+function random(modulus: number): KeyField {
+  return { field: 'random', modulus, offset: 0 };
+}
+
+/** nft wants to see the transport protocol in the rule before it accepts a port translation; port 0 is never used. */
+function translate(variant: FrontendVariant, last: KeyField, map: string): readonly Statement[] {
+  return [
+    { kind: 'dport', is: '!=', port: 0 },
+    { kind: 'dnat', key: [...variant.fields, last], map },
+  ];
+}

@@ -1,0 +1,86 @@
+import type { Endpoint } from '../model/endpoint.js';
+
+/** What selection needs to know of this node. */
+export interface NodeTopology {
+  readonly nodeName: string;
+  /** "" when the node has no zone. */
+  readonly zone: string;
+  /** Feature gate PreferSameTrafficDistribution: node hints count. */
+  readonly nodeHints: boolean;
+}
+
+/** Which lists a service port needs (spec/model.md 2.2). */
+export interface PolicyNeeds {
+  readonly usesClusterEndpoints: boolean;
+  readonly usesLocalEndpoints: boolean;
+}
+
+/** The endpoints that traffic may go to, by policy (spec/model.md 4). Lists are sorted by `ip:port`. */
+export interface EndpointSelection {
+  /** For the policy Cluster. Undefined when no frontend needs it. */
+  readonly cluster: readonly Endpoint[] | undefined;
+  /** For the policy Local. Undefined when no frontend needs it. */
+  readonly local: readonly Endpoint[] | undefined;
+  /** Everything that some frontend may reach. */
+  readonly reachable: readonly Endpoint[];
+  /** Some usable endpoint exists anywhere, though perhaps not for this node. */
+  readonly hasAny: boolean;
+}
+
+type Topology = 'none' | 'PreferSameNode' | 'PreferSameZone';
+
+/** Chooses among all endpoints of a service port (sorted) for traffic that this node handles. */
+export function selectEndpoints(
+  all: readonly Endpoint[],
+  { usesClusterEndpoints, usesLocalEndpoints }: PolicyNeeds,
+  node: NodeTopology,
+): EndpointSelection {
+  const topology = usesClusterEndpoints ? topologyOf(all, node) : 'none';
+  const cluster = usesClusterEndpoints ? clusterEndpoints(all, topology, node) : undefined;
+  const { local, terminating } = localEndpoints(all);
+  const usableAnywhere = all.some((endpoint) => endpoint.ready || drains(endpoint));
+  if (!usesLocalEndpoints) {
+    const reachable = cluster ?? [];
+    return { cluster, local: undefined, reachable, hasAny: reachable.length > 0 };
+  }
+  if (!cluster) return { cluster, local, reachable: local, hasAny: usableAnywhere };
+  const localIsContained = topology === 'none' && !terminating;
+  const reachable = localIsContained ? cluster : union(cluster, local);
+  return { cluster, local, reachable, hasAny: usableAnywhere };
+}
+
+/** Still serves although its pod is on its way out. */
+function drains(endpoint: Endpoint): boolean {
+  return endpoint.serving && endpoint.terminating;
+}
+
+function topologyOf(all: readonly Endpoint[], { nodeName, zone, nodeHints }: NodeTopology): Topology {
+  const ready = all.filter((endpoint) => endpoint.ready);
+  if (ready.length === 0) return 'none';
+  const everyoneHints = (hints: (endpoint: Endpoint) => readonly string[], here: string) =>
+    ready.every((endpoint) => hints(endpoint).length > 0) && ready.some((endpoint) => hints(endpoint).includes(here));
+  if (nodeHints && everyoneHints((endpoint) => endpoint.nodeHints, nodeName)) return 'PreferSameNode';
+  if (zone !== '' && everyoneHints((endpoint) => endpoint.zoneHints, zone)) return 'PreferSameZone';
+  return 'none';
+}
+
+function clusterEndpoints(all: readonly Endpoint[], topology: Topology, node: NodeTopology): readonly Endpoint[] {
+  const available = (endpoint: Endpoint) =>
+    topology === 'none' ||
+    (topology === 'PreferSameNode' ? endpoint.nodeHints.includes(node.nodeName) : endpoint.zoneHints.includes(node.zone));
+  const ready = all.filter((endpoint) => endpoint.ready && available(endpoint));
+  return ready.length > 0 ? ready : all.filter(drains);
+}
+
+function localEndpoints(all: readonly Endpoint[]): { local: readonly Endpoint[]; terminating: boolean } {
+  const here = all.filter((endpoint) => endpoint.isLocal);
+  const ready = here.filter((endpoint) => endpoint.ready);
+  if (ready.length > 0) return { local: ready, terminating: false };
+  const draining = here.filter(drains);
+  return { local: draining, terminating: draining.length > 0 };
+}
+
+function union(one: readonly Endpoint[], other: readonly Endpoint[]): readonly Endpoint[] {
+  const byText = new Map([...one, ...other].map((endpoint) => [endpoint.text, endpoint]));
+  return [...byText.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+}

@@ -1,0 +1,117 @@
+import type { ServiceCidr } from '../border/read-service-cidr.js';
+import type { Endpoint, PortIdentity } from '../model/endpoint.js';
+import type { EndpointSlice } from '../model/endpoint-slice.js';
+import type { Node } from '../model/node.js';
+import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
+import type { Service } from '../model/service.js';
+import type { IpFamily } from '../net/ip-family.js';
+import { mergeEndpoints } from './merge-endpoints.js';
+
+/**
+ * Everything the proxy knows of the cluster: validated objects, indexed so that one Service and its endpoints are found
+ * at once. It says for each call which families the call may have changed; it does not remember changes.
+ */
+export class ClusterState {
+  private readonly services = new Map<ServiceKey, Service>();
+  /** By Service, then by slice name. Slices of unknown Services are kept: the Service may come later. */
+  private readonly slices = new Map<ServiceKey, Map<string, EndpointSlice>>();
+  /** Which Service a slice belongs to, by `namespace/slice`, since its label may change. */
+  private readonly owners = new Map<string, ServiceKey>();
+  private readonly serviceCidrs = new Map<string, ServiceCidr>();
+  private currentNode: Node | undefined;
+
+  get node(): Node | undefined {
+    return this.currentNode;
+  }
+
+  get serviceCount(): number {
+    return this.services.size;
+  }
+
+  serviceKeys(): Iterable<ServiceKey> {
+    return this.services.keys();
+  }
+
+  service(key: ServiceKey): Service | undefined {
+    return this.services.get(key);
+  }
+
+  /** All endpoints of a service port in one family, merged over its slices. */
+  endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
+    const slices = [...(this.slices.get(key)?.values() ?? [])].filter((slice) => slice.family === family);
+    return mergeEndpoints(slices, port);
+  }
+
+  /** False when nothing that the proxy reads has changed. */
+  applyService(service: Service): boolean {
+    const key = serviceKey(service.namespace, service.name);
+    if (sameValue(this.services.get(key), service)) return false;
+    this.services.set(key, service);
+    return true;
+  }
+
+  removeService(key: ServiceKey): boolean {
+    return this.services.delete(key);
+  }
+
+  /** The Services whose endpoints the slice may have changed, with the family: its present one, and a former one. */
+  applySlice(slice: EndpointSlice): readonly SliceChange[] {
+    const id = serviceKey(slice.namespace, slice.name);
+    const key = serviceKey(slice.namespace, slice.service);
+    const former = this.owners.get(id);
+    const changes: SliceChange[] = [];
+    if (former !== undefined && former !== key) changes.push(...this.removeSlice(slice.namespace, slice.name));
+    const siblings = this.slices.get(key) ?? new Map<string, EndpointSlice>();
+    const previous = siblings.get(slice.name);
+    if (sameValue(previous, slice)) return changes;
+    siblings.set(slice.name, slice);
+    this.slices.set(key, siblings);
+    this.owners.set(id, key);
+    if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
+    changes.push({ service: key, family: slice.family });
+    return changes;
+  }
+
+  removeSlice(namespace: string, name: string): readonly SliceChange[] {
+    const id = serviceKey(namespace, name);
+    const key = this.owners.get(id);
+    if (key === undefined) return [];
+    this.owners.delete(id);
+    const siblings = this.slices.get(key);
+    const removed = siblings?.get(name);
+    siblings?.delete(name);
+    if (siblings?.size === 0) this.slices.delete(key);
+    return removed ? [{ service: key, family: removed.family }] : [];
+  }
+
+  applyNode(node: Node): boolean {
+    if (sameValue(this.currentNode, node)) return false;
+    this.currentNode = node;
+    return true;
+  }
+
+  applyServiceCidr(object: ServiceCidr): boolean {
+    if (sameValue(this.serviceCidrs.get(object.name), object)) return false;
+    this.serviceCidrs.set(object.name, object);
+    return true;
+  }
+
+  removeServiceCidr(name: string): boolean {
+    return this.serviceCidrs.delete(name);
+  }
+
+  serviceCidrObjects(): Iterable<ServiceCidr> {
+    return this.serviceCidrs.values();
+  }
+}
+
+/** A Service whose endpoints of one family may have changed. */
+export interface SliceChange {
+  readonly service: ServiceKey;
+  readonly family: IpFamily;
+}
+
+/** Values of the model are built field by field in one order, so their JSON compares them. */
+function sameValue(one: unknown, other: unknown): boolean {
+  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}

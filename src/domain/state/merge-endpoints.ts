@@ -1,0 +1,27 @@
+import type { Endpoint, PortIdentity } from '../model/endpoint.js';
+import type { EndpointSlice } from '../model/endpoint-slice.js';
+import { hostPort } from '../net/address.js';
+
+/**
+ * The endpoints of one service port from all slices of its Service: merged, each `ip:port` once, sorted by that text
+ * (spec/model.md 3.3). Among duplicates one that is not terminating wins over one that is; among several of those the
+ * slice that is last by name, so that the result does not depend on the order of events.
+ */
+export function mergeEndpoints(slices: Iterable<EndpointSlice>, { port, protocol }: PortIdentity): readonly Endpoint[] {
+  const byText = new Map<string, Endpoint>();
+  for (const slice of inNameOrder(slices)) {
+    for (const slicePort of slice.ports) {
+      if (slicePort.name !== port || slicePort.protocol !== protocol) continue;
+      for (const endpoint of slice.endpoints) {
+        const text = hostPort(endpoint.address, slicePort.port);
+        if (byText.has(text) && endpoint.terminating) continue;
+        byText.set(text, { ...endpoint, port: slicePort.port, text });
+      }
+    }
+  }
+  return [...byText.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+}
+
+function inNameOrder(slices: Iterable<EndpointSlice>): readonly EndpointSlice[] {
+  return [...slices].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
