@@ -78,8 +78,13 @@ export class NftCommitError extends Error {
 
 function describe(failures: readonly NftFailure[]): string {
   const shown = failures.slice(0, 3).map(({ operation, element, reason }) => {
-    const place = operation === undefined ? '' : ` at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
+    const place =
+      operation === undefined
+        ? ''
+        : ` at operation ${operation}${element === undefined ? '' : `, element ${element}`}`;
     return `${reason}${place}`;
   });
-  return shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given';
+  return (
+    shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given'
+  );
 }

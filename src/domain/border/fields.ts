@@ -29,7 +29,8 @@ export function textField(value: unknown, path: string): string {
 
 /** A DNS label (RFC 1123), as namespaces, Services and port names are. */
 export function labelField(value: unknown, path: string): string {
-  if (typeof value !== 'string' || !LABEL.test(value)) throw new InvalidObject(`${path} ${quote(value)} is not a DNS label`);
+  if (typeof value !== 'string' || !LABEL.test(value))
+    throw new InvalidObject(`${path} ${quote(value)} is not a DNS label`);
   return value;
 }
 

@@ -30,7 +30,10 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     const name = subdomainField(metadata.name, 'metadata.name');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
     if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: `label ${HEADLESS_LABEL}`, problems };
-    const service = textField(objectField(metadata.labels, 'metadata.labels')[SERVICE_NAME_LABEL], SERVICE_NAME_LABEL);
+    const service = textField(
+      objectField(metadata.labels, 'metadata.labels')[SERVICE_NAME_LABEL],
+      SERVICE_NAME_LABEL,
+    );
     if (service === '') return { ignored: `no label ${SERVICE_NAME_LABEL}`, problems };
     const family = object.addressType;
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: `addressType ${quote(family)}`, problems };
@@ -111,7 +114,9 @@ function readEndpoint(
 
 function readHints(raw: unknown, path: string): readonly string[] {
   if (raw === undefined || raw === null) return NO_HINTS;
-  return listField(raw, path).map((hint, index) => textField(objectField(hint, `${path}[${index}]`).name, `${path}.name`));
+  return listField(raw, path).map((hint, index) =>
+    textField(objectField(hint, `${path}[${index}]`).name, `${path}.name`),
+  );
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;

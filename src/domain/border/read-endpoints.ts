@@ -17,7 +17,9 @@ export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly 
     const slices = listField(object.subsets, 'subsets').flatMap((rawSubset, index) => {
       const path = `subsets[${index}]`;
       const subset = objectField(rawSubset, path);
-      const ports = listField(subset.ports, `${path}.ports`).map((port, at) => readPort(port, `${path}.ports[${at}]`));
+      const ports = listField(subset.ports, `${path}.ports`).map((port, at) =>
+        readPort(port, `${path}.ports[${at}]`),
+      );
       const endpoints = [
         ...readAddresses(subset.addresses, `${path}.addresses`, true, nodeName),
         ...readAddresses(subset.notReadyAddresses, `${path}.notReadyAddresses`, false, nodeName),

@@ -1,6 +1,6 @@
 import type { Node } from '../model/node.js';
-import { parseAddress } from '../net/address.js';
 import { cidrText, parseCidr } from '../net/cidr.js';
+import { nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
 import { listField, objectField, subdomainField, textField } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
@@ -14,13 +14,15 @@ export function readNode(raw: unknown): Reading<Node> {
     const object = objectField(raw, 'Node');
     const metadata = objectField(object.metadata, 'metadata');
     const spec = objectField(object.spec, 'spec');
-    const taints = listField(spec.taints, 'spec.taints').map((taint, index) => objectField(taint, `spec.taints[${index}]`));
+    const taints = listField(spec.taints, 'spec.taints').map((taint, index) =>
+      objectField(taint, `spec.taints[${index}]`),
+    );
     const deleting = metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
     return {
       value: {
         name: subdomainField(metadata.name, 'metadata.name'),
         zone: textField(objectField(metadata.labels, 'metadata.labels')[ZONE_LABEL], `label ${ZONE_LABEL}`),
-        addresses: readAddresses(objectField(object.status, 'status').addresses),
+        ips: nodeIPs(readAddresses(objectField(object.status, 'status').addresses)),
         podCIDRs: listField(spec.podCIDRs, 'spec.podCIDRs').flatMap((text, index) => {
           const cidr = parseCidr(text);
           if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; left out`);
@@ -36,12 +38,10 @@ export function readNode(raw: unknown): Reading<Node> {
   }
 }
 
-function readAddresses(raw: unknown): string[] {
-  const entries = listField(raw, 'status.addresses').map((entry, index) => objectField(entry, `status.addresses[${index}]`));
-  return ['InternalIP', 'ExternalIP'].flatMap((type) =>
-    entries.flatMap((entry) => {
-      const address = entry.type === type ? parseAddress(entry.address) : undefined;
-      return address ? [address.text] : [];
-    }),
-  );
+function readAddresses(raw: unknown): NodeStatusAddress[] {
+  return listField(raw, 'status.addresses').map((entry, index) => {
+    const path = `status.addresses[${index}]`;
+    const { type, address } = objectField(entry, path);
+    return { type: textField(type, `${path}.type`), address: textField(address, `${path}.address`) };
+  });
 }

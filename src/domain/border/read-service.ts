@@ -31,7 +31,10 @@ export function readService(raw: unknown): Reading<Service> {
     const name = labelField(metadata.name, 'metadata.name');
     const ignored = reasonToIgnore(metadata, spec);
     if (ignored !== undefined) return { ignored, problems };
-    return { value: readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems), problems };
+    return {
+      value: readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems),
+      problems,
+    };
   } catch (error) {
     if (error instanceof InvalidObject) return { problems: [error.message] };
     throw error;
@@ -39,10 +42,12 @@ export function readService(raw: unknown): Reading<Service> {
 }
 
 function reasonToIgnore(metadata: RawObject, spec: RawObject): string | undefined {
-  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL)) return `label ${SERVICE_PROXY_NAME_LABEL} names another proxy`;
+  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL))
+    return `label ${SERVICE_PROXY_NAME_LABEL} names another proxy`;
   if (spec.type === 'ExternalName') return 'type ExternalName';
   if (spec.clusterIP === 'None') return 'headless: clusterIP None';
-  if (spec.clusterIP === undefined || spec.clusterIP === null || spec.clusterIP === '') return 'no clusterIP yet';
+  if (spec.clusterIP === undefined || spec.clusterIP === null || spec.clusterIP === '')
+    return 'no clusterIP yet';
   return undefined;
 }
 
@@ -54,7 +59,11 @@ function readProxiedService(
   problems: string[],
 ): Service {
   const type = textField(spec.type, 'spec.type') || 'ClusterIP';
-  const externalIPs = readAddresses(listField(spec.externalIPs, 'spec.externalIPs'), 'spec.externalIPs', problems);
+  const externalIPs = readAddresses(
+    listField(spec.externalIPs, 'spec.externalIPs'),
+    'spec.externalIPs',
+    problems,
+  );
   const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
   const externalPolicyLocal = spec.externalTrafficPolicy === 'Local' && reachableFromOutside;
   return {
@@ -68,7 +77,8 @@ function readProxiedService(
     sourceRanges: readSourceRanges(spec, problems),
     externalPolicyLocal,
     internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
-    healthCheckNodePort: externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, problems) : 0,
+    healthCheckNodePort:
+      externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, problems) : 0,
   };
 }
 
@@ -79,7 +89,9 @@ function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
     const address = parseAddress(text);
     if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
     if (family !== undefined && address.family !== family) {
-      throw new InvalidObject(`${path} ${quote(text)} is not of the family ${quote(family)} that spec.ipFamilies names`);
+      throw new InvalidObject(
+        `${path} ${quote(text)} is not of the family ${quote(family)} that spec.ipFamilies names`,
+      );
     }
     result[address.family] = address.text;
   };
@@ -90,7 +102,8 @@ function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
   const clusterIPs = listField(spec.clusterIPs, 'spec.clusterIPs');
   for (const family of IP_FAMILIES) {
     const position = families.indexOf(family);
-    if (position >= 0 && position < clusterIPs.length) take(clusterIPs[position], `spec.clusterIPs[${position}]`, family);
+    if (position >= 0 && position < clusterIPs.length)
+      take(clusterIPs[position], `spec.clusterIPs[${position}]`, family);
   }
   return result;
 }
@@ -99,7 +112,8 @@ function readPorts(spec: RawObject): ServicePortSpec[] {
   const ports = listField(spec.ports, 'spec.ports').map(readPort);
   ports.forEach(({ name, protocol }, index) => {
     const first = ports.findIndex((port) => port.name === name && port.protocol === protocol);
-    if (first < index) throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
+    if (first < index)
+      throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
   });
   return ports;
 }
@@ -138,18 +152,22 @@ function readLoadBalancerIPs(status: RawObject, problems: string[]): Address[] {
   const ingress = listField(loadBalancer.ingress, 'status.loadBalancer.ingress');
   const addresses = ingress.flatMap((raw, index) => {
     const entry = objectField(raw, `status.loadBalancer.ingress[${index}]`);
-    const usable = (entry.ipMode === undefined || entry.ipMode === null || entry.ipMode === 'VIP') && entry.ip;
+    const usable =
+      (entry.ipMode === undefined || entry.ipMode === null || entry.ipMode === 'VIP') && entry.ip;
     return usable ? [entry.ip] : [];
   });
   return readAddresses(addresses, 'status.loadBalancer.ingress[].ip', problems);
 }
 
 function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {
-  const ranges = listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges').flatMap((text, index) => {
-    const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
-    if (!cidr) problems.push(`spec.loadBalancerSourceRanges[${index}] ${quote(text)} is not a CIDR; left out`);
-    return cidr ? [cidr] : [];
-  });
+  const ranges = listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges').flatMap(
+    (text, index) => {
+      const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
+      if (!cidr)
+        problems.push(`spec.loadBalancerSourceRanges[${index}] ${quote(text)} is not a CIDR; left out`);
+      return cidr ? [cidr] : [];
+    },
+  );
   // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
   return ranges.filter(({ family }) => !open.has(family));
@@ -157,6 +175,7 @@ function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {
 
 function readHealthCheckNodePort(spec: RawObject, problems: string[]): number {
   const port = integerField(spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort', 0, 65535);
-  if (port === 0) problems.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
+  if (port === 0)
+    problems.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
   return port;
 }

@@ -47,10 +47,19 @@ function forwardPort(
     },
     topology,
   );
-  const internal = { port: port.port, policy: policyOf(internalPolicyLocal), outcome: outcome(endpoints, internalPolicyLocal) };
-  const external = { port: port.port, policy: policyOf(externalPolicyLocal), outcome: outcome(endpoints, externalPolicyLocal) };
+  const internal = {
+    port: port.port,
+    policy: policyOf(internalPolicyLocal),
+    outcome: outcome(endpoints, internalPolicyLocal),
+  };
+  const external = {
+    port: port.port,
+    policy: policyOf(externalPolicyLocal),
+    outcome: outcome(endpoints, externalPolicyLocal),
+  };
   const frontends: Frontend[] = [{ kind: 'cluster-ip', address: clusterIP, ...internal }];
-  for (const address of externalIPsAllowed ? externalIPs : []) frontends.push({ kind: 'external-ip', address, ...external });
+  for (const address of externalIPsAllowed ? externalIPs : [])
+    frontends.push({ kind: 'external-ip', address, ...external });
   for (const address of loadBalancerIPs) frontends.push({ kind: 'load-balancer-ip', address, ...external });
   if (port.nodePort !== 0) frontends.push({ kind: 'node-port', ...external, port: port.nodePort });
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };

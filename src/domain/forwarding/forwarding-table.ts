@@ -16,6 +16,12 @@ export interface ForwardingChange {
 export class ForwardingTable {
   private readonly entriesByKey = new Map<ServicePortKey, ForwardingEntry>();
   private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
+  private readonly lacking = { internal: 0, external: 0 };
+
+  /** Service ports whose Local policy finds endpoints somewhere, but none here (spec/model.md 5). */
+  get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
+    return { ...this.lacking };
+  }
 
   get size(): number {
     return this.entriesByKey.size;
@@ -35,7 +41,11 @@ export class ForwardingTable {
   }
 
   /** Computes the given Services anew. Costs what they have, not what the table holds. */
-  update(state: ClusterState, services: Iterable<ServiceKey>, context: ForwardingContext): readonly ForwardingChange[] {
+  update(
+    state: ClusterState,
+    services: Iterable<ServiceKey>,
+    context: ForwardingContext,
+  ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
     for (const key of services) {
       const service = state.service(key);
@@ -45,10 +55,13 @@ export class ForwardingTable {
       const keys = entries.map((entry) => entry.key);
       for (const former of this.portsOf.get(key) ?? []) {
         if (keys.includes(former)) continue;
+        this.count(this.entriesByKey.get(former), -1);
         this.entriesByKey.delete(former);
         changes.push({ key: former, entry: undefined });
       }
       for (const entry of entries) {
+        this.count(this.entriesByKey.get(entry.key), -1);
+        this.count(entry, 1);
         this.entriesByKey.set(entry.key, entry);
         changes.push({ key: entry.key, entry });
       }
@@ -56,5 +69,11 @@ export class ForwardingTable {
       else this.portsOf.delete(key);
     }
     return changes;
+  }
+
+  private count(entry: ForwardingEntry | undefined, step: number): void {
+    if (!entry?.endpoints.hasAny || entry.endpoints.local?.length) return;
+    if (entry.internalPolicyLocal) this.lacking.internal += step;
+    if (entry.externalPolicyLocal) this.lacking.external += step;
   }
 }

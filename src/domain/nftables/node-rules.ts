@@ -1,33 +1,11 @@
+import type { NodeNetwork } from '../forwarding/node-network.js';
+import { cidrText } from '../net/cidr.js';
+import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { BY_ADDRESS, BY_NODE_PORT } from './keys.js';
 import type { Comparison, Rule, Statement } from './rule.js';
-import {
-  CLUSTER_IPS,
-  FIREWALL_IPS,
-  HAIRPIN_CONNECTIONS,
-  NODEPORT_IPS,
-  setsOf,
-  sourcesSet,
-} from './sets.js';
+import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, NODEPORT_IPS, setsOf, sourcesSet } from './sets.js';
 import type { ChainDefinition, Hook } from './table.js';
-
-/** How traffic of pods on this node is told from other traffic (spec/model.md 6). */
-export type LocalTraffic =
-  | { readonly kind: 'cidr'; readonly cidr: string }
-  | { readonly kind: 'interface'; readonly name: string; readonly wildcard: boolean };
-
-/** Everything about this node that the rules of one family depend on. */
-export interface NodeRules {
-  readonly family: IpFamily;
-  /** Undefined: rules that need to know local traffic are left out. */
-  readonly detector: LocalTraffic | undefined;
-  readonly masqueradeBit: number;
-  readonly masqueradeAll: boolean;
-  /** The addresses that take node ports, canonical; 'all' for every local address but loopback. */
-  readonly nodePortIPs: 'all' | readonly string[];
-  /** Ranges of cluster IPs; traffic to unused addresses in them is dropped. */
-  readonly serviceCIDRs: readonly string[];
-}
 
 /** A chain and all its rules. */
 export interface ChainRules {
@@ -38,9 +16,9 @@ export interface ChainRules {
 /** Ids of sticky endpoints have the top bit set: they stay in the packet's priority until it leaves. */
 export const FIRST_ENDPOINT_ID = 0x80000000;
 
-export function localTrafficStatement(detector: LocalTraffic, is: Comparison): Statement {
+export function localTrafficStatement(detector: LocalTrafficDetector, is: Comparison): Statement {
   return detector.kind === 'cidr'
-    ? { kind: 'address', field: 'saddr', is, network: detector.cidr }
+    ? { kind: 'address', field: 'saddr', is, network: cidrText(detector.cidr) }
     : { kind: 'input-interface', is, name: detector.name, wildcard: detector.wildcard };
 }
 
@@ -48,7 +26,7 @@ export function localTrafficStatement(detector: LocalTraffic, is: Comparison): S
  * The chains that every table has, with their rules: which hook leads where, and what is decided without regard to the
  * traffic class (spec/nftables.md 3 and 5). `sourceLengths` are the prefix lengths for which a set of sources exists.
  */
-export function nodeChains(node: NodeRules, sourceLengths: readonly number[]): readonly ChainRules[] {
+export function nodeChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
   return [
     base('filter-prerouting-pre-dnat', 'filter', 'prerouting', -110, [newConnections('firewall-check')]),
     base('filter-output-pre-dnat', 'filter', 'output', -110, [newConnections('firewall-check')]),
@@ -64,9 +42,13 @@ export function nodeChains(node: NodeRules, sourceLengths: readonly number[]): r
       newConnections('service-endpoints-check'),
       newConnections('cluster-ips-check'),
     ]),
-    base('nat-prerouting', 'nat', 'prerouting', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
+    base('nat-prerouting', 'nat', 'prerouting', -100, [
+      { statements: [{ kind: 'jump', chain: 'services' }] },
+    ]),
     base('nat-output', 'nat', 'output', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
-    base('nat-postrouting', 'nat', 'postrouting', 100, [{ statements: [{ kind: 'jump', chain: 'masquerading' }] }]),
+    base('nat-postrouting', 'nat', 'postrouting', 100, [
+      { statements: [{ kind: 'jump', chain: 'masquerading' }] },
+    ]),
     regular('services', servicesRules(node)),
     regular('masquerading', masqueradingRules(node)),
     regular('firewall-check', firewallRules(sourceLengths)),
@@ -79,7 +61,7 @@ export function nodeChains(node: NodeRules, sourceLengths: readonly number[]): r
   ];
 }
 
-function servicesRules(node: NodeRules): readonly Rule[] {
+function servicesRules(node: NodeNetwork): readonly Rule[] {
   const toClusterIP = member([{ field: 'daddr' }], CLUSTER_IPS.name);
   const mark: Statement = { kind: 'mark-set', bit: node.masqueradeBit };
   const rules: Rule[] = [];
@@ -100,7 +82,10 @@ function servicesRules(node: NodeRules): readonly Rule[] {
     node.nodePortIPs === 'all'
       ? [{ kind: 'local-address', field: 'daddr' }, notLoopback(node.family)]
       : [member([{ field: 'daddr' }], NODEPORT_IPS.name)];
-  rules.push({ statements: dispatch(BY_ADDRESS) }, { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] });
+  rules.push(
+    { statements: dispatch(BY_ADDRESS) },
+    { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] },
+  );
   return rules;
 }
 
@@ -108,9 +93,15 @@ function servicesRules(node: NodeRules): readonly Rule[] {
  * Last before the packet leaves: the priority that carried an endpoint's id is cleared, marked packets are masqueraded
  * and lose the mark, and so are pods that were sent to themselves.
  */
-function masqueradingRules({ masqueradeBit: bit }: NodeRules): readonly Rule[] {
+function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[] {
   return [
-    { statements: [{ kind: 'translated' }, { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID }, { kind: 'set-priority', to: 'none' }] },
+    {
+      statements: [
+        { kind: 'translated' },
+        { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID },
+        { kind: 'set-priority', to: 'none' },
+      ],
+    },
     { statements: [{ kind: 'mark-has', bit }, { kind: 'mark-flip', bit }, { kind: 'masquerade' }] },
     {
       statements: [
@@ -133,7 +124,7 @@ function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
   ];
 }
 
-function nodePortChecks(node: NodeRules): readonly Rule[] {
+function nodePortChecks(node: NodeNetwork): readonly Rule[] {
   const atThisNode: Statement =
     node.nodePortIPs === 'all' ? notLoopback(node.family) : member([{ field: 'daddr' }], NODEPORT_IPS.name);
   const { noEndpoints, noLocalEndpoints } = setsOf(BY_NODE_PORT);
@@ -144,7 +135,7 @@ function nodePortChecks(node: NodeRules): readonly Rule[] {
 }
 
 /** Reached only with an untranslated destination: an address in use with a wrong port is rejected, an unused one dropped. */
-function clusterIPRules(node: NodeRules): readonly Rule[] {
+function clusterIPRules(node: NodeNetwork): readonly Rule[] {
   return [
     {
       statements: [member([{ field: 'daddr' }], CLUSTER_IPS.name), { kind: 'reject' }],
@@ -157,7 +148,10 @@ function clusterIPRules(node: NodeRules): readonly Rule[] {
   ];
 }
 
-function member(key: Extract<Statement, { kind: 'member' }>['key'], set: string): Extract<Statement, { kind: 'member' }> {
+function member(
+  key: Extract<Statement, { kind: 'member' }>['key'],
+  set: string,
+): Extract<Statement, { kind: 'member' }> {
   return { kind: 'member', key, set, is: '==' };
 }
 
@@ -169,7 +163,13 @@ function newConnections(chain: string): Rule {
   return { statements: [{ kind: 'new-connection' }, { kind: 'jump', chain }] };
 }
 
-function base(name: string, type: Hook['type'], hook: Hook['hook'], priority: number, rules: readonly Rule[]): ChainRules {
+function base(
+  name: string,
+  type: Hook['type'],
+  hook: Hook['hook'],
+  priority: number,
+  rules: readonly Rule[],
+): ChainRules {
   return { chain: { name, hook: { type, hook, priority } }, rules };
 }
 

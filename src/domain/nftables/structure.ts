@@ -1,5 +1,5 @@
 import type { FrontendVariant } from './keys.js';
-import type { NodeRules } from './node-rules.js';
+import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { Rule } from './rule.js';
 import { setsOf, sourcesSet } from './sets.js';
 import type { SetDefinition, SetElement } from './table.js';
@@ -20,7 +20,12 @@ import { formatPriority } from './priority.js';
  */
 export type Structure =
   | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
-  | { readonly kind: 'remember'; readonly name: string; readonly variant: FrontendVariant; readonly affinitySeconds: number }
+  | {
+      readonly kind: 'remember';
+      readonly name: string;
+      readonly variant: FrontendVariant;
+      readonly affinitySeconds: number;
+    }
   | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number };
 
 const interned = new Map<string, readonly Structure[]>();
@@ -34,7 +39,12 @@ export function structuresOfClass(trafficClass: TrafficClass): readonly Structur
   for (const behind of classesBehind(trafficClass)) structures.push(...structuresOfClass(behind));
   const { kind, variant, affinitySeconds, count } = trafficClass;
   if ((kind === 'pick' || kind === 'short-circuit') && affinitySeconds > 0 && count > 0) {
-    structures.push({ kind: 'remember', name: rememberChain(variant, affinitySeconds), variant, affinitySeconds });
+    structures.push({
+      kind: 'remember',
+      name: rememberChain(variant, affinitySeconds),
+      variant,
+      affinitySeconds,
+    });
   }
   interned.set(name, structures);
   return structures;
@@ -45,7 +55,7 @@ export function sourcesStructure(prefixLength: number): Structure {
 }
 
 /** The rules of a structure's chain; undefined for one that is a set. */
-export function structureRules(structure: Structure, node: NodeRules): readonly Rule[] | undefined {
+export function structureRules(structure: Structure, node: NodeNetwork): readonly Rule[] | undefined {
   switch (structure.kind) {
     case 'class':
       return classRules(structure.trafficClass, node);

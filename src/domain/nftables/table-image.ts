@@ -1,6 +1,7 @@
+import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { TableComposition } from './composition.js';
-import { nodeChains, type ChainRules, type NodeRules } from './node-rules.js';
+import { nodeChains, type ChainRules } from './node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from './sets.js';
 import { classElement, structureRules } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
@@ -19,7 +20,7 @@ export interface SetImage {
 }
 
 /** Draws the image of a composition on a node. */
-export function tableImage(composition: TableComposition, node: NodeRules): TableImage {
+export function tableImage(composition: TableComposition, node: NodeNetwork): TableImage {
   const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
   for (const set of tableSets(composition)) sets.set(set, { elements: [], owners: [] });
   const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
@@ -34,9 +35,14 @@ export function tableImage(composition: TableComposition, node: NodeRules): Tabl
   }
   for (const { set, element, owner } of composition.elements()) place(set, element, owner);
   return {
-    chains: [...nodeChains(node, sourceLengths(composition)), ...structureChains(composition, node)],
+    chains: tableChains(composition, node),
     sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),
   };
+}
+
+/** All chains of the table with their rules. */
+export function tableChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {
+  return [...nodeChains(node, sourceLengths(composition)), ...structureChains(composition, node)];
 }
 
 /** The sets that the table has: those of every table, and one for each prefix length of sources. */
@@ -46,17 +52,19 @@ export function tableSets(composition: TableComposition): readonly SetDefinition
 
 /** The prefix lengths for which a set of sources exists, in order. */
 export function sourceLengths(composition: TableComposition): readonly number[] {
-  const lengths = [...composition.structures()].flatMap((structure) => (structure.kind === 'sources' ? [structure.prefixLength] : []));
+  const lengths = [...composition.structures()].flatMap((structure) =>
+    structure.kind === 'sources' ? [structure.prefixLength] : [],
+  );
   return lengths.sort((a, b) => a - b);
 }
 
-function structureChains(composition: TableComposition, node: NodeRules): readonly ChainRules[] {
+function structureChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {
   return [...composition.structures()].flatMap((structure) => {
     const rules = structureRules(structure, node);
     return rules ? [{ chain: { name: structure.name }, rules }] : [];
   });
 }
 
-function nodePortElements(node: NodeRules): readonly string[] {
+function nodePortElements(node: NodeNetwork): readonly string[] {
   return node.nodePortIPs === 'all' ? [] : node.nodePortIPs;
 }

@@ -1,7 +1,7 @@
 import type { FrontendVariant } from './keys.js';
 import { AFFINITY, setsOf } from './sets.js';
 import type { KeyField, Rule, Statement } from './rule.js';
-import type { NodeRules } from './node-rules.js';
+import type { NodeNetwork } from '../forwarding/node-network.js';
 import { localTrafficStatement } from './node-rules.js';
 
 /**
@@ -52,7 +52,7 @@ export function classesBehind(trafficClass: TrafficClass): readonly TrafficClass
 }
 
 /** The rules of the class's chain. */
-export function classRules(trafficClass: TrafficClass, node: NodeRules): readonly Rule[] {
+export function classRules(trafficClass: TrafficClass, node: NodeNetwork): readonly Rule[] {
   switch (trafficClass.kind) {
     case 'pick':
     case 'short-circuit':
@@ -89,8 +89,16 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
   const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
-  const takeId = (number: KeyField): Statement => ({ kind: 'set-priority', to: { key: [...variant.fields, number], map } });
-  const sticks: Statement = { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: AFFINITY.name, is: '==' };
+  const takeId = (number: KeyField): Statement => ({
+    kind: 'set-priority',
+    to: { key: [...variant.fields, number], map },
+  });
+  const sticks: Statement = {
+    kind: 'member',
+    key: [{ field: 'priority' }, { field: 'saddr' }],
+    set: AFFINITY.name,
+    is: '==',
+  };
   return [
     ...Array.from({ length: count }, (_, offset) => ({
       statements: [takeId({ field: 'random', modulus: 1, offset }), sticks, remember],
@@ -109,7 +117,7 @@ export function rememberRules(variant: FrontendVariant, affinitySeconds: number)
   ];
 }
 
-function externalLocalRules(trafficClass: TrafficClass, node: NodeRules): readonly Rule[] {
+function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): readonly Rule[] {
   const { variant, count } = trafficClass;
   const { shortCircuits, shortCircuitClasses } = setsOf(variant);
   const shortCircuit: readonly Statement[] = [
@@ -123,10 +131,14 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeRules): readon
     rules.push({ statements: [local, ...shortCircuit], comment: 'short-circuit pod traffic' });
   }
   rules.push(
-    { statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade local traffic' },
+    {
+      statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }],
+      comment: 'masquerade local traffic',
+    },
     { statements: [fromThisNode, ...shortCircuit], comment: 'short-circuit local traffic' },
   );
-  if (count > 0) rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
+  if (count > 0)
+    rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
   else rules.push({ statements: [{ kind: 'set-priority', to: 'none' }] });
   return rules;
 }

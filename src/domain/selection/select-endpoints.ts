@@ -58,16 +58,23 @@ function topologyOf(all: readonly Endpoint[], { nodeName, zone, nodeHints }: Nod
   const ready = all.filter((endpoint) => endpoint.ready);
   if (ready.length === 0) return 'none';
   const everyoneHints = (hints: (endpoint: Endpoint) => readonly string[], here: string) =>
-    ready.every((endpoint) => hints(endpoint).length > 0) && ready.some((endpoint) => hints(endpoint).includes(here));
+    ready.every((endpoint) => hints(endpoint).length > 0) &&
+    ready.some((endpoint) => hints(endpoint).includes(here));
   if (nodeHints && everyoneHints((endpoint) => endpoint.nodeHints, nodeName)) return 'PreferSameNode';
   if (zone !== '' && everyoneHints((endpoint) => endpoint.zoneHints, zone)) return 'PreferSameZone';
   return 'none';
 }
 
-function clusterEndpoints(all: readonly Endpoint[], topology: Topology, node: NodeTopology): readonly Endpoint[] {
+function clusterEndpoints(
+  all: readonly Endpoint[],
+  topology: Topology,
+  node: NodeTopology,
+): readonly Endpoint[] {
   const available = (endpoint: Endpoint) =>
     topology === 'none' ||
-    (topology === 'PreferSameNode' ? endpoint.nodeHints.includes(node.nodeName) : endpoint.zoneHints.includes(node.zone));
+    (topology === 'PreferSameNode'
+      ? endpoint.nodeHints.includes(node.nodeName)
+      : endpoint.zoneHints.includes(node.zone));
   const ready = all.filter((endpoint) => endpoint.ready && available(endpoint));
   return ready.length > 0 ? ready : all.filter(drains);
 }

@@ -60,7 +60,8 @@ export class ClusterState {
     const key = serviceKey(slice.namespace, slice.service);
     const former = this.owners.get(id);
     const changes: SliceChange[] = [];
-    if (former !== undefined && former !== key) changes.push(...this.removeSlice(slice.namespace, slice.name));
+    if (former !== undefined && former !== key)
+      changes.push(...this.removeSlice(slice.namespace, slice.name));
     const siblings = this.slices.get(key) ?? new Map<string, EndpointSlice>();
     const previous = siblings.get(slice.name);
     if (sameValue(previous, slice)) return changes;

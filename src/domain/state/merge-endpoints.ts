@@ -7,7 +7,10 @@ import { hostPort } from '../net/address.js';
  * (spec/model.md 3.3). Among duplicates one that is not terminating wins over one that is; among several of those the
  * slice that is last by name, so that the result does not depend on the order of events.
  */
-export function mergeEndpoints(slices: Iterable<EndpointSlice>, { port, protocol }: PortIdentity): readonly Endpoint[] {
+export function mergeEndpoints(
+  slices: Iterable<EndpointSlice>,
+  { port, protocol }: PortIdentity,
+): readonly Endpoint[] {
   const byText = new Map<string, Endpoint>();
   for (const slice of inNameOrder(slices)) {
     for (const slicePort of slice.ports) {

@@ -1,0 +1,118 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { sameElement } from '../../domain/nftables/fragment.js';
+import type { SetElement } from '../../domain/nftables/table.js';
+import type { SetImage, TableImage } from '../../domain/nftables/table-image.js';
+import { Transaction } from '../../domain/nftables/transaction.js';
+import type { NftTransport, TableState } from './transport.js';
+
+const TABLE_COMMENT = 'rules for kube-proxy';
+
+/** What separates the kernel's table from its image. */
+export interface TableDifference {
+  /** What must be applied at once. Empty when nothing differs. */
+  readonly repair: Transaction;
+  /** What may go afterwards: chains and sets that nobody refers to once `repair` is applied. */
+  readonly removal: Transaction;
+  /** The present table cannot be changed into the image and is replaced as a whole. */
+  readonly replaces: boolean;
+}
+
+/** Finds the least that turns the kernel's table into the image. */
+export function tableDifference(
+  image: TableImage,
+  state: TableState | undefined,
+  family: IpFamily,
+  transport: NftTransport,
+): TableDifference {
+  const repair = new Transaction();
+  const removal = new Transaction();
+  const replaces = state !== undefined && !fits(image, state, family, transport);
+  if (replaces) repair.add({ op: 'delete-table' });
+  const present = replaces ? undefined : state;
+  if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
+  for (const { set } of image.sets) if (!present?.sets.has(set.name)) repair.add({ op: 'add-set', set });
+  for (const { chain } of image.chains)
+    if (!present?.chains.has(chain.name)) repair.add({ op: 'add-chain', chain });
+  repairRules(image, present, family, transport, repair);
+  if (present) removeUnknown(image, present, repair, removal);
+  for (const set of image.sets) repairElements(set, present, repair);
+  return { repair, removal, replaces };
+}
+
+/** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
+function fits(image: TableImage, state: TableState, family: IpFamily, transport: NftTransport): boolean {
+  const chainsFit = image.chains.every(({ chain }) => {
+    const present = state.chains.get(chain.name);
+    return !present || present.fingerprint === transport.fingerprintChain(chain);
+  });
+  return (
+    chainsFit &&
+    image.sets.every(({ set }) => {
+      const present = state.sets.get(set.name);
+      return !present || present.fingerprint === transport.fingerprintSet(family, set);
+    })
+  );
+}
+
+function repairRules(
+  image: TableImage,
+  state: TableState | undefined,
+  family: IpFamily,
+  transport: NftTransport,
+  repair: Transaction,
+): void {
+  for (const chain of image.chains) {
+    const present = state?.chains.get(chain.chain.name)?.rules ?? [];
+    const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
+    if (present.length === wanted.length && wanted.every((text, index) => text === present[index])) continue;
+    if (present.length > 0) repair.add({ op: 'flush-chain', chain: chain.chain.name });
+    repair.addRules(chain);
+  }
+}
+
+/** The table is the proxy's alone, so what it does not know goes: chains of classes long unused, a stranger's rules. */
+function removeUnknown(
+  image: TableImage,
+  state: TableState,
+  repair: Transaction,
+  removal: Transaction,
+): void {
+  const chains = new Set(image.chains.map(({ chain }) => chain.name));
+  for (const [name, { rules }] of state.chains) {
+    if (chains.has(name)) continue;
+    if (rules.length > 0) repair.add({ op: 'flush-chain', chain: name });
+    removal.add({ op: 'delete-chain', chain: name });
+  }
+  const sets = new Set(image.sets.map(({ set }) => set.name));
+  for (const name of state.sets.keys()) {
+    if (!sets.has(name)) removal.add({ op: 'delete-set', set: { name, key: [] } });
+  }
+}
+
+function repairElements(
+  { set, elements, owners }: SetImage,
+  state: TableState | undefined,
+  repair: Transaction,
+): void {
+  if (set.dynamicSize !== undefined) return;
+  const present = state?.sets.get(set.name)?.elements;
+  if (!present || present.size === 0) {
+    if (elements.length > 0) repair.add({ op: 'add-elements', set, elements }, owners);
+    return;
+  }
+  const removed: SetElement[] = [];
+  const added: SetElement[] = [];
+  const addedFor: (string | undefined)[] = [];
+  const wanted = new Set<string>();
+  elements.forEach((element, index) => {
+    wanted.add(element.key);
+    const its = present.get(element.key);
+    if (its && sameElement(its, element)) return;
+    if (its) removed.push(its);
+    added.push(element);
+    addedFor.push(owners[index]);
+  });
+  for (const [key, element] of present) if (!wanted.has(key)) removed.push(element);
+  if (removed.length > 0) repair.add({ op: 'delete-elements', set, elements: removed });
+  if (added.length > 0) repair.add({ op: 'add-elements', set, elements: added }, addedFor);
+}

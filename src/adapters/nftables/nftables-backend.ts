@@ -1,0 +1,260 @@
+import type {
+  ApplyResult,
+  Backend,
+  FrontendClash,
+  ServiceFailure,
+  VerifyResult,
+} from '../../application/ports/backend.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { compileNftables } from '../../domain/nftables/compile.js';
+import { TableComposition } from '../../domain/nftables/composition.js';
+import type { Fragment } from '../../domain/nftables/fragment.js';
+import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
+import { TableDelta } from '../../domain/nftables/table-delta.js';
+import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
+import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
+import { tableDifference } from './difference.js';
+import type { GenerationWatch } from './generation-watch.js';
+import { inPieces } from './pieces.js';
+import { NftCommitError, type NftTransport } from './transport.js';
+
+/** Fragments that are on their way into the kernel, with what each service port had before. */
+type Candidates = ReadonlyMap<
+  ServicePortKey,
+  { readonly wanted: Fragment | undefined; readonly former: Fragment | undefined }
+>;
+
+/**
+ * Programs one family's table `kube-proxy` through a transport.
+ *
+ * What is committed is known in memory (the composition), so a change is a transaction made from the difference of two
+ * fragments. When the kernel refuses one, something is not as remembered, or a service is bad: the table is read back
+ * and the difference applied instead. What is refused then is blamed on the service ports that the kernel names, or
+ * found by halving; these get back what they had before, and everything else is applied.
+ */
+export class NftablesBackend implements Backend {
+  readonly mode = 'nftables';
+  private composition = new TableComposition();
+  private node: NodeNetwork | undefined;
+  /** Emptied chains that wait for their deletion. */
+  private readonly retired = new Set<string>();
+  /** The epoch in which the table was last found equal to the composition, or made so. */
+  private soundEpoch: number | undefined;
+
+  constructor(
+    readonly family: IpFamily,
+    private readonly transport: NftTransport,
+    private readonly generations: GenerationWatch,
+    private readonly logger: Logger,
+    private readonly compile: (entry: ForwardingEntry) => Fragment = compileNftables,
+  ) {}
+
+  async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    this.composition = new TableComposition();
+    this.node = node;
+    const candidates = new Map<ServicePortKey, { wanted: Fragment; former: undefined }>();
+    const failed: ServiceFailure[] = [];
+    const ignored = new TableDelta();
+    for (const entry of entries) {
+      const wanted = this.compiled(entry, failed);
+      if (!wanted) continue;
+      this.composition.replace(entry.key, wanted, ignored);
+      candidates.set(entry.key, { wanted, former: undefined });
+    }
+    const { written, failed: refused } = await this.reconcile(candidates);
+    return { written, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
+  }
+
+  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    const failed: ServiceFailure[] = [];
+    const candidates = new Map<
+      ServicePortKey,
+      { wanted: Fragment | undefined; former: Fragment | undefined }
+    >();
+    for (const { key, entry } of changes) {
+      const wanted = entry && this.compiled(entry, failed);
+      if (entry && !wanted) continue;
+      candidates.set(key, { wanted, former: candidates.get(key)?.former ?? this.composition.fragment(key) });
+    }
+    const outcome = await this.commit(candidates, node);
+    return {
+      written: outcome.written,
+      failed: [...failed, ...outcome.failed],
+      conflicts: this.conflicts(candidates.keys()),
+    };
+  }
+
+  async verify(how: 'glance' | 'inspection'): Promise<VerifyResult> {
+    const epoch = await this.generations.epoch();
+    const untouched = epoch !== undefined && epoch === this.soundEpoch;
+    if (untouched || (how === 'glance' && epoch === undefined)) {
+      await this.removeRetired();
+      return { compared: false, written: 0, failed: [], conflicts: [] };
+    }
+    this.retired.clear();
+    return { compared: true, ...(await this.reconcile(new Map())), conflicts: [] };
+  }
+
+  async cleanup(): Promise<void> {
+    if ((await this.transport.read(this.family, [])) === undefined) return;
+    await this.transport.commit(this.family, [{ op: 'delete-table' }]);
+    this.logger.info({ family: this.family }, 'removed table kube-proxy');
+  }
+
+  async close(): Promise<void> {
+    await this.transport.close();
+  }
+
+  private compiled(entry: ForwardingEntry, failed: ServiceFailure[]): Fragment | undefined {
+    try {
+      return this.compile(entry);
+    } catch (error) {
+      failed.push({ key: entry.key, reason: `cannot be compiled: ${messageOf(error)}` });
+      return undefined;
+    }
+  }
+
+  /** Applies candidates and node as a difference to what is in memory. */
+  private async commit(candidates: Candidates, node: NodeNetwork): Promise<Outcome> {
+    const delta = new TableDelta();
+    for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted, delta);
+    const { transaction, retired } = deltaTransaction(delta, this.composition, node);
+    if (this.node && this.node !== node) nodeTransaction(this.node, node, this.composition, transaction);
+    this.node = node;
+    for (const { name } of delta.arrivals) this.retired.delete(name);
+    for (const name of retired) this.retired.add(name);
+    try {
+      await this.send(transaction);
+      return { written: transaction.operations.length, failed: [] };
+    } catch (error) {
+      if (!(error instanceof NftCommitError)) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'transaction refused; reading the table back',
+      );
+      return this.reconcile(candidates);
+    }
+  }
+
+  /** Reads the table back and applies what separates it from the composition, without the candidates that are refused. */
+  private async reconcile(candidates: Candidates): Promise<Outcome> {
+    const failed: ServiceFailure[] = [];
+    const pending = new Map(candidates);
+    for (;;) {
+      const epoch = await this.generations.epoch();
+      const image = tableImage(this.composition, this.node!);
+      const state = await this.transport.read(this.family, tableSets(this.composition));
+      const { repair, removal, replaces } = tableDifference(image, state, this.family, this.transport);
+      if (replaces)
+        this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
+      const pieces = replaces ? [repair] : inPieces(repair);
+      let piece: Transaction = repair;
+      try {
+        for (piece of pieces) await this.send(piece);
+        await this.remove(removal);
+        this.soundEpoch = epoch;
+        return { written: repair.operations.length + removal.operations.length, failed };
+      } catch (error) {
+        if (!(error instanceof NftCommitError)) throw error;
+        const culprits = blame(error, piece, pending);
+        if (culprits.size === 0 && pending.size === 0) throw error;
+        if (culprits.size === 0) return this.halve(pending, failed);
+        for (const [key, reason] of culprits) {
+          failed.push({ key, reason });
+          this.composition.replace(key, pending.get(key)!.former, new TableDelta());
+          pending.delete(key);
+        }
+      }
+    }
+  }
+
+  /** Takes all candidates back, repairs the table without them, and tries them again in ever smaller groups. */
+  private async halve(pending: Candidates, failed: readonly ServiceFailure[]): Promise<Outcome> {
+    for (const [key, { former }] of pending) this.composition.replace(key, former, new TableDelta());
+    const base = await this.reconcile(new Map());
+    const rest = await this.tryGroups([...pending]);
+    return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
+  }
+
+  private async tryGroups(
+    group: [ServicePortKey, { wanted: Fragment | undefined; former: Fragment | undefined }][],
+  ): Promise<Outcome> {
+    const delta = new TableDelta();
+    for (const [key, { wanted }] of group) this.composition.replace(key, wanted, delta);
+    const { transaction, retired } = deltaTransaction(delta, this.composition, this.node!);
+    try {
+      await this.send(transaction);
+      for (const name of retired) this.retired.add(name);
+      return { written: transaction.operations.length, failed: [] };
+    } catch (error) {
+      if (!(error instanceof NftCommitError)) throw error;
+      for (const [key, { former }] of group) this.composition.replace(key, former, new TableDelta());
+      if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
+      const middle = group.length >> 1;
+      const one = await this.tryGroups(group.slice(0, middle));
+      const other = await this.tryGroups(group.slice(middle));
+      return { written: one.written + other.written, failed: [...one.failed, ...other.failed] };
+    }
+  }
+
+  private async send(transaction: Transaction): Promise<void> {
+    if (transaction.operations.length === 0) return;
+    await this.transport.commit(this.family, transaction.operations);
+    this.generations.committed();
+  }
+
+  private async removeRetired(): Promise<void> {
+    const removal = new Transaction();
+    for (const chain of this.retired) removal.add({ op: 'delete-chain', chain });
+    this.retired.clear();
+    await this.remove(removal);
+  }
+
+  /** Removes leftovers. What the kernel still holds on to is found again by the next verification. */
+  private async remove(removal: Transaction): Promise<void> {
+    try {
+      await this.send(removal);
+    } catch (error) {
+      if (!(error instanceof NftCommitError)) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'could not remove unused chains; will try again',
+      );
+    }
+  }
+
+  private conflicts(keys: Iterable<ServicePortKey>): readonly FrontendClash[] {
+    return [...keys].flatMap((key) => this.composition.conflictsOf(key));
+  }
+}
+
+interface Outcome {
+  readonly written: number;
+  readonly failed: readonly ServiceFailure[];
+}
+
+/** The candidates behind the operations that the kernel named, each with the reason. */
+function blame(
+  { failures }: NftCommitError,
+  transaction: Transaction,
+  candidates: Candidates,
+): ReadonlyMap<ServicePortKey, string> {
+  const culprits = new Map<ServicePortKey, string>();
+  for (const { operation, element, reason } of failures) {
+    if (operation === undefined) continue;
+    const { op } = transaction.operations[operation] ?? {};
+    const owner = element === undefined ? undefined : transaction.owner(operation, element);
+    if (owner !== undefined && candidates.has(owner))
+      culprits.set(owner, `the kernel refused ${op}: ${reason}`);
+  }
+  return culprits;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

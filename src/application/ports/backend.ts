@@ -1,0 +1,60 @@
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
+/**
+ * Programs one family's forwarding into something that forwards: the kernel, a table in memory, an embedder's own.
+ *
+ * The caller makes one call at a time and waits for it. Every call is idempotent: the same input again writes nothing.
+ * A service port that cannot be programmed is reported in the result, keeps what it had, and never stops the others;
+ * the caller retries it. A call rejects only when nothing at all can be programmed; it may then be made again.
+ */
+export interface Backend {
+  readonly mode: string;
+  readonly family: IpFamily;
+
+  /** Brings the kernel to these entries, adopting what is right already. First call; again after a rejection. */
+  start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult>;
+
+  /** Applies what changed. Costs what changed; reads nothing back. */
+  apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult>;
+
+  /**
+   * Compares the kernel with what was programmed and repairs what differs. A `glance` compares only when there is a sign
+   * that somebody touched the rules; an `inspection` unless it is certain that nobody did.
+   */
+  verify(how: 'glance' | 'inspection'): Promise<VerifyResult>;
+
+  /** Removes everything that this backend ever makes, and nothing else. Needs no start. */
+  cleanup(): Promise<void>;
+
+  /** Releases sockets and processes; rules stay. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ApplyResult {
+  /** Steps written; 0 when everything was right. */
+  readonly written: number;
+  readonly failed: readonly ServiceFailure[];
+  /** Frontends that two service ports claim. */
+  readonly conflicts: readonly FrontendClash[];
+}
+
+export interface ServiceFailure {
+  readonly key: ServicePortKey;
+  readonly reason: string;
+}
+
+export interface FrontendClash {
+  /** For people: `10.96.0.10:53/UDP`. */
+  readonly frontend: string;
+  readonly holder: ServicePortKey;
+  readonly loser: ServicePortKey;
+}
+
+export interface VerifyResult extends ApplyResult {
+  /** Whether the rules were read at all. */
+  readonly compared: boolean;
+}

@@ -1,0 +1,16 @@
+import type { IpFamily } from '../net/ip-family.js';
+import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
+
+/** Everything about this node that the rules of one family depend on, besides services. */
+export interface NodeNetwork {
+  readonly family: IpFamily;
+  /** Undefined: rules that need to know local traffic are left out. */
+  readonly detector: LocalTrafficDetector | undefined;
+  /** Which bit of the packet mark says "masquerade". */
+  readonly masqueradeBit: number;
+  readonly masqueradeAll: boolean;
+  /** The addresses that take node ports, canonical and sorted; 'all' for every local address but loopback. */
+  readonly nodePortIPs: 'all' | readonly string[];
+  /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */
+  readonly serviceCIDRs: readonly string[];
+}

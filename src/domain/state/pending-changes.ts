@@ -1,0 +1,67 @@
+import type { ServiceKey } from '../model/service-port-name.js';
+
+/** What one family has to look at again, collected between two syncs. */
+export class PendingChanges {
+  private services = new Set<ServiceKey>();
+  private triggers = new Map<ServiceKey, number[]>();
+  /** Something that concerns all Services or the node changed. */
+  private everything = false;
+  private node = false;
+
+  get empty(): boolean {
+    return this.services.size === 0 && !this.everything && !this.node;
+  }
+
+  get serviceCount(): number {
+    return this.services.size;
+  }
+
+  serviceChanged(service: ServiceKey): void {
+    this.services.add(service);
+  }
+
+  /** A slice change with the time of its cause, for the network programming latency (spec/model.md 8). */
+  triggered(service: ServiceKey, time: number): void {
+    const times = this.triggers.get(service);
+    if (times) times.push(time);
+    else this.triggers.set(service, [time]);
+  }
+
+  /** A slice went; times waiting for its Service say nothing any more. */
+  forgetTriggers(service: ServiceKey): void {
+    this.triggers.delete(service);
+  }
+
+  /** Topology changed: every Service must be looked at again. */
+  everyServiceChanged(): void {
+    this.everything = true;
+  }
+
+  /** The node's own rules changed: its addresses, service ranges. */
+  nodeChanged(): void {
+    this.node = true;
+  }
+
+  /** Hands over what has been collected and starts anew. */
+  take(): TakenChanges {
+    const taken = {
+      services: this.services,
+      everyService: this.everything,
+      node: this.node,
+      triggerTimes: [...this.triggers.values()].flat(),
+    };
+    this.services = new Set();
+    this.triggers = new Map();
+    this.everything = false;
+    this.node = false;
+    return taken;
+  }
+}
+
+export interface TakenChanges {
+  readonly services: ReadonlySet<ServiceKey>;
+  readonly everyService: boolean;
+  readonly node: boolean;
+  /** Milliseconds since the epoch. */
+  readonly triggerTimes: readonly number[];
+}
