@@ -31,6 +31,11 @@ export class ForwardingTable {
     return this.entriesByKey.values();
   }
 
+  /** Services that have entries. */
+  services(): Iterable<ServiceKey> {
+    return this.portsOf.keys();
+  }
+
   entry(key: ServicePortKey): ForwardingEntry | undefined {
     return this.entriesByKey.get(key);
   }
@@ -47,7 +52,7 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
-    for (const key of services) {
+    for (const key of new Set(services)) {
       const service = state.service(key);
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)

@@ -1,0 +1,107 @@
+import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
+import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { TakenChanges } from '../../domain/state/pending-changes.js';
+import type { ApplyResult, Backend } from '../ports/backend.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { ServiceStatuses } from '../status/service-statuses.js';
+
+/** What decides about a family besides services: read anew for each sync, equal values being the same object. */
+export interface FamilyContext {
+  readonly forwarding: ForwardingContext;
+  readonly network: NodeNetwork;
+}
+
+/** The outcome of programming one batch of changes. */
+export interface ProgramResult {
+  readonly full: boolean;
+  readonly written: number;
+  readonly failed: readonly ServicePortKey[];
+}
+
+/**
+ * Use case Sync: turns changes of the cluster into a changed forwarding table and has the backend program it. The first
+ * time, and after the backend failed as a whole, it programs everything.
+ */
+export class SyncFamily {
+  readonly table = new ForwardingTable();
+  private started = false;
+
+  constructor(
+    private readonly state: ClusterState,
+    private readonly backend: Backend,
+    private readonly context: () => FamilyContext,
+    private readonly statuses: ServiceStatuses,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  get family() {
+    return this.backend.family;
+  }
+
+  /** How often in a row the service port could not be programmed. */
+  attempts(key: ServicePortKey): number {
+    const status = this.statuses.get(this.family, key);
+    return status?.state === 'failed' ? status.attempts : 0;
+  }
+
+  /** Rejects when the backend failed as a whole; the next call then programs everything again. */
+  async program(changes: TakenChanges): Promise<ProgramResult> {
+    const { forwarding, network } = this.context();
+    const everything = changes.everyService || !this.started;
+    const services = everything ? this.allServices() : changes.services;
+    const updated = this.table.update(this.state, services, forwarding);
+    const full = !this.started;
+    const result = full ? await this.startBackend(network) : await this.applyChanges(updated, network);
+    this.record(full ? undefined : updated, result);
+    return { full, written: result.written, failed: result.failed.map(({ key }) => key) };
+  }
+
+  private async startBackend(network: NodeNetwork): Promise<ApplyResult> {
+    const result = await this.backend.start(this.table.entries(), network);
+    this.started = true;
+    return result;
+  }
+
+  private async applyChanges(updated: readonly ForwardingChange[], network: NodeNetwork): Promise<ApplyResult> {
+    try {
+      return await this.backend.apply(updated, network);
+    } catch (error) {
+      this.started = false;
+      throw error;
+    }
+  }
+
+  private *allServices(): Iterable<ServiceKey> {
+    yield* this.table.services();
+    yield* this.state.serviceKeys();
+  }
+
+  private record(updated: readonly ForwardingChange[] | undefined, { failed, conflicts }: ApplyResult): void {
+    const { family } = this;
+    const since = this.clock.now();
+    const changed = updated ?? [...this.table.entries()].map((entry) => ({ key: entry.key, entry }));
+    const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
+    const notes = new Map(conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]));
+    for (const { key, entry } of changed) {
+      const reason = reasons.get(key);
+      const previous = this.statuses.get(family, key);
+      if (reason !== undefined) {
+        const attempts = previous?.state === 'failed' ? previous.attempts + 1 : 1;
+        this.statuses.set(family, key, { state: 'failed', since, reason, attempts });
+        this.logger.error({ family, service: key, reason, attempts }, 'service port could not be programmed; it keeps what it had');
+      } else if (entry) {
+        const note = notes.get(key);
+        if (previous?.state === 'failed') this.logger.info({ family, service: key }, 'service port programmed after all');
+        if (note !== undefined) this.logger.warn({ family, service: key, note }, 'frontend claimed by two services');
+        this.statuses.set(family, key, { state: 'programmed', since, ...(note === undefined ? {} : { note }) });
+      } else {
+        this.statuses.remove(family, key);
+      }
+    }
+  }
+}

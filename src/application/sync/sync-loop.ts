@@ -1,0 +1,203 @@
+import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
+import type { Backend } from '../ports/backend.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { SyncObserver } from '../ports/sync-observer.js';
+import { retryDelay } from './backoff.js';
+import type { SyncFamily } from './sync-family.js';
+
+/** Times in milliseconds. */
+export interface SyncPeriods {
+  /** Between verifications. Also the longest wait after a failure. */
+  readonly syncPeriod: number;
+  /** Least pause between syncs. Undefined: a pause as long as the last sync took, at most LONGEST_PAUSE. */
+  readonly minSyncPeriod: number | undefined;
+}
+
+const LONGEST_PAUSE = 20;
+/** How often to look whether somebody touched the rules. */
+const GLANCE_PERIOD = 1_000;
+
+/**
+ * Decides when one family is synced, and does one thing at a time.
+ *
+ * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
+ * and is idle. A change wakes it: at once when the pause after the last sync is over, otherwise at its end, and
+ * everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
+ * repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried again after a
+ * backoff of their own. Between syncs it glances once a second whether the rules were touched, less often when they
+ * are touched without harm, and inspects them every sync period. Stopping waits for what is under way.
+ */
+export class SyncLoop {
+  readonly pending = new PendingChanges();
+  private state: 'waiting' | 'idle' | 'scheduled' | 'running' | 'stopped' = 'waiting';
+  private work: Promise<void> = Promise.resolve();
+  private timer: Timer | undefined;
+  private verifyTimer: Timer | undefined;
+  private readonly retries = new Map<ServicePortKey, Timer>();
+  private pauseUntil = 0;
+  private failures = 0;
+  private glancePeriod = GLANCE_PERIOD;
+  private lastInspection = 0;
+
+  constructor(
+    private readonly sync: SyncFamily,
+    private readonly backend: Backend,
+    private readonly periods: SyncPeriods,
+    private readonly observer: SyncObserver,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  get family(): IpFamily {
+    return this.backend.family;
+  }
+
+  /** Nothing waits, nothing runs, and the first sync is done. */
+  get settled(): boolean {
+    return this.state === 'idle' && this.pending.empty && this.failures === 0;
+  }
+
+  /** Everything has been listed: the first sync may run. Idempotent. */
+  initialised(): void {
+    if (this.state !== 'waiting') return;
+    this.state = 'idle';
+    this.observer.loopStarted(this.family);
+    this.pending.everyServiceChanged();
+    this.changed();
+  }
+
+  /** Something was added to `pending`. */
+  changed(): void {
+    if (this.state === 'waiting' || this.state === 'stopped') return;
+    this.observer.queued(this.family);
+    if (this.state === 'idle') this.schedule();
+    else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
+  }
+
+  /** Ends the loop after what is under way. */
+  async stop(): Promise<void> {
+    this.state = 'stopped';
+    this.timer?.cancel();
+    this.verifyTimer?.cancel();
+    for (const timer of this.retries.values()) timer.cancel();
+    this.retries.clear();
+    await this.work;
+  }
+
+  private schedule(delay = this.pauseUntil - this.clock.now()): void {
+    this.state = 'scheduled';
+    if (delay >= 1) this.timer = this.clock.after(delay, () => this.enqueue(() => this.run()));
+    else this.enqueue(() => this.run());
+  }
+
+  /** A new change need not wait for the end of a backoff. */
+  private reschedule(): void {
+    this.timer?.cancel();
+    this.schedule();
+  }
+
+  /** Chains work, so that syncs and verifications never overlap. */
+  private enqueue(step: () => Promise<void>): void {
+    this.work = this.work.then(step).catch((error: unknown) => {
+      this.logger.error({ family: this.family, error }, 'sync loop failed unexpectedly');
+    });
+  }
+
+  private async run(): Promise<void> {
+    if (this.state !== 'scheduled') return;
+    this.state = 'running';
+    this.verifyTimer?.cancel();
+    const changes = this.pending.take();
+    const start = this.clock.now();
+    const failed = await this.attempt(changes, start);
+    if (this.isStopped()) return;
+    const now = this.clock.now();
+    this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
+    this.state = 'idle';
+    if (failed) this.schedule(Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))));
+    else if (!this.pending.empty) this.schedule();
+    this.scheduleVerification();
+  }
+
+  private async attempt(changes: TakenChanges, start: number): Promise<boolean> {
+    const { family } = this;
+    try {
+      const { full, written, failed } = await this.sync.program(changes);
+      const now = this.clock.now();
+      this.failures = 0;
+      if (full) this.lastInspection = now;
+      for (const key of failed) this.retryLater(key);
+      this.observer.finished(family, {
+        ok: true,
+        full,
+        seconds: (now - start) / 1000,
+        written,
+        failed: failed.length,
+        programmingLatencies: changes.triggerTimes.map((time) => (now - time) / 1000),
+        noLocalEndpoints: this.sync.table.noLocalEndpoints,
+      });
+      if (full) this.logger.info({ family, services: this.sync.table.size, written, ms: Math.round(now - start) }, 'programmed everything');
+      return false;
+    } catch (error) {
+      this.failures++;
+      this.pending.everyServiceChanged();
+      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; nothing was changed, will try again');
+      this.observer.finished(family, {
+        ok: false,
+        full: true,
+        seconds: (this.clock.now() - start) / 1000,
+        written: 0,
+        failed: 0,
+        programmingLatencies: [],
+        noLocalEndpoints: this.sync.table.noLocalEndpoints,
+      });
+      return true;
+    }
+  }
+
+  private retryLater(key: ServicePortKey): void {
+    this.retries.get(key)?.cancel();
+    const delay = retryDelay(this.sync.attempts(key));
+    const timer = this.clock.after(delay, () => {
+      this.retries.delete(key);
+      this.pending.serviceChanged(serviceOf(key));
+      this.changed();
+    });
+    this.retries.set(key, timer);
+  }
+
+  private scheduleVerification(): void {
+    this.verifyTimer?.cancel();
+    this.verifyTimer = this.clock.after(this.glancePeriod, () => this.enqueue(() => this.verify()));
+  }
+
+  private async verify(): Promise<void> {
+    if (this.state !== 'idle') return;
+    const now = this.clock.now();
+    const due = now - this.lastInspection >= this.periods.syncPeriod;
+    if (due) this.lastInspection = now;
+    try {
+      const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance');
+      if (written > 0) {
+        this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
+        this.observer.repaired(this.family, written);
+      }
+      this.glancePeriod = compared && written === 0 ? Math.min(this.periods.syncPeriod, this.glancePeriod * 2) : GLANCE_PERIOD;
+    } catch (error) {
+      this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
+    }
+    if (!this.isStopped()) this.scheduleVerification();
+  }
+
+  /** A method, since the state changes while a step waits. */
+  private isStopped(): boolean {
+    return this.state === 'stopped';
+  }
+}
+
+function serviceOf(key: ServicePortKey): ServiceKey {
+  return key.split('/', 2).join('/');
+}

@@ -1,0 +1,61 @@
+import { readEndpointSlice } from '../../domain/border/read-endpoint-slice.js';
+import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
+import { serviceKey } from '../../domain/model/service-port-name.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ObjectReference } from '../ports/cluster-source.js';
+import type { SyncObserver } from '../ports/sync-observer.js';
+import type { ObjectUseCase } from './cluster-events.js';
+import type { FamilyLoops } from './family-loops.js';
+import { rawName, type ObjectReports } from './object-reports.js';
+
+/** Use cases OnEndpointSliceAdd, OnEndpointSliceUpdate and OnEndpointSliceDelete. */
+export class OnEndpointSlice implements ObjectUseCase {
+  constructor(
+    private readonly state: ClusterState,
+    private readonly loops: FamilyLoops,
+    private readonly reports: ObjectReports,
+    private readonly observer: SyncObserver,
+    private readonly nodeName: string,
+    /** Trigger times before this (milliseconds since the epoch) are older than the process and say nothing. */
+    private readonly startTime: number,
+  ) {}
+
+  applied(object: unknown): void {
+    const { value, ignored, problems } = readEndpointSlice(object, this.nodeName);
+    const name = rawName(object);
+    this.reports.report('EndpointSlice', name, problems, value !== undefined);
+    if (value) this.applySlice(value);
+    if (ignored !== undefined) {
+      const [namespace = '', slice = ''] = name.split('/');
+      this.removeSlice(namespace, slice);
+    }
+  }
+
+  deleted({ namespace, name }: ObjectReference): void {
+    this.reports.forget('EndpointSlice', serviceKey(namespace, name));
+    this.removeSlice(namespace, name);
+  }
+
+  applySlice(slice: EndpointSlice): void {
+    const changes = this.state.applySlice(slice);
+    this.observer.endpointSliceEvent(changes.length > 0);
+    const { triggerTime } = slice;
+    for (const { service, family } of changes) {
+      this.loops.note(family, (pending) => {
+        pending.serviceChanged(service);
+        if (triggerTime !== undefined && triggerTime > this.startTime) pending.triggered(service, triggerTime);
+      });
+    }
+  }
+
+  removeSlice(namespace: string, name: string): void {
+    const changes = this.state.removeSlice(namespace, name);
+    this.observer.endpointSliceEvent(changes.length > 0);
+    for (const { service, family } of changes) {
+      this.loops.note(family, (pending) => {
+        pending.serviceChanged(service);
+        pending.forgetTriggers(service);
+      });
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { readService } from '../../domain/border/read-service.js';
+import { serviceKey } from '../../domain/model/service-port-name.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ObjectReference } from '../ports/cluster-source.js';
+import type { SyncObserver } from '../ports/sync-observer.js';
+import type { ObjectUseCase } from './cluster-events.js';
+import type { FamilyLoops } from './family-loops.js';
+import { rawName, type ObjectReports } from './object-reports.js';
+
+/** Use cases OnServiceAdd, OnServiceUpdate and OnServiceDelete. A Service that becomes invalid keeps its last valid form. */
+export class OnService implements ObjectUseCase {
+  constructor(
+    private readonly state: ClusterState,
+    private readonly loops: FamilyLoops,
+    private readonly reports: ObjectReports,
+    private readonly observer: SyncObserver,
+  ) {}
+
+  applied(object: unknown): void {
+    this.observer.serviceEvent();
+    const name = rawName(object);
+    const { value, ignored, problems } = readService(object);
+    this.reports.report('Service', name, problems, value !== undefined);
+    if (value && this.state.applyService(value)) this.changed(serviceKey(value.namespace, value.name));
+    if (ignored !== undefined && this.state.removeService(name)) this.changed(name);
+  }
+
+  deleted({ namespace, name }: ObjectReference): void {
+    this.observer.serviceEvent();
+    const key = serviceKey(namespace, name);
+    this.reports.forget('Service', key);
+    if (this.state.removeService(key)) this.changed(key);
+  }
+
+  private changed(key: string): void {
+    this.loops.note('all', (pending) => pending.serviceChanged(key));
+  }
+}
