@@ -2,6 +2,7 @@ import type { ForwardingContext } from '../../domain/forwarding/forward-service.
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { TakenChanges } from '../../domain/state/pending-changes.js';
 import type { ApplyResult, Backend } from '../ports/backend.js';
@@ -9,7 +10,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 
-/** What decides about a family besides services: read anew for each sync, equal values being the same object. */
+/** What decides about a family besides services. */
 export interface FamilyContext {
   readonly forwarding: ForwardingContext;
   readonly network: NodeNetwork;
@@ -33,7 +34,7 @@ export class SyncFamily {
   constructor(
     private readonly state: ClusterState,
     private readonly backend: Backend,
-    private readonly context: () => FamilyContext,
+    private readonly contexts: { of(family: IpFamily, refresh: boolean): FamilyContext },
     private readonly statuses: ServiceStatuses,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -51,7 +52,7 @@ export class SyncFamily {
 
   /** Rejects when the backend failed as a whole; the next call then programs everything again. */
   async program(changes: TakenChanges): Promise<ProgramResult> {
-    const { forwarding, network } = this.context();
+    const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const everything = changes.everyService || !this.started;
     const services = everything ? this.allServices() : changes.services;
     const updated = this.table.update(this.state, services, forwarding);

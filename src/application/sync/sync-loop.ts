@@ -178,7 +178,12 @@ export class SyncLoop {
     if (this.state !== 'idle') return;
     const now = this.clock.now();
     const due = now - this.lastInspection >= this.periods.syncPeriod;
-    if (due) this.lastInspection = now;
+    if (due) {
+      this.lastInspection = now;
+      // Addresses of the node come and go without an event.
+      this.pending.nodeChanged();
+      this.changed();
+    }
     try {
       const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance');
       if (written > 0) {
@@ -189,7 +194,7 @@ export class SyncLoop {
     } catch (error) {
       this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
     }
-    if (!this.isStopped()) this.scheduleVerification();
+    if (this.state === 'idle') this.scheduleVerification();
   }
 
   /** A method, since the state changes while a step waits. */

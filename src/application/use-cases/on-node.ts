@@ -25,8 +25,10 @@ export class OnNode implements ObjectUseCase {
     const { value, problems } = readNode(object);
     if (value && value.name !== this.nodeName) return;
     this.reports.report('Node', rawName(object), problems, value !== undefined);
+    const former = this.state.node;
     if (!value || !this.state.applyNode(value)) return;
     this.observed(value);
+    if (former && onlyLeavingDiffers(former, value)) return;
     this.loops.note('all', (pending) => {
       pending.everyServiceChanged();
       pending.nodeChanged();
@@ -36,4 +38,8 @@ export class OnNode implements ObjectUseCase {
   deleted({ name }: ObjectReference): void {
     if (name === this.nodeName) this.logger.warn({ node: name }, 'own Node was deleted; its last form counts on');
   }
+}
+
+function onlyLeavingDiffers(one: Node, other: Node): boolean {
+  return JSON.stringify({ ...one, leaving: false }) === JSON.stringify({ ...other, leaving: false });
 }

@@ -1,0 +1,90 @@
+import { serviceRanges } from '../../domain/border/read-service-cidr.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { isLoopback } from '../../domain/net/address.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
+import { resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
+import { nodePortAddressesOf, nodePortIPs } from '../../domain/node/node-port-addresses.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { LocalAddresses } from '../ports/local-addresses.js';
+import type { Logger } from '../ports/logger.js';
+import type { FamilyContext } from '../sync/sync-family.js';
+
+/** The part of the configuration that decides about this node. */
+export interface NodeSettings {
+  readonly nodeName: string;
+  /** Overrides the Node's address unless unspecified. */
+  readonly bindAddress: string;
+  /** CIDRs, or `primary`. */
+  readonly nodePortAddresses: readonly string[];
+  readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
+  readonly masqueradeBit: number;
+  readonly masqueradeAll: boolean;
+  /** Feature gate PreferSameTrafficDistribution. */
+  readonly nodeHints: boolean;
+  /** Feature gate AllowServiceExternalIPs. */
+  readonly externalIPsAllowed: boolean;
+}
+
+/** What each family's forwarding depends on besides services, following the Node, the service ranges and the interfaces. */
+export class NodeContexts {
+  private readonly cached = new Map<IpFamily, { readonly text: string; readonly context: FamilyContext }>();
+  private readonly warned = new Set<string>();
+
+  constructor(
+    private readonly settings: NodeSettings,
+    private readonly state: ClusterState,
+    private readonly localAddresses: LocalAddresses,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * The context of a family. With `refresh` everything is read anew; otherwise, and when nothing changed, the former
+   * object is given again.
+   */
+  of(family: IpFamily, refresh: boolean): FamilyContext {
+    const cached = this.cached.get(family);
+    if (cached && !refresh) return cached.context;
+    const context = this.read(family);
+    const text = JSON.stringify(context);
+    if (cached?.text === text) return cached.context;
+    this.cached.set(family, { text, context });
+    return context;
+  }
+
+  private read(family: IpFamily): FamilyContext {
+    const { settings, state } = this;
+    const node = state.node;
+    const nodeAddresses = selectNodeAddresses(node?.ips ?? [], settings.bindAddress);
+    return {
+      forwarding: {
+        family,
+        topology: { nodeName: settings.nodeName, zone: node?.zone ?? '', nodeHints: settings.nodeHints },
+        nodeIP: nodeAddresses.addresses[family],
+        externalIPsAllowed: settings.externalIPsAllowed,
+      },
+      network: {
+        family,
+        detector: localTrafficDetector(family, { ...settings.localTraffic, podCIDRs: node?.podCIDRs ?? [] }),
+        masqueradeBit: settings.masqueradeBit,
+        masqueradeAll: settings.masqueradeAll,
+        nodePortIPs: this.nodePortIPs(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
+        serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
+      },
+    };
+  }
+
+  private nodePortIPs(family: IpFamily, list: readonly string[]): NodeNetwork['nodePortIPs'] {
+    const accepted = nodePortAddressesOf(family, list);
+    if (accepted.matchAll) return 'all';
+    const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
+    for (const address of loopback) this.warnAboutLoopback(address);
+    return ips.filter((text) => !isLoopback({ family, text })).sort();
+  }
+
+  private warnAboutLoopback(address: string): void {
+    if (this.warned.has(address)) return;
+    this.warned.add(address);
+    this.logger.error({ address }, 'node ports on loopback addresses are not supported in nftables mode; left out');
+  }
+}
