@@ -17,7 +17,7 @@ export interface ManifestSourceOptions {
 /** How often everything is looked at even when the system reports no change. */
 const POLL_MILLISECONDS = 1000;
 /** Looking at everything may take this share of the time: with very many files it is done less often. */
-const POLL_SHARE = 0.05;
+const POLL_SHARE = 0.02;
 
 /**
  * Objects from YAML and JSON files; ManifestFiles says which, ManifestReader how they are read. The first pass looks at all
