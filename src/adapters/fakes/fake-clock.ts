@@ -1,0 +1,68 @@
+import type { Clock, Timer } from '../../application/ports/clock.js';
+
+interface PendingTimer {
+  readonly due: number;
+  readonly callback: () => void;
+}
+
+/**
+ * A clock that stands still until told otherwise. `advance` fires the timers that fall due on the way, in order of time
+ * and then of their making, those that callbacks make included; `now` is each timer's own time while its callback runs.
+ */
+export class FakeClock implements Clock {
+  private readonly timers = new Set<PendingTimer>();
+
+  /** Milliseconds since the epoch. */
+  constructor(private time = 0) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  after(milliseconds: number, callback: () => void): Timer {
+    const timer = { due: this.time + Math.max(0, milliseconds), callback };
+    this.timers.add(timer);
+    return { cancel: () => void this.timers.delete(timer) };
+  }
+
+  /** How many timers are waiting: none, once everything has been stopped. */
+  get pending(): number {
+    return this.timers.size;
+  }
+
+  advance(milliseconds: number): void {
+    const end = this.time + milliseconds;
+    for (let next = this.nextDue(end); next; next = this.nextDue(end)) {
+      this.timers.delete(next);
+      this.time = next.due;
+      next.callback();
+    }
+    this.time = end;
+  }
+
+  /** Advances, and lets promises settle after each timer, so that asynchronous work that timers begin takes its course. */
+  async advanceAsync(milliseconds: number): Promise<void> {
+    const end = this.time + milliseconds;
+    await settled();
+    for (let next = this.nextDue(end); next; next = this.nextDue(end)) {
+      this.timers.delete(next);
+      this.time = next.due;
+      next.callback();
+      await settled();
+    }
+    this.time = end;
+  }
+
+  private nextDue(end: number): PendingTimer | undefined {
+    let next: PendingTimer | undefined;
+    for (const timer of this.timers) {
+      if (timer.due <= end && (!next || timer.due < next.due)) next = timer;
+    }
+    return next;
+  }
+}
+
+/** A turn of the event loop runs every promise callback that is ready. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,51 @@
+import type { Logger } from '../../application/ports/logger.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+  /** The line's own facts over those of the logger and its parents. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps what is logged. Children write to the same lines. */
+export class MemoryLogger implements Logger {
+  constructor(
+    readonly lines: LogLine[] = [],
+    private readonly context: object = {},
+  ) {}
+
+  debug(facts: object, message: string): void {
+    this.write('debug', facts, message);
+  }
+
+  info(facts: object, message: string): void {
+    this.write('info', facts, message);
+  }
+
+  warn(facts: object, message: string): void {
+    this.write('warn', facts, message);
+  }
+
+  error(facts: object, message: string): void {
+    this.write('error', facts, message);
+  }
+
+  child(facts: object): MemoryLogger {
+    return new MemoryLogger(this.lines, { ...this.context, ...facts });
+  }
+
+  /** The lines of one level, in order. */
+  at(level: LogLevel): readonly LogLine[] {
+    return this.lines.filter((line) => line.level === level);
+  }
+
+  clear(): void {
+    this.lines.length = 0;
+  }
+
+  private write(level: LogLevel, facts: object, message: string): void {
+    this.lines.push({ level, message, facts: { ...this.context, ...facts } });
+  }
+}

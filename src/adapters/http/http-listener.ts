@@ -1,0 +1,111 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Clock, Timer } from '../../application/ports/clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+
+/** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
+export interface BindAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server cannot listen where it is told to. */
+export class BindError extends Error {
+  constructor(
+    /** Such as `healthz`. */
+    readonly server: string,
+    readonly address: BindAddress,
+    override readonly cause: Error,
+  ) {
+    super(
+      `${server} server failed: cannot listen on ${address.host}:${address.port}: ${cause.message}; ` +
+        'free the port or choose another bind address',
+    );
+    this.name = 'BindError';
+  }
+}
+
+export interface HttpListenerOptions {
+  /** For log lines: `healthz`, `metrics`. */
+  readonly name: string;
+  readonly address: BindAddress;
+  /** Whether the first failure to listen makes `start` reject (`bindAddressHardFail`). */
+  readonly hardFail: boolean;
+  readonly handler: RequestListener;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+const RETRY_MILLISECONDS = 5000;
+
+/**
+ * A plain HTTP server that comes up sooner or later (spec/server.md 8.2): a failure to listen, or of the socket later on, is
+ * logged and retried every 5 s, until `stop`.
+ */
+export class HttpListener {
+  private server: Server | undefined;
+  private retry: Timer | undefined;
+  private stopped = false;
+
+  constructor(private readonly options: HttpListenerOptions) {}
+
+  /** Resolves after the first attempt. Rejects with BindError when that failed and failures are hard. */
+  async start(): Promise<void> {
+    try {
+      await this.listen();
+    } catch (error) {
+      if (this.options.hardFail) {
+        await this.stop();
+        throw error;
+      }
+      this.failed(error as BindError);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.retry?.cancel();
+    const server = this.server;
+    this.server = undefined;
+    if (!server) return;
+    await new Promise<void>((done) => {
+      server.close(() => done());
+      server.closeAllConnections();
+    });
+  }
+
+  /** The port that is listened on, once it is: of use when port 0 was asked for. */
+  get port(): number | undefined {
+    const address = this.server?.address();
+    return typeof address === 'object' && address !== null ? address.port : undefined;
+  }
+
+  private listen(): Promise<void> {
+    const { name, address, handler, logger } = this.options;
+    const wildcard = address.host === '0.0.0.0' || address.host === '::';
+    return new Promise((listening, rejected) => {
+      const server = createServer(handler);
+      this.server = server;
+      server.once('error', (cause) => rejected(new BindError(name, address, cause)));
+      // Without a host Node opens one socket for both families, or for IPv4 where there is no IPv6.
+      server.listen({ port: address.port, ...(!wildcard && { host: address.host }) }, () => {
+        if (this.stopped) server.close();
+        server.removeAllListeners('error');
+        server.on('error', (cause) => {
+          server.close();
+          this.failed(new BindError(name, address, cause));
+        });
+        logger.debug({ server: name, host: address.host, port: this.port }, 'listening');
+        listening();
+      });
+    });
+  }
+
+  private failed(error: BindError): void {
+    this.server = undefined;
+    if (this.stopped) return;
+    this.options.logger.error({ error: error.message }, 'server cannot listen; trying again in 5 s');
+    this.retry = this.options.clock.after(RETRY_MILLISECONDS, () => {
+      if (!this.stopped) void this.listen().catch((again: BindError) => this.failed(again));
+    });
+  }
+}

@@ -1,0 +1,19 @@
+import type { ServerResponse } from 'node:http';
+
+export const JSON_TYPE = 'application/json';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+/** Ends the response with this body. Browsers must not guess another type. */
+export function respond(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    'Content-Type': type,
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/** The path of a request target, without its query. */
+export function pathOf(target: string | undefined): string {
+  return (target ?? '').split('?', 1)[0] ?? '';
+}

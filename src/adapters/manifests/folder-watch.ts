@@ -1,0 +1,135 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '../../application/ports/logger.js';
+
+/** What may have changed: some files, or (`all`) anything. */
+export interface FolderChanges {
+  readonly files: ReadonlySet<string>;
+  readonly all: boolean;
+}
+
+/** After an event, this long must be quiet before it is handed out, so that a writer can finish. */
+const QUIET_MILLISECONDS = 20;
+/** Under constant events they are handed out at the latest after this. */
+const LIMIT_MILLISECONDS = 200;
+
+/**
+ * Watches folders, not files: files come and go by rename, and a mounted ConfigMap changes all its files by swapping one
+ * link (`..data`). Events are collected until it is quiet, then handed out by `next`. Where the system tells nothing
+ * (network file systems, a link to elsewhere, a folder made anew), the time-out of `next` makes the caller look for itself;
+ * at that time lost watches are set up again.
+ */
+export class FolderWatch {
+  private readonly watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
+  private readonly failures = new Map<string, string>();
+  private files = new Set<string>();
+  private all = false;
+  private firstEvent: number | undefined;
+  private lastEvent = 0;
+  private wake: (() => void) | undefined;
+
+  /** `relevant` says which files matter. */
+  constructor(
+    private readonly folders: readonly string[],
+    private readonly relevant: (file: string) => boolean,
+    private readonly logger: Logger,
+  ) {
+    this.ensureWatches();
+  }
+
+  /** Resolves with the next changes, with `all` after the time-out, or with nothing when aborted. Not reentrant. */
+  async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<FolderChanges> {
+    const deadline = Date.now() + timeoutMilliseconds;
+    for (;;) {
+      const now = Date.now();
+      if (signal.aborted) return { files: new Set(), all: false };
+      if (this.firstEvent !== undefined) {
+        const due = Math.min(this.lastEvent + QUIET_MILLISECONDS, this.firstEvent + LIMIT_MILLISECONDS);
+        if (now >= due) return this.take();
+        await this.sleep(due - now, signal, false);
+      } else if (now >= deadline) {
+        this.ensureWatches();
+        return { files: new Set(), all: true };
+      } else {
+        await this.sleep(deadline - now, signal, true);
+      }
+    }
+  }
+
+  close(): void {
+    for (const { watcher } of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  private take(): FolderChanges {
+    const changes = { files: this.files, all: this.all };
+    this.files = new Set();
+    this.all = false;
+    this.firstEvent = undefined;
+    return changes;
+  }
+
+  private ensureWatches(): void {
+    for (const folder of this.folders) {
+      const identity = identityOf(folder);
+      const current = this.watchers.get(folder);
+      if (current?.identity === identity) continue;
+      current?.watcher.close();
+      this.watchers.delete(folder);
+      if (identity !== undefined) this.watchFolder(folder, identity);
+    }
+  }
+
+  private watchFolder(folder: string, identity: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => this.noticed(folder, name));
+      watcher.on('error', (error) => {
+        this.logger.debug({ folder, error }, 'folder watch ended; it is set up again');
+        watcher.close();
+        this.watchers.delete(folder);
+      });
+      this.watchers.set(folder, { watcher, identity });
+      this.failures.delete(folder);
+    } catch (error) {
+      const problem = (error as Error).message;
+      if (this.failures.get(folder) !== problem) {
+        this.failures.set(folder, problem);
+        this.logger.warn({ folder, error: problem }, 'cannot watch the folder; looking every second instead');
+      }
+    }
+  }
+
+  private noticed(folder: string, name: string | null): void {
+    if (name === null || name.startsWith('..')) this.all = true;
+    else if (this.relevant(join(folder, name))) this.files.add(join(folder, name));
+    else return;
+    this.lastEvent = Date.now();
+    this.firstEvent ??= this.lastEvent;
+    this.wake?.();
+  }
+
+  private sleep(milliseconds: number, signal: AbortSignal, wakeOnEvent: boolean): Promise<void> {
+    return new Promise((done) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', finish);
+        this.wake = undefined;
+        done();
+      };
+      const timer = setTimeout(finish, milliseconds);
+      signal.addEventListener('abort', finish, { once: true });
+      if (wakeOnEvent) this.wake = finish;
+    });
+  }
+}
+
+/** Inode numbers are used again at once; with the time of birth they are not. */
+function identityOf(folder: string): string | undefined {
+  try {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    return stat && `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
+  } catch {
+    // Listing the folder fails the same way, and is reported there.
+    return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import type { ManifestObject } from './manifest-objects.js';
+
+/** What changes for the receiver when a file's contents are replaced. */
+export interface Difference {
+  /** Added or changed. */
+  readonly applied: readonly ManifestObject[];
+  /** Keys that no file holds any longer. */
+  readonly deleted: readonly string[];
+  /** Files whose version of an object counts again; they must be read once more, since contents are not kept. */
+  readonly reread: ReadonlySet<string>;
+  /** By other file: keys that both files hold, seen for the first time. */
+  readonly duplicates: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Who holds an object, and what the receiver has of it. */
+interface Entry {
+  /** The holder that counts: the last in order. */
+  winner: string;
+  /** The other holders, if any. */
+  shadowed?: string[];
+  /** Digest of what was delivered; undefined while that is not the winner's version. */
+  digest: string | undefined;
+}
+
+/**
+ * Remembers which file holds which objects, by key and digest only, so that memory does not grow with their size.
+ * An object in several files is taken from the last one in order; when that one drops it, the next counts again.
+ */
+export class ManifestIndex {
+  private readonly entries = new Map<string, Entry>();
+  private readonly keysOfFile = new Map<string, ReadonlySet<string>>();
+
+  /** `compare` orders the files: the greater one wins. */
+  constructor(private readonly compare: (left: string, right: string) => number) {}
+
+  /** Whether the file contributed anything at its last reading. */
+  holds(file: string): boolean {
+    return (this.keysOfFile.get(file)?.size ?? 0) > 0;
+  }
+
+  /** Replaces what the file holds. Within one file the last object of a key counts. */
+  replace(file: string, objects: readonly ManifestObject[]): Difference {
+    const before = this.keysOfFile.get(file) ?? new Set<string>();
+    const latest = new Map(objects.map((object) => [object.key, object]));
+    const applied: ManifestObject[] = [];
+    const duplicates = new Map<string, string[]>();
+    const keys = new Set<string>();
+    for (const object of latest.values()) {
+      keys.add(object.key);
+      const entry = this.hold(object.key, file, before.has(object.key) ? undefined : duplicates);
+      if (entry.winner !== file || entry.digest === object.digest) continue;
+      entry.digest = object.digest;
+      applied.push(object);
+    }
+    const dropped = [...before].filter((key) => !keys.has(key));
+    if (keys.size > 0) this.keysOfFile.set(file, keys);
+    else this.keysOfFile.delete(file);
+    return { applied, duplicates, ...this.release(file, dropped) };
+  }
+
+  /** Makes the file a holder of the key and settles which holder counts. */
+  private hold(key: string, file: string, duplicates: Map<string, string[]> | undefined): Entry {
+    const entry = this.entries.get(key);
+    if (!entry) {
+      const fresh: Entry = { winner: file, digest: undefined };
+      this.entries.set(key, fresh);
+      return fresh;
+    }
+    if (entry.winner === file || entry.shadowed?.includes(file)) return entry;
+    const known = duplicates?.get(entry.winner);
+    if (known) known.push(key);
+    else duplicates?.set(entry.winner, [key]);
+    if (this.compare(file, entry.winner) > 0) {
+      entry.shadowed = [...(entry.shadowed ?? []), entry.winner];
+      entry.winner = file;
+    } else {
+      entry.shadowed = [...(entry.shadowed ?? []), file];
+    }
+    return entry;
+  }
+
+  private release(file: string, keys: readonly string[]): Pick<Difference, 'deleted' | 'reread'> {
+    const deleted: string[] = [];
+    const reread = new Set<string>();
+    for (const key of keys) {
+      const entry = this.entries.get(key);
+      if (!entry) continue;
+      const others = (entry.shadowed ?? []).filter((holder) => holder !== file).sort(this.compare);
+      if (entry.winner === file) {
+        const next = others.pop();
+        if (next === undefined) {
+          this.entries.delete(key);
+          deleted.push(key);
+          continue;
+        }
+        entry.winner = next;
+        entry.digest = undefined;
+        reread.add(next);
+      }
+      if (others.length > 0) entry.shadowed = others;
+      else delete entry.shadowed;
+    }
+    return { deleted, reread };
+  }
+}

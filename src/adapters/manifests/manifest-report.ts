@@ -1,0 +1,84 @@
+import type { Logger } from '../../application/ports/logger.js';
+import type { ManifestSyntaxError } from './manifest-errors.js';
+import type { UnlistedFolder } from './manifest-files.js';
+import type { ManifestContents } from './manifest-objects.js';
+import { locateObjects } from './manifest-text.js';
+
+/** Of many things of one sort in a file, so many are named; the rest is counted. */
+const SHOWN = 10;
+
+/** Says what is wrong with manifest files: once for each state of a file, not at every look. */
+export class ManifestReport {
+  private readonly unreadFiles = new Map<string, string>();
+  private unlistedFolders = new Map<string, string>();
+
+  constructor(private readonly logger: Logger) {}
+
+  /** Whether the last attempt to read the file failed. */
+  unread(file: string): boolean {
+    return this.unreadFiles.has(file);
+  }
+
+  unreadable(file: string, error: Error): void {
+    if (this.unreadFiles.get(file) === error.message) return;
+    this.unreadFiles.set(file, error.message);
+    this.logger.error({ file, error: error.message }, 'cannot read the manifest; what it held before stays');
+  }
+
+  /** The file is gone: nothing is remembered of it. */
+  forget(file: string): void {
+    this.unreadFiles.delete(file);
+  }
+
+  folders(unlisted: readonly UnlistedFolder[]): void {
+    for (const { path, problem } of unlisted) {
+      if (this.unlistedFolders.get(path) === problem) continue;
+      this.logger.error(
+        { folder: path, error: problem },
+        'cannot list the manifest folder; what it held before stays',
+      );
+    }
+    this.unlistedFolders = new Map(unlisted.map(({ path, problem }) => [path, problem]));
+  }
+
+  syntax(file: string, error: ManifestSyntaxError, held: boolean): void {
+    this.unreadFiles.delete(file);
+    const facts = { file: error.place(file), error: error.message };
+    this.logger.error(
+      facts,
+      held ? 'manifest does not parse; what it held before stays' : 'manifest does not parse',
+    );
+  }
+
+  contents(file: string, text: string, { issues, ignored }: ManifestContents): void {
+    this.unreadFiles.delete(file);
+    if (ignored.size > 0) {
+      this.logger.debug(
+        { file, kinds: Object.fromEntries(ignored) },
+        'manifest holds kinds that the proxy does not read',
+      );
+    }
+    if (issues.length === 0) return;
+    const lines = locateObjects(text);
+    for (const { place, problem } of issues.slice(0, SHOWN)) {
+      const line = lines.get(place);
+      const where = line === undefined ? file : `${file}:${line}`;
+      this.logger.error({ file: where, object: place, problem }, 'object in manifest left out');
+    }
+    if (issues.length > SHOWN) {
+      this.logger.error({ file, more: issues.length - SHOWN }, 'more objects in manifest left out');
+    }
+  }
+
+  duplicates(
+    file: string,
+    duplicates: ReadonlyMap<string, readonly string[]>,
+    compare: (left: string, right: string) => number,
+  ): void {
+    for (const [other, keys] of duplicates) {
+      const [used, unused] = compare(file, other) > 0 ? [file, other] : [other, file];
+      const facts = { used, unused, objects: keys.slice(0, SHOWN), count: keys.length };
+      this.logger.warn(facts, 'two manifests hold the same objects; the later file counts');
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { FolderWatch } from './folder-watch.js';
+import { ManifestFiles } from './manifest-files.js';
+import { MANIFEST_KINDS } from './manifest-objects.js';
+import { ManifestReader } from './manifest-reader.js';
+import { ManifestReport } from './manifest-report.js';
+
+export interface ManifestSourceOptions {
+  /** Files and folders, in order: where two hold the same object, the later one counts. */
+  readonly paths: readonly string[];
+  /** Whether changes are followed after the first pass. Default true. */
+  readonly watch?: boolean;
+  readonly logger: Logger;
+}
+
+/** How often everything is looked at even when the system reports no change. */
+const POLL_MILLISECONDS = 1000;
+/** Looking at everything may take this share of the time: with very many files it is done less often. */
+const POLL_SHARE = 0.02;
+
+/**
+ * Objects from YAML and JSON files; ManifestFiles says which, ManifestReader how they are read. The first pass looks at all
+ * files and ends with `synced` for every kind, whatever could be read. Then edits are followed: normally within 100 ms.
+ */
+export class ManifestSource implements ClusterSource {
+  private readonly stopping = new AbortController();
+  private work: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: ManifestSourceOptions) {}
+
+  /** Rejects with ManifestPathError when a path does not exist. */
+  async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
+    const files = ManifestFiles.open(this.options.paths);
+    const ended = AbortSignal.any([signal, this.stopping.signal]);
+    this.work = this.run(files, sink, ended).catch((error: unknown) => {
+      if (!ended.aborted) this.options.logger.error({ error }, 'reading manifests ended unexpectedly');
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.work;
+  }
+
+  private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
+    const { watch = true, logger } = this.options;
+    const reader = new ManifestReader(files, sink, new ManifestReport(logger));
+    // Watched before the first look, so that no change falls between the two.
+    const changes = watch
+      ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)
+      : undefined;
+    try {
+      let looking = await reader.pass({ files: new Set(), all: true }, signal);
+      if (signal.aborted) return;
+      for (const kind of MANIFEST_KINDS) sink.synced(kind);
+      while (changes && !signal.aborted) {
+        const changed = await changes.next(Math.max(POLL_MILLISECONDS, looking / POLL_SHARE), signal);
+        const took = await reader.pass(changed, signal);
+        if (changed.all) looking = took;
+      }
+    } finally {
+      changes?.close();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import type { Clock } from '../ports/clock.js';
+
+/** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
+export interface FamilyVerdict {
+  /** The end of the last successful sync; undefined before the first. */
+  readonly lastUpdated: number | undefined;
+  readonly healthy: boolean;
+  /** Why not, when not healthy. */
+  readonly reason?: string;
+}
+
+export interface HealthVerdict {
+  /** Of the proxy alone; whether the node may get traffic is `nodeEligible`. */
+  readonly healthy: boolean;
+  readonly nodeEligible: boolean;
+  readonly now: number;
+  /** The latest of the families'. */
+  readonly lastUpdated: number | undefined;
+  readonly families: ReadonlyMap<IpFamily, FamilyVerdict>;
+  /** Why the answer is not plainly good, when it is not. */
+  readonly reason?: string;
+}
+
+interface FamilyState {
+  lastUpdated: number | undefined;
+  oldestPending: number | undefined;
+}
+
+/**
+ * Whether the proxy does its work (spec/server.md 8.1). Each family that is served is
+ * - starting, from `loopStarted` until its first successful sync (`updated`);
+ * - up to date, after `updated`, as long as nothing is wanted;
+ * - pending, from the first `queued` after that until the next `updated`; healthy for the timeout, then not.
+ * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy.
+ *
+ * kube-proxy calls itself healthy from the moment its loop starts. Here a proxy that has never synced is not: its node has
+ * no rules, or those of a former life, and a load balancer that believes the check would send it traffic that goes nowhere.
+ */
+export class ProxyHealth {
+  private readonly families = new Map<IpFamily, FamilyState>();
+  private nodeEligible = false;
+
+  /** A wanted sync may take so long: twice the syncPeriod. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly timeoutMilliseconds: number,
+  ) {}
+
+  /** The sync loop of a family runs; from now on the family counts. */
+  loopStarted(family: IpFamily): void {
+    const state = this.families.get(family);
+    if (state) state.oldestPending = undefined;
+    else this.families.set(family, { lastUpdated: undefined, oldestPending: undefined });
+  }
+
+  /** A sync is wanted. */
+  queued(family: IpFamily): void {
+    const state = this.families.get(family);
+    if (state) state.oldestPending ??= this.clock.now();
+  }
+
+  /** A sync succeeded. */
+  updated(family: IpFamily): void {
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending: undefined });
+  }
+
+  /**
+   * Whether load balancers may send traffic to this node (spec/server.md 8.3): it has been seen, is not being deleted and
+   * is not about to be removed by the autoscaler. False until told.
+   */
+  setNodeEligible(eligible: boolean): void {
+    this.nodeEligible = eligible;
+  }
+
+  verdict(): HealthVerdict {
+    const now = this.clock.now();
+    const families = new Map<IpFamily, FamilyVerdict>();
+    for (const family of IP_FAMILIES) {
+      const state = this.families.get(family);
+      if (state) families.set(family, this.judge(state, now));
+    }
+    const verdicts = [...families];
+    const times = verdicts.flatMap(([, { lastUpdated }]) => (lastUpdated === undefined ? [] : [lastUpdated]));
+    const reasons = verdicts.flatMap(([family, { reason }]) => (reason ? [`${family}: ${reason}`] : []));
+    if (verdicts.length === 0) reasons.push('the sync loop has not started');
+    const healthy = reasons.length === 0;
+    if (!this.nodeEligible) reasons.push('the node is not eligible for traffic');
+    return {
+      healthy,
+      nodeEligible: this.nodeEligible,
+      now,
+      lastUpdated: times.length > 0 ? Math.max(...times) : undefined,
+      families,
+      ...(reasons.length > 0 && { reason: reasons.join('; ') }),
+    };
+  }
+
+  private judge({ lastUpdated, oldestPending }: FamilyState, now: number): FamilyVerdict {
+    if (lastUpdated === undefined)
+      return { lastUpdated, healthy: false, reason: 'no sync has succeeded yet' };
+    const waiting = oldestPending === undefined ? undefined : now - oldestPending;
+    if (waiting === undefined || waiting < this.timeoutMilliseconds) return { lastUpdated, healthy: true };
+    return { lastUpdated, healthy: false, reason: `a sync has been due for ${Math.floor(waiting / 1000)} s` };
+  }
+}

@@ -1,0 +1,362 @@
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { RecordingSink } from '../../../src/adapters/fakes/recording-sink.js';
+import { ManifestPathError } from '../../../src/adapters/manifests/manifest-errors.js';
+import { ManifestSource } from '../../../src/adapters/manifests/manifest-source.js';
+
+let folder: string;
+let sink: RecordingSink;
+let logger: MemoryLogger;
+let sources: ManifestSource[];
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), 'manifests-'));
+  sink = new RecordingSink();
+  logger = new MemoryLogger();
+  sources = [];
+});
+
+afterEach(async () => {
+  await Promise.all(sources.map((source) => source.stop()));
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (...names: string[]): string => join(folder, ...names);
+const write = (name: string, text: string): void => fs.writeFileSync(at(name), text);
+const service = (name: string, clusterIP = '10.0.0.1'): object => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'default' },
+  spec: { clusterIP },
+});
+const json = (...objects: object[]): string => JSON.stringify({ kind: 'List', items: objects });
+const address = (name: string): unknown =>
+  (sink.objects.get(`Service default/${name}`) as { spec: { clusterIP: string } } | undefined)?.spec
+    .clusterIP;
+
+async function until(condition: () => boolean, what: string, milliseconds = 3000): Promise<number> {
+  const began = performance.now();
+  while (!condition()) {
+    if (performance.now() - began > milliseconds) throw new Error(`not within ${milliseconds} ms: ${what}`);
+    await delay(2);
+  }
+  return performance.now() - began;
+}
+
+/** Starts a source, waits until it is synced, and forgets the calls so far. */
+async function synced(paths: string[] = [folder], watch = true): Promise<ManifestSource> {
+  const source = new ManifestSource({ paths, watch, logger });
+  sources.push(source);
+  await source.start(sink, new AbortController().signal);
+  await until(() => sink.calls.filter((call) => call.startsWith('synced ')).length === 5, 'synced');
+  return source;
+}
+
+const errors = (): unknown[] => logger.at('error').map(({ facts, message }) => [message, facts['file']]);
+
+describe('the first pass', () => {
+  it('delivers files and folders in order, then synced once for every kind', async () => {
+    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n---\nkind: Node\nmetadata: {name: n1}\n');
+    write('a.json', json(service('a')));
+    write('c.yml', 'kind: Service\nmetadata: {name: c}\n');
+    write('notes.txt', 'kind: Service\nmetadata: {name: no}\n');
+    write('.hidden.yaml', 'kind: Service\nmetadata: {name: no}\n');
+    fs.mkdirSync(at('deeper.yaml'));
+    fs.writeFileSync(at('deeper.yaml', 'd.yaml'), 'kind: Service\nmetadata: {name: no}\n');
+    const single = fs.mkdtempSync(join(tmpdir(), 'manifests-'));
+    fs.writeFileSync(join(single, 'oddly-named'), 'kind: Service\nmetadata: {name: odd}\n');
+    await synced([folder, join(single, 'oddly-named')], false);
+    fs.rmSync(single, { recursive: true });
+    expect(sink.calls).toEqual([
+      'applied Service default/a',
+      'applied Service default/b',
+      'applied Node /n1',
+      'applied Service default/c',
+      'applied Service default/odd',
+      'synced Service',
+      'synced EndpointSlice',
+      'synced Endpoints',
+      'synced Node',
+      'synced ServiceCIDR',
+    ]);
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('rejects a path that does not exist, by name', async () => {
+    const source = new ManifestSource({ paths: [folder, at('missing.yaml')], logger });
+    const start = source.start(sink, new AbortController().signal);
+    await expect(start).rejects.toThrow(ManifestPathError);
+    await expect(start).rejects.toThrow(/missing\.yaml.*does not exist/);
+    expect(sink.calls).toEqual([]);
+  });
+
+  it('reports what cannot be read or parsed, loads the rest and is synced', async () => {
+    // Reading it fails with EIO, for root as well.
+    fs.symlinkSync('/proc/self/mem', at('a.yaml'));
+    fs.symlinkSync('loop.yaml', at('loop.yaml'));
+    fs.symlinkSync('nowhere.yaml.gone', at('dangling.yaml'));
+    write('b.yaml', 'kind: Service\nmetadata:\n  name: b\n   x: 1\n');
+    write(
+      'c.yaml',
+      'kind: List\nitems:\n- kind: Service\n  metadata: {}\n- kind: Service\n  metadata: {name: c}\n',
+    );
+    write('d.yaml', 'a: &a [*a]\nkind: Service\nmetadata: {name: d}\n');
+    await synced();
+    expect([...sink.objects.keys()]).toEqual(['Service default/c']);
+    expect(errors()).toEqual(
+      expect.arrayContaining([
+        ['cannot read the manifest; what it held before stays', at('a.yaml')],
+        ['cannot read the manifest; what it held before stays', at('loop.yaml')],
+        ['manifest does not parse', `${at('b.yaml')}:4:5`],
+        ['object in manifest left out', `${at('c.yaml')}:3`],
+      ]),
+    );
+    const before = logger.lines.length;
+    await delay(1300);
+    expect(logger.lines.length).toBe(before);
+  });
+
+  it('ignores other kinds with one debug line', async () => {
+    write('a.yaml', 'kind: Pod\n---\nkind: Pod\n---\nkind: Deployment\n');
+    await synced([folder], false);
+    expect(logger.lines).toEqual([
+      expect.objectContaining({
+        level: 'debug',
+        facts: { file: at('a.yaml'), kinds: { Pod: 2, Deployment: 1 } },
+      }),
+    ]);
+  });
+
+  it('follows nothing without watch', async () => {
+    write('a.json', json(service('a')));
+    await synced([folder], false);
+    sink.take();
+    write('a.json', json());
+    await delay(1300);
+    expect(sink.calls).toEqual([]);
+  });
+});
+
+describe('an edit', () => {
+  it('applies only its difference, soon', async () => {
+    write('a.json', json(service('same'), service('changed'), service('dropped')));
+    await synced();
+    sink.take();
+    write('a.json', json(service('same'), service('changed', '10.0.0.2'), service('added')));
+    const took = await until(() => sink.calls.length === 3, 'difference');
+    expect(sink.take()).toEqual([
+      'applied Service default/changed',
+      'applied Service default/added',
+      'deleted Service default/dropped',
+    ]);
+    // 20 ms of quiet, and leave for a busy machine; the poll would take a second.
+    expect(took).toBeLessThan(500);
+    write('a.json', `${json(service('same'), service('changed', '10.0.0.2'), service('added'))}\n\n`);
+    await delay(300);
+    expect(sink.calls).toEqual([]);
+  });
+
+  it('follows new files, deleted files and writers that rename', async () => {
+    write('a.json', json(service('a')));
+    await synced();
+    sink.take();
+    write('b.json', json(service('b')));
+    await until(() => sink.objects.has('Service default/b'), 'new file');
+    write('a.tmp', json(service('a', '10.0.0.9')));
+    fs.renameSync(at('a.tmp'), at('a.json'));
+    await until(() => address('a') === '10.0.0.9', 'renamed over');
+    fs.rmSync(at('b.json'));
+    await until(() => !sink.objects.has('Service default/b'), 'deleted file', 800);
+    expect(sink.calls).toEqual([
+      'applied Service default/b',
+      'applied Service default/a',
+      'deleted Service default/b',
+    ]);
+  });
+
+  it('follows a single file, without looking at its neighbours', async () => {
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1}\n');
+    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n');
+    await synced([at('a.yaml')]);
+    sink.take();
+    // As some editors do: away, then anew.
+    fs.renameSync(at('a.yaml'), at('a.yaml~'));
+    await delay(5);
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2}\n');
+    await until(() => address('a') === '10.0.0.2', 'edit');
+    expect(sink.calls).toEqual(['applied Service default/a']);
+  });
+
+  it('follows a mounted ConfigMap, whose files change by the swap of one link', async () => {
+    fs.mkdirSync(at('..v1'));
+    fs.mkdirSync(at('..v2'));
+    fs.writeFileSync(at('..v1', 'a.json'), json(service('a'), service('b')));
+    fs.writeFileSync(at('..v2', 'a.json'), json(service('a', '10.0.0.7')));
+    fs.symlinkSync('..v1', at('..data'));
+    fs.symlinkSync('..data/a.json', at('a.json'));
+    await synced();
+    sink.take();
+    fs.symlinkSync('..v2', at('..data_tmp'));
+    fs.renameSync(at('..data_tmp'), at('..data'));
+    await until(() => sink.calls.length === 2, 'swap', 500);
+    expect(sink.calls).toEqual(['applied Service default/a', 'deleted Service default/b']);
+  });
+
+  it('follows a link to elsewhere and a folder made anew by looking itself', async () => {
+    fs.mkdirSync(at('in'));
+    fs.mkdirSync(at('out'));
+    fs.writeFileSync(at('out', 'a.json'), json(service('a')));
+    fs.symlinkSync('../out/a.json', at('in', 'a.json'));
+    await synced([at('in')]);
+    fs.writeFileSync(at('out', 'a.json'), json(service('a', '10.0.0.3')));
+    await until(() => address('a') === '10.0.0.3', 'change behind a link');
+    fs.rmSync(at('in'), { recursive: true });
+    await until(() => !sink.objects.has('Service default/a'), 'folder gone');
+    fs.mkdirSync(at('in'));
+    fs.writeFileSync(at('in', 'a.json'), json(service('a')));
+    await until(() => sink.objects.has('Service default/a'), 'folder made anew');
+    await delay(1200);
+    fs.writeFileSync(at('in', 'a.json'), json(service('a', '10.0.0.4')));
+    await until(() => address('a') === '10.0.0.4', 'watched again', 500);
+  });
+});
+
+describe('a file that is wrong', () => {
+  it('is reported with line and column, keeps what it held, and heals', async () => {
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1}\n');
+    await synced();
+    sink.take();
+    write('a.yaml', 'kind: Service\nmetadata: {name: a\nspec: {clusterIP: 10.0.0.2}\n');
+    await until(() => logger.at('error').length > 0, 'report');
+    expect(errors()).toEqual([
+      ['manifest does not parse; what it held before stays', expect.stringMatching(/a\.yaml:3:\d+$/)],
+    ]);
+    await delay(1200);
+    expect(logger.at('error')).toHaveLength(1);
+    expect(sink.calls).toEqual([]);
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2}\n');
+    await until(() => address('a') === '10.0.0.2', 'healed');
+  });
+
+  it('refuses duplicate keys', async () => {
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nkind: Node\n');
+    await synced();
+    expect(errors()).toEqual([['manifest does not parse', `${at('a.yaml')}:3:1`]]);
+  });
+
+  it('is not believed while it is being written', async () => {
+    const text = json(...Array.from({ length: 50 }, (_, index) => service(`s${index}`)));
+    write('a.json', text);
+    await synced();
+    sink.take();
+    const next = json(...Array.from({ length: 50 }, (_, index) => service(`s${index}`, '10.0.0.5')));
+    const file = fs.openSync(at('a.json'), 'w');
+    await delay(40);
+    fs.writeSync(file, next.slice(0, 1000));
+    await delay(40);
+    fs.writeSync(file, next.slice(1000));
+    fs.closeSync(file);
+    await until(() => sink.calls.length >= 50, 'whole file');
+    expect(sink.calls.every((call) => call.startsWith('applied '))).toBe(true);
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('may become empty for good', async () => {
+    write('a.json', json(service('a')));
+    await synced();
+    sink.take();
+    write('a.json', '');
+    await until(() => sink.calls.length > 0, 'emptied');
+    expect(sink.calls).toEqual(['deleted Service default/a']);
+    expect(logger.lines).toEqual([]);
+  });
+});
+
+describe('the same object in two files', () => {
+  it('is taken from the later one, reported once, and comes back from the other', async () => {
+    write('a.json', json(service('x', '10.0.0.1'), service('y')));
+    write('b.json', json(service('x', '10.0.0.2')));
+    await synced();
+    expect(address('x')).toBe('10.0.0.2');
+    expect(logger.at('warn')).toHaveLength(1);
+    expect(logger.at('warn')[0]!.facts).toEqual({
+      used: at('b.json'),
+      unused: at('a.json'),
+      objects: ['Service/default/x'],
+      count: 1,
+    });
+    sink.take();
+    // The hidden version changes: nothing to deliver, nothing new to report.
+    write('a.json', json(service('x', '10.0.0.3'), service('y')));
+    await delay(200);
+    expect(sink.calls).toEqual([]);
+    write('b.json', json(service('z')));
+    await until(() => sink.calls.length === 2, 'back to the other');
+    expect(sink.calls).toEqual(['applied Service default/z', 'applied Service default/x']);
+    expect(address('x')).toBe('10.0.0.3');
+    fs.rmSync(at('a.json'));
+    await until(() => !sink.objects.has('Service default/x'), 'gone from both');
+    expect(logger.at('warn')).toHaveLength(1);
+  });
+
+  it('follows the order of the paths, not of the names', async () => {
+    write('a.json', json(service('x', '10.0.0.1')));
+    write('b.json', json(service('x', '10.0.0.2')));
+    await synced([at('b.json'), at('a.json')], false);
+    expect(address('x')).toBe('10.0.0.1');
+  });
+
+  it('within one file is the last', async () => {
+    write('a.json', json(service('x', '10.0.0.1'), service('x', '10.0.0.2')));
+    await synced([folder], false);
+    expect(address('x')).toBe('10.0.0.2');
+    expect(sink.calls.filter((call) => call.startsWith('applied'))).toHaveLength(1);
+  });
+});
+
+describe('stop', () => {
+  it('ends delivery, twice if need be, and so does the signal', async () => {
+    write('a.json', json(service('a')));
+    const source = await synced();
+    const controller = new AbortController();
+    const other = new ManifestSource({ paths: [folder], logger });
+    const otherSink = new RecordingSink();
+    await other.start(otherSink, controller.signal);
+    controller.abort();
+    await source.stop();
+    await source.stop();
+    await other.stop();
+    sink.take();
+    otherSink.take();
+    write('a.json', json());
+    await delay(150);
+    expect(sink.calls).toEqual([]);
+    expect(otherSink.calls).toEqual([]);
+    expect(logger.at('error')).toEqual([]);
+  });
+
+  it('releases its watches', async () => {
+    // The descriptor of the listing itself is gone by the time it is read.
+    const infoOf = (name: string): string => {
+      try {
+        return fs.readFileSync(join('/proc/self/fdinfo', name), 'utf8');
+      } catch {
+        return '';
+      }
+    };
+    const watches = (): number =>
+      fs
+        .readdirSync('/proc/self/fdinfo')
+        .map(infoOf)
+        .join('')
+        .match(/^inotify wd/gm)?.length ?? 0;
+    const before = watches();
+    const source = await synced();
+    expect(watches()).toBe(before + 1);
+    await source.stop();
+    expect(watches()).toBe(before);
+  });
+});
