@@ -23,8 +23,18 @@ export type Comparison = '==' | '!=';
  * two lookups and is cleared again before the packet leaves.
  */
 export type Statement =
-  | { readonly kind: 'address'; readonly field: 'saddr' | 'daddr'; readonly is: Comparison; /** `a/n`, or one address. */ readonly network: string }
-  | { readonly kind: 'input-interface'; readonly is: Comparison; readonly name: string; /** Name is a prefix: `veth*`. */ readonly wildcard: boolean }
+  | {
+      readonly kind: 'address';
+      readonly field: 'saddr' | 'daddr';
+      readonly is: Comparison;
+      /** `a/n`, or one address. */ readonly network: string;
+    }
+  | {
+      readonly kind: 'input-interface';
+      readonly is: Comparison;
+      readonly name: string;
+      /** Name is a prefix: `veth*`. */ readonly wildcard: boolean;
+    }
   | { readonly kind: 'dport'; readonly is: Comparison; readonly port: number }
   /** The address belongs to this host: `fib saddr type local`. */
   | { readonly kind: 'local-address'; readonly field: 'saddr' | 'daddr' }
