@@ -1,10 +1,13 @@
-/** Text of a packet priority as nft prints its type classid: `major:minor` in hex, `none` for 0, `root` for all ones. */
+/**
+ * Text of a packet priority as nft prints its type classid: `major:minor` in hex, `none` for 0, `root` for all ones.
+ * Both numbers are always written: nft reads neither `:3` nor `4:`.
+ */
 export function formatPriority(value: number): string {
   if (value === 0) return 'none';
   if (value === 0xffffffff) return 'root';
   const major = value >>> 16;
   const minor = value & 0xffff;
-  return `${major === 0 ? '' : major.toString(16)}:${minor === 0 ? '' : minor.toString(16)}`;
+  return `${major.toString(16)}:${minor.toString(16)}`;
 }
 
 /** The number behind formatPriority's text. */

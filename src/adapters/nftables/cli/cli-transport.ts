@@ -1,0 +1,92 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { TableParser, type ParsedTable } from '../../../domain/nftables/parse-text.js';
+import { renderRule } from '../../../domain/nftables/render-text.js';
+import type { Rule } from '../../../domain/nftables/rule.js';
+import {
+  nftFamily,
+  TABLE_NAME,
+  type ChainDefinition,
+  type Operation,
+  type SetDefinition,
+} from '../../../domain/nftables/table.js';
+import {
+  NftCommitError,
+  type ChainState,
+  type NftTransport,
+  type SetState,
+  type TableState,
+} from '../transport.js';
+import { NftFailedError } from './errors.js';
+import { describeChain, describeHook, describeParsedSet, describeRule, describeSet } from './fingerprints.js';
+import { readFailures } from './messages.js';
+import { NftTool, type NftToolOptions } from './nft-tool.js';
+import { writeScript } from './script.js';
+
+/**
+ * nf_tables by way of the `nft` tool: `nft -f -` to write, `nft list table` to read. Where nft cannot be used at all,
+ * calls reject with an NftToolError.
+ */
+export class CliNftTransport implements NftTransport {
+  readonly name = 'cli';
+  private readonly tool: NftTool;
+
+  constructor(options: NftToolOptions = {}) {
+    this.tool = new NftTool(options);
+  }
+
+  async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
+    const script = await writeScript(family, operations);
+    if (script.pieces.length === 0) return;
+    const outcome = await this.tool.load(script.pieces);
+    if (!outcome.succeeded) throw new NftCommitError(family, readFailures(outcome.messages, script));
+  }
+
+  async read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined> {
+    const layouts = new Map(expected.map((set) => [set.name, describeSet(family, set)]));
+    const parser = new TableParser(
+      family,
+      (set) => set.dynamicSize === undefined && layouts.get(set.name) === describeSet(family, set),
+    );
+    const outcome = await this.tool.list(nftFamily(family), TABLE_NAME, (text) => parser.push(text));
+    if (outcome.succeeded) return describeTable(family, parser.end());
+    if (outcome.messages.includes('No such file or directory')) return undefined;
+    throw new NftFailedError(`listing table ${nftFamily(family)} ${TABLE_NAME}`, outcome.messages.trim());
+  }
+
+  /** nft has no cheap way to ask. */
+  generation(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  fingerprintRule(family: IpFamily, rule: Rule): string {
+    return renderRule(family, rule);
+  }
+
+  fingerprintSet(family: IpFamily, set: SetDefinition): string {
+    return describeSet(family, set);
+  }
+
+  fingerprintChain(chain: ChainDefinition): string {
+    return describeHook(chain.hook);
+  }
+
+  close(): Promise<void> {
+    this.tool.close();
+    return Promise.resolve();
+  }
+}
+
+function describeTable(family: IpFamily, table: ParsedTable): TableState {
+  const chains = new Map<string, ChainState>();
+  for (const [name, chain] of table.chains) {
+    chains.set(name, {
+      fingerprint: describeChain(chain),
+      rules: chain.rules.map((rule) => describeRule(family, rule)),
+    });
+  }
+  const sets = new Map<string, SetState>();
+  for (const [name, set] of table.sets) {
+    sets.set(name, { fingerprint: describeParsedSet(family, set), elements: set.elements });
+  }
+  return { chains, sets };
+}

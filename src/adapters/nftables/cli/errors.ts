@@ -1,0 +1,39 @@
+/** The `nft` tool could not be used at all, whatever the transaction. Nothing was changed. */
+export abstract class NftToolError extends Error {
+  protected constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** There is no `nft` to start. */
+export class NftMissingError extends NftToolError {
+  constructor(command: string, cause: unknown) {
+    super(`cannot start ${command}: install the package nftables (1.0.1 or later), or put nft into PATH`, {
+      cause,
+    });
+  }
+}
+
+/** This `nft` loads the rules of the whole host for each command and may crash on newer ones (spec/nftables.md 1.1). */
+export class NftTooOldError extends NftToolError {
+  constructor(command: string, version: string) {
+    super(`${command} is too old (${version}): nftables 1.0.1 or later is needed`);
+  }
+}
+
+/** The kernel refuses this process, or somebody else owns the table. */
+export class NftPermissionError extends NftToolError {
+  constructor(attempt: string, output: string) {
+    super(
+      `${attempt}: not permitted: CAP_NET_ADMIN is needed in this network namespace, and no other owner of the table (${output})`,
+    );
+  }
+}
+
+/** Anything else: nft was killed, ran into its time limit, or failed to list. */
+export class NftFailedError extends NftToolError {
+  constructor(attempt: string, reason: string, options?: ErrorOptions) {
+    super(`${attempt} failed: ${reason}`, options);
+  }
+}

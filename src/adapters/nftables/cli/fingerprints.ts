@@ -1,0 +1,37 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { parseRule } from '../../../domain/nftables/parse-rule.js';
+import type { ParsedChain, ParsedSet } from '../../../domain/nftables/parse-text.js';
+import { renderDeclaration, setKeyword } from '../../../domain/nftables/render-set.js';
+import { renderHook, renderRule } from '../../../domain/nftables/render-text.js';
+import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
+import type { Hook, SetDefinition } from '../../../domain/nftables/table.js';
+
+/** What a chain is, its rules apart. */
+export function describeHook(hook: Hook | undefined): string {
+  return hook ? renderHook(hook) : 'regular chain';
+}
+
+export function describeChain(chain: ParsedChain): string {
+  return chain.otherHook ?? describeHook(chain.hook);
+}
+
+/** What a set is, its elements and its comment apart: for a comment no set is made anew. */
+export function describeSet(family: IpFamily, set: SetDefinition): string {
+  return `${setKeyword(set)} ${renderDeclaration(family, { ...set, comment: undefined }).join('; ')}`;
+}
+
+export function describeParsedSet(family: IpFamily, set: ParsedSet): string {
+  return set.definition ? describeSet(family, set.definition) : `other: ${set.declaration}`;
+}
+
+/** A listed rule in the words that we would have used for it, or as it is where it is none of ours. */
+export function describeRule(family: IpFamily, text: string): string {
+  const rule = parseRule(family, text);
+  if (!rule) return text;
+  try {
+    return renderRule(family, rule);
+  } catch (error) {
+    if (error instanceof UnsafeTextError) return text;
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import type { IpFamily } from '../net/ip-family.js';
+import {
+  safeComment,
+  safeConcatenation,
+  safeName,
+  safeNumber,
+  safeVerdict,
+  UnsafeTextError,
+} from './safe-text.js';
+import { nftFamily, type DataType, type SetDefinition, type SetElement } from './table.js';
+
+/** nft's word for the kind of set. */
+export function setKeyword(set: SetDefinition): 'set' | 'map' {
+  return set.value === undefined ? 'set' : 'map';
+}
+
+/**
+ * The lines of a set's declaration, as nft lists them. A random number has no name among nft's types: where one occurs,
+ * all components are given by an example (`typeof`).
+ */
+export function renderDeclaration(family: IpFamily, set: SetDefinition): string[] {
+  const { key, value } = set;
+  if (key.length === 0 || value?.length === 0)
+    throw new UnsafeTextError('set', set.name, 'a key (and a value) of at least one component');
+  const byExample = key.includes('number') || (Array.isArray(value) && value.includes('number'));
+  const name = byExample
+    ? (type: DataType) => exampleOf(family, type)
+    : (type: DataType) => typeName(family, type);
+  const valueText =
+    value === undefined ? '' : ` : ${value === 'verdict' ? value : value.map(name).join(' . ')}`;
+  const lines = [`${byExample ? 'typeof' : 'type'} ${key.map(name).join(' . ')}${valueText}`];
+  if (set.dynamicSize !== undefined) {
+    lines.push(`size ${safeNumber('set size', set.dynamicSize, 1, 0xffffffff)}`, 'flags dynamic,timeout');
+  }
+  if (set.comment !== undefined) lines.push(`comment "${safeComment(set.comment)}"`);
+  return lines;
+}
+
+/** nft's name of a type. */
+export function typeName(family: IpFamily, type: DataType): string {
+  switch (type) {
+    case 'address':
+      return family === 'IPv4' ? 'ipv4_addr' : 'ipv6_addr';
+    case 'protocol':
+      return 'inet_proto';
+    case 'port':
+      return 'inet_service';
+    case 'priority':
+      return 'classid';
+    case 'number':
+      return 'integer';
+  }
+}
+
+/** An expression of that type, for `typeof`. */
+export function exampleOf(family: IpFamily, type: DataType): string {
+  switch (type) {
+    case 'address':
+      return `${nftFamily(family)} daddr`;
+    case 'protocol':
+      return 'meta l4proto';
+    case 'port':
+      return 'th dport';
+    case 'priority':
+      return 'meta priority';
+    case 'number':
+      return 'numgen random mod 2';
+  }
+}
+
+/** One element as nft writes it: key, comment, value. Throws UnsafeTextError. */
+export function renderElement(set: SetDefinition, element: SetElement): string {
+  const key = safeConcatenation(element.key, set.key.length);
+  const commented = element.comment === undefined ? key : `${key} comment "${safeComment(element.comment)}"`;
+  if (set.value === undefined) {
+    if (element.value !== undefined)
+      throw new UnsafeTextError('element', element.key, `no value in the set ${safeName(set.name)}`);
+    return commented;
+  }
+  if (element.value === undefined)
+    throw new UnsafeTextError('element', element.key, `a value in the map ${safeName(set.name)}`);
+  const value =
+    set.value === 'verdict' ? safeVerdict(element.value) : safeConcatenation(element.value, set.value.length);
+  return `${commented} : ${value}`;
+}

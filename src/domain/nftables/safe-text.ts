@@ -1,0 +1,117 @@
+/**
+ * The last border before text becomes nft's input: whatever is written into a command passes one of these checks.
+ * They are cheap enough for every element of a large set, and know nothing of services.
+ */
+
+/** Text that cannot be written into an nft command as what it claims to be. The value is quoted and shortened. */
+export class UnsafeTextError extends Error {
+  constructor(
+    readonly what: string,
+    readonly text: string,
+    expected: string,
+  ) {
+    super(
+      `${what} ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)} cannot be written to nftables: ${expected}`,
+    );
+    this.name = 'UnsafeTextError';
+  }
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_./-]{0,254}$/;
+const INTERFACE = /^[\x21-\x7e]{1,15}$/;
+const INTERFACE_FORBIDDEN = /["\\*/]/;
+const COMMENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,128}$/;
+
+/** nft's limit for comments of rules, elements and objects. */
+export const MAX_COMMENT_LENGTH = 128;
+
+/** The name of a chain, set or map: what nft reads as one word (the kernel holds 255 bytes). */
+export function safeName(name: string): string {
+  if (!NAME.test(name))
+    throw new UnsafeTextError(
+      'name',
+      name,
+      'letters, digits, "_", ".", "/" and "-" after a letter, at most 255',
+    );
+  return name;
+}
+
+/** An interface name, written in quotes. */
+export function safeInterface(name: string): string {
+  if (!INTERFACE.test(name) || INTERFACE_FORBIDDEN.test(name)) {
+    throw new UnsafeTextError(
+      'interface name',
+      name,
+      '1 to 15 visible ASCII characters other than quote, backslash, "*" and "/"',
+    );
+  }
+  return name;
+}
+
+/** A comment, written in quotes. */
+export function safeComment(comment: string): string {
+  if (!COMMENT.test(comment)) {
+    throw new UnsafeTextError(
+      'comment',
+      comment,
+      `1 to ${MAX_COMMENT_LENGTH} ASCII characters other than quote, backslash and control characters`,
+    );
+  }
+  return comment;
+}
+
+/** A whole number within bounds. */
+export function safeNumber(what: string, value: number, minimum: number, maximum: number): number {
+  if (!Number.isInteger(value) || value < minimum || value > maximum) {
+    throw new UnsafeTextError(what, String(value), `a whole number from ${minimum} to ${maximum}`);
+  }
+  return value;
+}
+
+/** What a component of a key or value may consist of: addresses, numbers, protocol names, priorities. */
+const COMPONENT = new Uint8Array(128);
+for (const character of '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.:')
+  COMPONENT[character.charCodeAt(0)] = 1;
+const BLANK = 0x20;
+const DOT = 0x2e;
+
+/** A key or value of so many components joined by ` . `. One pass over the characters: large sets come through here. */
+export function safeConcatenation(text: string, components: number): string {
+  let found = 1;
+  let start = 0;
+  const { length } = text;
+  for (let index = 0; index < length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 128 && COMPONENT[code] === 1) continue;
+    const joins =
+      code === BLANK &&
+      index > start &&
+      text.charCodeAt(index + 1) === DOT &&
+      text.charCodeAt(index + 2) === BLANK;
+    if (!joins) throw refusedConcatenation(text, components);
+    found++;
+    index += 2;
+    start = index + 1;
+  }
+  if (found !== components || start === length) throw refusedConcatenation(text, components);
+  return text;
+}
+
+function refusedConcatenation(text: string, components: number): UnsafeTextError {
+  return new UnsafeTextError(
+    'key or value',
+    text,
+    `${components} components of letters, digits, "." and ":", joined by " . "`,
+  );
+}
+
+const VERDICT = /^(?:(?:goto|jump) (.+)|drop|return|accept)$/;
+
+/** A verdict as a map holds it. */
+export function safeVerdict(text: string): string {
+  const match = VERDICT.exec(text);
+  if (!match)
+    throw new UnsafeTextError('verdict', text, '"goto CHAIN", "jump CHAIN", "drop", "return" or "accept"');
+  if (match[1] !== undefined) safeName(match[1]);
+  return text;
+}
