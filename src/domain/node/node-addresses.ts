@@ -1,0 +1,60 @@
+import { isLoopback, parseAddress, type Address } from '../net/address.js';
+import { addressBits } from '../net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+
+/** An entry of a Node's `status.addresses`. */
+export interface NodeStatusAddress {
+  readonly type: string;
+  readonly address: string;
+}
+
+/** The one address of each family that stands for the node, and the family that comes first. */
+export interface NodeAddresses {
+  readonly primaryFamily: IpFamily;
+  /** Canonical text; `127.0.0.1` and `::1` while the node has none of the family. */
+  readonly addresses: Readonly<Record<IpFamily, string>>;
+}
+
+/**
+ * The node IPs in order of preference: the first internal, else external, address, then the first one of the other
+ * family. None, one or two (spec/server.md §2).
+ */
+export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
+  const candidates = ['InternalIP', 'ExternalIP'].flatMap((type) =>
+    statusAddresses.flatMap((entry) => {
+      const address = entry.type === type ? parseAddress(entry.address) : undefined;
+      return address ? [address] : [];
+    }),
+  );
+  const [first] = candidates;
+  const second = candidates.find((address) => address.family !== first?.family);
+  return [first, second].filter((address) => address !== undefined);
+}
+
+/** Chooses primary family and node addresses; a specified `bindAddress` comes before the Node (spec/server.md §3). */
+export function selectNodeAddresses(ips: readonly Address[], bindAddress: string): NodeAddresses {
+  const bind = parseAddress(bindAddress);
+  const override = bind && !['0.0.0.0', '::'].includes(bind.text) ? bind : undefined;
+  const addresses = { IPv4: '127.0.0.1', IPv6: '::1' };
+  for (const ip of [...ips.slice(0, 2), ...(override ? [override] : [])]) addresses[ip.family] = ip.text;
+  return { primaryFamily: (override ?? ips[0])?.family ?? 'IPv4', addresses };
+}
+
+/** Whether only a loopback address stands for the node: nobody outside can reach it by that. */
+export function isPrimaryLoopback({ primaryFamily, addresses }: NodeAddresses): boolean {
+  return isLoopback({ family: primaryFamily, text: addresses[primaryFamily] });
+}
+
+/**
+ * Replaces `["primary"]` by the node's own addresses, loopback excepted; any other list stays as it is. An empty
+ * result means all local addresses (spec/server.md §3.2).
+ */
+export function resolvePrimary(
+  nodePortAddresses: readonly string[],
+  { addresses }: NodeAddresses,
+): readonly string[] {
+  if (nodePortAddresses.length !== 1 || nodePortAddresses[0] !== 'primary') return nodePortAddresses;
+  return IP_FAMILIES.filter((family) => !isLoopback({ family, text: addresses[family] })).map(
+    (family) => `${addresses[family]}/${addressBits(family)}`,
+  );
+}
