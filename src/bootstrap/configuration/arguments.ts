@@ -1,0 +1,121 @@
+import { Command, CommanderError, Option } from 'commander';
+import { commandFlags } from './command-flags.js';
+import { EarlyExit, UsageError } from './errors.js';
+import { fieldsOf, type Field } from './field.js';
+import { schema } from './schema.js';
+import { ValueError } from './value-type.js';
+
+/** What is to be done: serve, or print what would be written. */
+export type CommandName = 'run' | 'plan';
+
+export interface ParsedArguments {
+  readonly command: CommandName;
+  /** The values of the flags that were given, by name. */
+  readonly flags: ReadonlyMap<string, unknown>;
+}
+
+const flagFields = firstOfEachFlag([...fieldsOf(commandFlags), ...fieldsOf(schema)]);
+
+/**
+ * Reads the arguments after the program's name.
+ * @throws UsageError for unknown flags, malformed values and stray arguments
+ * @throws EarlyExit with the usage for `--help`
+ */
+export function parseArguments(argv: readonly string[]): ParsedArguments {
+  const flags = new Map<string, unknown>();
+  let command: CommandName = 'run';
+  let output = '';
+  const program = new Command('kubeproxy')
+    .description(
+      'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
+    )
+    .usage('[plan] [flags]')
+    .helpOption('-h, --help', 'Print this text.')
+    .helpCommand(false)
+    .argument('[arguments...]')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true, sortOptions: true, visibleArguments: () => [] })
+    .configureOutput({ writeOut: (part) => (output += part), writeErr: () => undefined })
+    .action((stray: readonly string[]) => refuseArguments(stray));
+  program
+    .command('plan')
+    .description('Print the rules that would be written, touching nothing; the same flags.')
+    .usage('[flags]')
+    .helpOption('-h, --help', 'Print this text.')
+    .argument('[arguments...]')
+    .action((stray: readonly string[]) => {
+      refuseArguments(stray);
+      command = 'plan';
+    });
+  for (const [name, field] of flagFields) program.addOption(optionOf(name, field, flags));
+
+  try {
+    program.parse(attachValues(argv), { from: 'user' });
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(error.message, program.helpInformation());
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) throw new EarlyExit(output);
+    throw new UsageError(
+      error.message.replace(/^error: /, '').replace(/^unknown option '(.*)'/, 'unknown flag: $1'),
+      program.helpInformation(),
+    );
+  }
+  return { command, flags };
+}
+
+function firstOfEachFlag(fields: readonly Field<unknown>[]): ReadonlyMap<string, Field<unknown>> {
+  const byFlag = new Map<string, Field<unknown>>();
+  for (const field of fields) {
+    const { flag } = field.options;
+    if (flag !== undefined && !byFlag.has(flag)) byFlag.set(flag, field);
+  }
+  return byFlag;
+}
+
+function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
+  const { type, options } = field;
+  const shown = type.format(field.flagDefault);
+  const isDefault = ['', 'false', '0', '0s'].includes(shown);
+  const deprecated = options.deprecated ? ` Deprecated: ${options.deprecated}.` : '';
+  const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
+  const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;
+  return new Option(
+    `${dashed} ${value}`,
+    `${options.help}${deprecated}${isDefault ? '' : ` (default ${shown})`}`,
+  ).argParser((text: string) => {
+    try {
+      const parsed = type.fromFlag(text, flags.get(name));
+      if (parsed !== undefined) flags.set(name, parsed);
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: ${error.message}`);
+    }
+  });
+}
+
+function refuseArguments(stray: readonly string[]): void {
+  if (stray.some((argument) => argument !== '')) {
+    throw new UsageError(`"kube-proxy" does not take any arguments, got [${stray.join(' ')}]`);
+  }
+}
+
+/**
+ * Writes every flag as `--name=value`, as Kubernetes reads them: `_` in a name is `-`, a boolean flag never takes the
+ * argument that follows it, any other flag always does.
+ */
+function attachValues(argv: readonly string[]): readonly string[] {
+  const attached: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index]!;
+    if (argument === '--') return [...attached, ...argv.slice(index)];
+    const parts = /^(?:--([^=]+)|-(v))(?:=?(.*))$/s.exec(argument);
+    const name = (parts?.[1] ?? parts?.[2])?.replaceAll('_', '-');
+    const field = name === undefined ? undefined : flagFields.get(name);
+    if (!parts || !field) attached.push(argument);
+    else if (argument.includes('=') || parts[3]) attached.push(`--${name}=${parts[3]}`);
+    else if (field.type.bare) attached.push(`--${name}=true`);
+    else if (index + 1 < argv.length) attached.push(`--${name}=${argv[++index]}`);
+    else throw new UsageError(`flag needs an argument: --${name}`);
+  }
+  return attached;
+}

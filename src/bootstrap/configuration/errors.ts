@@ -1,0 +1,41 @@
+/** The command line cannot be understood. The caller prints the usage, then `Error: <message>`, and exits with 1. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly usage: string = '',
+  ) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** The start-up phase that refused the configuration; kube-proxy puts it before the message (spec/configuration.md §1). */
+export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate';
+
+/** The configuration cannot be read, decoded or accepted. All that is wrong is in `problems`; the caller exits with 1. */
+export class ConfigurationError extends Error {
+  /** @param problems what is wrong, each with the path of its field; duplicates are dropped */
+  constructor(
+    readonly phase: ConfigurationPhase,
+    problems: readonly string[],
+    options?: ErrorOptions,
+  ) {
+    const distinct = [...new Set(problems)];
+    super(`${phase}: ${distinct.length === 1 ? distinct[0] : `[${distinct.join(', ')}]`}`, options);
+    this.name = 'ConfigurationError';
+    this.problems = distinct;
+  }
+
+  readonly problems: readonly string[];
+}
+
+/** Not an error: `--help` or `--version` has been answered. The caller writes `output` to stdout and exits with `code`. */
+export class EarlyExit extends Error {
+  constructor(
+    readonly output: string,
+    readonly code: number = 0,
+  ) {
+    super('nothing more to do');
+    this.name = 'EarlyExit';
+  }
+}
