@@ -1,0 +1,203 @@
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../../application/ports/clock.js';
+import { ApiConnectionError, ApiError } from './api-error.js';
+import type { Connection } from './connection.js';
+import { Credentials } from './credentials.js';
+import { defaultApiTimeouts, type ApiTimeouts } from './timings.js';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer with a status of 2xx. */
+export interface ApiResponse {
+  /**
+   * The bytes as they come. Throws ApiConnectionError when the connection breaks, or when nothing came for `silence`
+   * milliseconds. Leaving the loop early closes the connection.
+   */
+  chunks(silence: number): AsyncGenerator<Buffer>;
+}
+
+const MAXIMUM_ERROR_BODY = 64 * 1024;
+
+/**
+ * Speaks HTTP to the API server: one request, one answer, no retries. Each has a time limit for the connection and for
+ * the beginning of the answer. Nothing is loaded or opened before the first request.
+ */
+export class ApiClient {
+  private readonly credentials: Credentials;
+  private readonly timeouts: ApiTimeouts;
+
+  constructor(
+    connection: Connection,
+    private readonly clock: Clock,
+    timeouts: Partial<ApiTimeouts> = {},
+  ) {
+    this.timeouts = { ...defaultApiTimeouts, ...timeouts };
+    this.credentials = new Credentials(connection, clock, this.timeouts.credentials);
+  }
+
+  /** Loads the configuration and answers the server's URL. Throws KubeconfigError; nothing is sent. */
+  async load(): Promise<URL> {
+    return (await this.credentials.current()).server;
+  }
+
+  /**
+   * Sends a request. Throws ApiError when the server refuses, ApiConnectionError when it cannot be reached,
+   * KubeconfigError when credentials cannot be read, and the signal's reason when it was aborted.
+   */
+  async open(request: ApiRequest): Promise<ApiResponse> {
+    const { server, options } = await this.credentials.current();
+    request.signal?.throwIfAborted();
+    const method = request.method ?? 'GET';
+    const url = new URL(server.pathname.replace(/\/$/, '') + request.path, server);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    const name = `${method} ${url}`;
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const sent = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, {
+      ...options,
+      method,
+      headers: {
+        ...options.headers,
+        accept: 'application/json',
+        'user-agent': 'kube-proxy-ts',
+        ...(body === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      },
+      ...(request.signal ? { signal: request.signal } : {}),
+    });
+    const response = await this.answer(sent, name, body);
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) {
+      return { chunks: (silence) => this.chunks(response, name, silence) };
+    }
+    if (status === 401) this.credentials.renew();
+    throw await this.refusal(response, name);
+  }
+
+  /** Milliseconds after which an answer that stopped in the middle is given up, unless it is a watch. */
+  get silence(): number {
+    return this.timeouts.silence;
+  }
+
+  /** Sends a request and decodes the whole answer; for small ones. */
+  async json(request: ApiRequest): Promise<unknown> {
+    const response = await this.open(request);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response.chunks(this.silence)) chunks.push(chunk);
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  }
+
+  /** Closes idle connections. Usable again afterwards. */
+  close(): void {
+    this.credentials.close();
+  }
+
+  private answer(sent: ClientRequest, name: string, body: string | undefined): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const limit = (milliseconds: number, what: string): Timer =>
+        this.clock.after(milliseconds, () =>
+          sent.destroy(new ApiConnectionError(name, `${what} within ${milliseconds} ms`)),
+        );
+      let timer = limit(this.timeouts.connect, 'no connection');
+      const connected = (): void => {
+        timer.cancel();
+        timer = limit(this.timeouts.response, 'no answer');
+      };
+      sent.once('socket', (socket: Socket) => {
+        // A peer that vanished without a word is noticed by the kernel's probes.
+        socket.setKeepAlive(true, this.timeouts.keepAlive);
+        const secure = 'encrypted' in socket;
+        if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
+        else socket.once(secure ? 'secureConnect' : 'connect', connected);
+      });
+      sent.once('response', (response) => {
+        timer.cancel();
+        resolve(response);
+      });
+      sent.on('error', (error) => {
+        timer.cancel();
+        reject(asConnectionError(error, name));
+      });
+      sent.end(body);
+    });
+  }
+
+  private async *chunks(response: IncomingMessage, name: string, silence: number): AsyncGenerator<Buffer> {
+    let last = this.clock.now();
+    let timer: Timer;
+    const check = (): void => {
+      const left = last + silence - this.clock.now();
+      if (left > 0) timer = this.clock.after(left, check);
+      else
+        response.destroy(
+          new ApiConnectionError(name, `nothing came for ${silence} ms, the connection hangs`),
+        );
+    };
+    timer = this.clock.after(silence, check);
+    try {
+      for await (const chunk of response) {
+        last = this.clock.now();
+        yield chunk as Buffer;
+      }
+    } catch (error) {
+      throw asConnectionError(error as Error, name);
+    } finally {
+      timer.cancel();
+      response.destroy();
+    }
+  }
+
+  private async refusal(response: IncomingMessage, name: string): Promise<ApiError> {
+    let text = '';
+    try {
+      for await (const chunk of this.chunks(response, name, this.timeouts.silence)) {
+        text += chunk.toString('utf8');
+        if (text.length > MAXIMUM_ERROR_BODY) break;
+      }
+    } catch {
+      // The status alone has to do.
+    }
+    const { reason, message } = parseStatus(text);
+    return new ApiError(name, response.statusCode ?? 0, reason, message, retryAfter(response));
+  }
+}
+
+function parseStatus(text: string): { reason: string; message: string } {
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown };
+    return {
+      reason: typeof reason === 'string' ? reason : '',
+      message: typeof message === 'string' ? message : '',
+    };
+  } catch {
+    return { reason: '', message: text.slice(0, 200).trim() };
+  }
+}
+
+/** Retry-After in seconds, as API servers send it. */
+function retryAfter(response: IncomingMessage): number | undefined {
+  const seconds = Number(response.headers['retry-after']);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+function asConnectionError(error: Error, name: string): Error {
+  if (error instanceof ApiConnectionError || error.name === 'AbortError') return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message || (error as AggregateError).errors?.map(String).join(', ') || 'failed';
+  return new ApiConnectionError(name, code && !message.includes(code) ? `${message} (${code})` : message, {
+    cause: error,
+  });
+}

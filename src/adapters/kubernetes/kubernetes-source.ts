@@ -1,0 +1,104 @@
+import type { Clock } from '../../application/ports/clock.js';
+import type { ClusterSource, ObjectSink, ResourceKind } from '../../application/ports/cluster-source.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ApiClient } from './api-client.js';
+import { Reflector } from './reflector.js';
+import type { ReflectorStatus } from './reflector-status.js';
+import { proxyResources } from './resources.js';
+import { defaultReflectorTimings, type ReflectorTimings } from './timings.js';
+
+export interface KubernetesSourceOptions {
+  /** The own node's name; only this Node is read. */
+  readonly nodeName: string;
+  /** What to read; by default Services, EndpointSlices, the Node and ServiceCIDRs. */
+  readonly kinds?: readonly Exclude<ResourceKind, 'Endpoints'>[];
+  readonly timings?: Partial<ReflectorTimings>;
+}
+
+interface Running {
+  readonly reflector: Reflector;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Delivers what the API server has, one reflector for each kind. On a cluster too old for EndpointSlices it reads
+ * Endpoints in their place, and delivers them as kind `Endpoints`; both kinds are then synced at once. If EndpointSlices
+ * come to be offered later (the cluster was upgraded), Endpoints are retracted as soon as the slices are delivered.
+ */
+export class KubernetesSource implements ClusterSource {
+  private readonly running = new Map<ResourceKind, Running>();
+  private readonly timings: ReflectorTimings;
+  private stopped = false;
+
+  constructor(
+    private readonly client: ApiClient,
+    private readonly options: KubernetesSourceOptions,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {
+    this.timings = { ...defaultReflectorTimings, ...options.timings };
+  }
+
+  /** Rejects with KubeconfigError when the way to the API server is not configured. */
+  async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
+    const server = await this.client.load();
+    if (signal.aborted || this.stopped) return;
+    signal.addEventListener('abort', () => void this.stop(), { once: true });
+    this.logger.info({ server: server.href, node: this.options.nodeName }, 'reading from the API server');
+    for (const kind of this.options.kinds ?? (['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const)) {
+      this.reflect(kind, sink);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    const all = [...this.running.values()];
+    for (const { abort } of all) abort.abort();
+    await Promise.all(all.map(({ done }) => done));
+    this.client.close();
+  }
+
+  /** How fresh each resource is; empty before start. */
+  status(): readonly ReflectorStatus[] {
+    return [...this.running.values()].map(({ reflector }) => reflector.status());
+  }
+
+  private reflect(kind: ResourceKind, sink: ObjectSink): void {
+    const reflector = new Reflector(
+      proxyResources(this.options.nodeName)[kind],
+      this.client,
+      {
+        applied: (object) => sink.applied(kind, object),
+        deleted: (reference) => sink.deleted(kind, reference),
+        synced: () => this.onSynced(kind, sink),
+        absent: () => this.onAbsent(kind, sink),
+      },
+      this.timings,
+      this.clock,
+      this.logger,
+    );
+    const abort = new AbortController();
+    this.running.set(kind, { reflector, abort, done: reflector.run(abort.signal) });
+  }
+
+  private onSynced(kind: ResourceKind, sink: ObjectSink): void {
+    sink.synced(kind);
+    if (kind === 'Endpoints') sink.synced('EndpointSlice');
+    if (kind === 'EndpointSlice') void this.leaveEndpoints();
+  }
+
+  private onAbsent(kind: ResourceKind, sink: ObjectSink): void {
+    if (kind === 'EndpointSlice') this.reflect('Endpoints', sink);
+    else sink.synced(kind);
+  }
+
+  private async leaveEndpoints(): Promise<void> {
+    const endpoints = this.running.get('Endpoints');
+    if (!endpoints) return;
+    endpoints.abort.abort();
+    await endpoints.done;
+    this.running.delete('Endpoints');
+    endpoints.reflector.retract();
+  }
+}

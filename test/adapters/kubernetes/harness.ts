@@ -1,0 +1,166 @@
+import type { Clock } from '../../../src/application/ports/clock.js';
+import type {
+  ObjectReference,
+  ObjectSink,
+  ResourceKind,
+} from '../../../src/application/ports/cluster-source.js';
+import type { Logger } from '../../../src/application/ports/logger.js';
+import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
+import type { Connection } from '../../../src/adapters/kubernetes/connection.js';
+import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
+import type { ApiTimeouts, ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
+import type { ApiObject } from '../../stand-in/object-store.js';
+
+/** The real time, counting its open timers. */
+export class CountingClock implements Clock {
+  readonly open = new Set<NodeJS.Timeout>();
+
+  now(): number {
+    return Date.now();
+  }
+
+  after(milliseconds: number, callback: () => void): { cancel(): void } {
+    const timer = setTimeout(() => {
+      this.open.delete(timer);
+      callback();
+    }, milliseconds);
+    timer.unref();
+    this.open.add(timer);
+    return {
+      cancel: () => {
+        clearTimeout(timer);
+        this.open.delete(timer);
+      },
+    };
+  }
+}
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly facts: Record<string, unknown>;
+  readonly message: string;
+}
+
+export class RecordingLogger implements Logger {
+  constructor(
+    readonly lines: LogLine[] = [],
+    private readonly facts: object = {},
+  ) {}
+
+  debug = this.level('debug');
+  info = this.level('info');
+  warn = this.level('warn');
+  error = this.level('error');
+
+  child(facts: object): Logger {
+    return new RecordingLogger(this.lines, { ...this.facts, ...facts });
+  }
+
+  matching(level: LogLine['level'], text: string): LogLine[] {
+    return this.lines.filter((line) => line.level === level && line.message.includes(text));
+  }
+
+  private level(level: LogLine['level']) {
+    return (facts: object, message: string): void => {
+      this.lines.push({ level, facts: { ...this.facts, ...facts }, message });
+    };
+  }
+}
+
+/** Keeps what is there, and the sequence of calls. */
+export class RecordingSink implements ObjectSink {
+  readonly calls: string[] = [];
+  readonly objects = new Map<string, ApiObject>();
+  readonly kindsSynced: ResourceKind[] = [];
+
+  applied(kind: ResourceKind, object: unknown): void {
+    const key = this.key(kind, (object as ApiObject).metadata);
+    this.objects.set(key, object as ApiObject);
+    this.calls.push(`applied ${key}`);
+  }
+
+  deleted(kind: ResourceKind, reference: ObjectReference): void {
+    const key = this.key(kind, reference);
+    this.objects.delete(key);
+    this.calls.push(`deleted ${key}`);
+  }
+
+  synced(kind: ResourceKind): void {
+    this.kindsSynced.push(kind);
+    this.calls.push(`synced ${kind}`);
+  }
+
+  names(kind: ResourceKind): string[] {
+    return [...this.objects.keys()].filter((key) => key.startsWith(`${kind} `)).sort();
+  }
+
+  private key(kind: ResourceKind, { namespace, name }: { namespace?: string; name: string }): string {
+    return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
+  }
+}
+
+/** Times that make every state of a reflector come about within a test. */
+export const quickTimings: Partial<ReflectorTimings> = {
+  pageSize: 4,
+  watchMinimum: 60_000,
+  watchMaximum: 60_000,
+  watchTooShort: 20,
+  backoff: { initial: 20, maximum: 100, resetAfter: 2000 },
+  absentRetry: 150,
+  warnEvery: 30_000,
+};
+
+export interface Setup {
+  readonly source: KubernetesSource;
+  readonly client: ApiClient;
+  readonly sink: RecordingSink;
+  readonly logger: RecordingLogger;
+  readonly clock: CountingClock;
+}
+
+export function setUp(
+  connection: Connection,
+  timings: Partial<ReflectorTimings> = {},
+  timeouts: Partial<ApiTimeouts> = {},
+): Setup {
+  const clock = new CountingClock();
+  const logger = new RecordingLogger();
+  const client = new ApiClient(connection, clock, timeouts);
+  const options = { nodeName: 'node-a', timings: { ...quickTimings, ...timings } };
+  const source = new KubernetesSource(client, options, clock, logger);
+  return { source, client, sink: new RecordingSink(), logger, clock };
+}
+
+/** Waits until the condition holds; fails with its text when it does not come to hold. */
+export async function until(condition: () => boolean, milliseconds = 5000): Promise<void> {
+  const end = Date.now() + milliseconds;
+  while (!condition()) {
+    if (Date.now() > end)
+      throw new Error(`did not come to hold within ${milliseconds} ms: ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+export function service(name: string, spec: object = {}, labels: Record<string, string> = {}): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, labels },
+    spec: { clusterIP: '172.30.0.1', ports: [{ port: 80 }], ...spec },
+  };
+}
+
+export function slice(name: string, labels: Record<string, string> = {}): ApiObject {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, labels },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.244.0.1'] }],
+    ports: [{ port: 8080 }],
+  };
+}
+
+export function node(name: string): ApiObject {
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+}

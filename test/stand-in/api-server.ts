@@ -1,0 +1,351 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { makeCertificates, type Certificates } from './certificates.js';
+import { Faults } from './faults.js';
+import { ObjectStore, type ApiObject } from './object-store.js';
+import { collectionOf, isClusterScoped, parseResourcePath, type ResourcePath } from './resource-path.js';
+import { selectorOf } from './selectors.js';
+import { Watcher } from './watcher.js';
+
+export interface RecordedRequest {
+  readonly verb: 'list' | 'watch' | 'get' | 'create' | 'update' | 'patch' | 'delete';
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly authorization: string | undefined;
+  readonly at: number;
+  /** Status of the answer; of a watch when it begins. */
+  status: number;
+}
+
+const VERBS: Record<string, RecordedRequest['verb']> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/**
+ * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
+ * lists in pages, watches, bookmarks, selectors, and faults to be injected. Nothing is validated and nobody authorised.
+ *
+ *     const api = await StandInApiServer.start();
+ *     api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { … } });
+ *     const file = await writeKubeconfig(api, directory);
+ *     …
+ *     await api.close();
+ */
+export class StandInApiServer {
+  readonly store = new ObjectStore();
+  readonly faults = new Faults();
+  readonly requests: RecordedRequest[] = [];
+  /** Bearer tokens that are let in; a client certificate of the authority always is. */
+  tokens = new Set(['stand-in-token']);
+  /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
+  readonly missing = new Set<string>();
+  private readonly watchers = new Set<Watcher>();
+  private readonly sockets = new Set<Socket>();
+  private readonly snapshots = new Map<string, { objects: ApiObject[]; version: number }>();
+  private server: Server | undefined;
+  private port = 0;
+
+  private constructor(readonly certificates: Certificates) {}
+
+  static async start(certificates?: Certificates): Promise<StandInApiServer> {
+    const api = new StandInApiServer(certificates ?? (await makeCertificates()));
+    await api.open();
+    return api;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}`;
+  }
+
+  get openWatches(): number {
+    return this.watchers.size;
+  }
+
+  get openConnections(): number {
+    return this.sockets.size;
+  }
+
+  /** Listens, on the port that it had before. */
+  async open(): Promise<void> {
+    const { authority, server } = this.certificates;
+    this.server = createServer(
+      {
+        ca: authority,
+        cert: server.certificate,
+        key: server.key,
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (request, response) => void this.handle(request, response),
+    );
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    const listening = this.server;
+    await new Promise<void>((resolve, reject) => {
+      listening.once('error', reject);
+      listening.listen(this.port, '127.0.0.1', resolve);
+    });
+    this.port = (listening.address() as AddressInfo).port;
+  }
+
+  /** Stops listening and cuts all connections. The objects stay; `open` continues. */
+  async close(): Promise<void> {
+    const server = this.server;
+    this.server = undefined;
+    if (!server) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Creates or replaces an object; the namespace is "default" unless given. */
+  put(object: ApiObject): ApiObject {
+    return this.store.put(object);
+  }
+
+  /** Merges into an object that exists (JSON merge patch). */
+  patch(
+    apiVersion: string,
+    kind: string,
+    reference: { namespace?: string; name: string },
+    patch: object,
+  ): ApiObject {
+    const namespace = isClusterScoped(kind) ? undefined : (reference.namespace ?? 'default');
+    const before = this.store.get(collectionOf(apiVersion, kind), namespace, reference.name);
+    if (!before) throw new Error(`no ${kind} ${reference.name} to patch`);
+    return this.store.put(merge(before, patch) as ApiObject);
+  }
+
+  remove(apiVersion: string, kind: string, reference: { namespace?: string; name: string }): void {
+    const namespace = isClusterScoped(kind) ? undefined : (reference.namespace ?? 'default');
+    const removed = this.store.remove(collectionOf(apiVersion, kind), namespace, reference.name);
+    if (!removed) throw new Error(`no ${kind} ${reference.name} to remove`);
+  }
+
+  /** Objects of a kind, such as the events that were posted. */
+  objects(apiVersion: string, kind: string): ApiObject[] {
+    return this.store.list(collectionOf(apiVersion, kind));
+  }
+
+  /** Sends a bookmark to all watches that asked for them. */
+  bookmark(): void {
+    for (const watcher of this.watchers) watcher.bookmark('Object', 'v1');
+  }
+
+  /** Cuts all watches; they may come back. */
+  disconnectWatches(): void {
+    for (const watcher of this.watchers) watcher.cut();
+  }
+
+  /** Ends all watches as at the end of their time. */
+  endWatches(): void {
+    for (const watcher of this.watchers) watcher.end();
+  }
+
+  /** All open watches send nothing any more, and stay open. */
+  hangWatches(): void {
+    for (const watcher of this.watchers) watcher.hanging = true;
+  }
+
+  /** Sends an event ERROR with status 410 to all watches, as servers do that lost their history. */
+  expireWatches(): void {
+    this.compact();
+    for (const watcher of this.watchers) {
+      watcher.send('ERROR', status(410, 'Expired', 'too old resource version'));
+      watcher.end();
+    }
+  }
+
+  sendRaw(text: string): void {
+    for (const watcher of this.watchers) watcher.sendRaw(text);
+  }
+
+  /** Forgets the history: older versions and all continue tokens have expired. */
+  compact(): void {
+    this.store.compact();
+    this.snapshots.clear();
+  }
+
+  requestsOf(verb: RecordedRequest['verb'], path: string): RecordedRequest[] {
+    return this.requests.filter((request) => request.verb === verb && request.path === path);
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    const path = parseResourcePath(url.pathname);
+    const method = request.method ?? 'GET';
+    const watch = url.searchParams.get('watch') === 'true' || url.searchParams.get('watch') === '1';
+    const record: RecordedRequest = {
+      verb: VERBS[method] ?? (watch ? 'watch' : path?.name ? 'get' : 'list'),
+      method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      authorization: request.headers.authorization,
+      at: Date.now(),
+      status: 0,
+    };
+    this.requests.push(record);
+    const answer = (code: number, body: unknown, headers: Record<string, string> = {}): void => {
+      record.status = code;
+      response.writeHead(code, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(body));
+    };
+    const refuse = (code: number, reason: string, message: string): void =>
+      answer(code, status(code, reason, message));
+
+    const body = await readBody(request);
+    if (this.faults.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.faults.delay));
+    if (!this.isLetIn(request)) return refuse(401, 'Unauthorized', 'Unauthorized');
+    const failure = this.faults.take(request.url ?? '');
+    if (failure) {
+      const { retryAfter, status: code, reason = 'InternalError', message = 'injected' } = failure;
+      return answer(
+        code,
+        status(code, reason, message),
+        retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` },
+      );
+    }
+    if (url.pathname === '/version') return answer(200, { major: '1', minor: '36', gitVersion: 'v1.36.0' });
+    if (!path || [...this.missing].some((prefix) => url.pathname.startsWith(prefix))) {
+      return refuse(404, 'NotFound', 'the server could not find the requested resource');
+    }
+    try {
+      switch (record.verb) {
+        case 'list':
+          return this.list(path, url.searchParams, answer);
+        case 'watch':
+          return this.watch(path, url.searchParams, record, response, refuse);
+        default:
+          return this.single(record.verb, path, body, answer);
+      }
+    } catch (error) {
+      refuse(400, 'BadRequest', (error as Error).message);
+    }
+  }
+
+  private isLetIn(request: IncomingMessage): boolean {
+    const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
+    return (request.socket as TLSSocket).authorized || (token !== undefined && this.tokens.has(token));
+  }
+
+  private list({ collection, namespace }: ResourcePath, query: URLSearchParams, answer: Answer): void {
+    const token = query.get('continue');
+    const requested = query.get('resourceVersion') ?? '';
+    if (token && requested) throw new Error('specifying resource version is not allowed when using continue');
+    if (query.get('resourceVersionMatch') && !requested)
+      throw new Error('resourceVersionMatch without resourceVersion');
+    if (Number(requested) > this.store.version) {
+      return answer(504, status(504, 'Timeout', `Too large resource version: ${requested}`));
+    }
+    const matches = selectorOf(query);
+    const wanted = (object: ApiObject): boolean =>
+      (namespace === undefined || object.metadata.namespace === namespace) && matches(object);
+    const [id = '', offset = '0'] = token?.split('.') ?? [];
+    const snapshot = token
+      ? this.snapshots.get(id)
+      : { objects: this.store.list(collection).filter(wanted), version: this.store.version };
+    if (!snapshot) return answer(410, status(410, 'Expired', 'the provided continue parameter is too old'));
+    const begin = Number(offset);
+    const whole = this.faults.ignoreLimitAtZero && requested === '0';
+    const limit = (!whole && Number(query.get('limit'))) || Infinity;
+    const items = snapshot.objects.slice(begin, begin + limit);
+    const metadata: Record<string, unknown> = { resourceVersion: String(snapshot.version) };
+    if (begin + limit < snapshot.objects.length) {
+      const name = id || `${this.snapshots.size}-${snapshot.version}`;
+      this.snapshots.set(name, snapshot);
+      metadata.continue = `${name}.${begin + limit}`;
+      metadata.remainingItemCount = snapshot.objects.length - begin - limit;
+    }
+    answer(200, { kind: 'List', apiVersion: 'v1', metadata, items });
+  }
+
+  private watch(
+    { collection, namespace }: ResourcePath,
+    query: URLSearchParams,
+    record: RecordedRequest,
+    response: ServerResponse,
+    refuse: (code: number, reason: string, message: string) => void,
+  ): void {
+    const requested = Number(query.get('resourceVersion') || 0);
+    const expired = requested > 0 && requested < this.store.compacted;
+    const message = `too old resource version: ${requested} (${this.store.compacted})`;
+    if (expired && this.faults.goneAs === 'status') return refuse(410, 'Expired', message);
+    record.status = 200;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    if (expired) {
+      response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired', message) })}\n`);
+      return;
+    }
+    const selector = selectorOf(query);
+    const seconds = Number(query.get('timeoutSeconds') || 1800);
+    const bookmarks = query.get('allowWatchBookmarks') === 'true';
+    // Without a version a watch begins with what is there.
+    const from = requested || this.store.version;
+    const place = namespace === undefined ? {} : { namespace };
+    const watcher: Watcher = new Watcher(
+      this.store,
+      { collection, ...place, selector, from, bookmarks, seconds },
+      response,
+      () => this.watchers.delete(watcher),
+    );
+    if (requested === 0) {
+      for (const object of this.store.list(collection).filter(selector)) watcher.send('ADDED', object);
+    }
+    watcher.hanging = this.faults.hangNewWatches;
+    this.watchers.add(watcher);
+  }
+
+  private single(verb: RecordedRequest['verb'], path: ResourcePath, body: unknown, answer: Answer): void {
+    const { collection, namespace, name } = path;
+    if (verb === 'create') {
+      const object = body as ApiObject & { metadata: { generateName?: string } };
+      const made =
+        object.metadata.name ?? `${object.metadata.generateName ?? 'object-'}${this.store.version}`;
+      const metadata = { ...object.metadata, name: made, ...(namespace ? { namespace } : {}) };
+      return answer(201, this.store.put({ ...object, metadata }));
+    }
+    const before = name === undefined ? undefined : this.store.get(collection, namespace, name);
+    if (!before) return answer(404, status(404, 'NotFound', `${collection} "${name}" not found`));
+    switch (verb) {
+      case 'update':
+        return answer(200, this.store.put(body as ApiObject));
+      case 'patch':
+        return answer(200, this.store.put(merge(before, body as object) as ApiObject));
+      case 'delete':
+        return answer(200, this.store.remove(collection, namespace, before.metadata.name));
+      default:
+        return answer(200, before);
+    }
+  }
+}
+
+type Answer = (code: number, body: unknown) => void;
+
+function status(code: number, reason: string, message: string): object {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message };
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString('utf8'));
+}
+
+function merge(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const result: Record<string, unknown> = { ...(target as object) };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merge(result[key], value);
+  }
+  return result;
+}

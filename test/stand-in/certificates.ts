@@ -1,0 +1,73 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** An authority with a certificate for a server on 127.0.0.1 and localhost, and one for a client; all PEM. */
+export interface Certificates {
+  readonly authority: string;
+  readonly server: KeyPair;
+  readonly client: KeyPair;
+}
+
+const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+
+export async function makeCertificates(): Promise<Certificates> {
+  const directory = await mkdtemp(join(tmpdir(), 'stand-in-'));
+  const at = (name: string): string => join(directory, name);
+  const openssl = (...args: string[]) => execa('openssl', args);
+  await openssl(
+    'req',
+    '-x509',
+    ...EC,
+    '-subj',
+    '/CN=stand-in-ca',
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.crt'),
+  );
+
+  const issue = async (name: string, subject: string, extensions: string): Promise<KeyPair> => {
+    await writeFile(at(`${name}.ext`), extensions);
+    await openssl(
+      'req',
+      ...EC.slice(0, -2),
+      '-subj',
+      subject,
+      '-keyout',
+      at(`${name}.key`),
+      '-out',
+      at(`${name}.csr`),
+    );
+    const authority = [
+      '-CA',
+      at('ca.crt'),
+      '-CAkey',
+      at('ca.key'),
+      '-CAcreateserial',
+      '-CAserial',
+      at(`${name}.srl`),
+    ];
+    const files = ['-in', at(`${name}.csr`), '-out', at(`${name}.crt`), '-extfile', at(`${name}.ext`)];
+    await openssl('x509', '-req', '-days', '2', ...authority, ...files);
+    return {
+      certificate: await readFile(at(`${name}.crt`), 'utf8'),
+      key: await readFile(at(`${name}.key`), 'utf8'),
+    };
+  };
+  const [server, client] = await Promise.all([
+    issue(
+      'server',
+      '/CN=stand-in',
+      'subjectAltName=IP:127.0.0.1,IP:::1,DNS:localhost\nextendedKeyUsage=serverAuth\n',
+    ),
+    issue('client', '/O=system:nodes/CN=proxy', 'extendedKeyUsage=clientAuth\n'),
+  ]);
+  return { authority: await readFile(at('ca.crt'), 'utf8'), server, client };
+}

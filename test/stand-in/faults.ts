@@ -1,0 +1,44 @@
+/** A failure to answer requests with. */
+export interface Failure {
+  readonly status: number;
+  readonly reason?: string;
+  readonly message?: string;
+  /** Seconds, sent as Retry-After. */
+  readonly retryAfter?: number;
+  /** How many requests it hits; all until `clear` when not given. */
+  readonly times?: number;
+  /** Part of the path and query that it hits; all when not given. */
+  readonly match?: string;
+}
+
+/** Faults that a stand-in API server is told to have. */
+export class Faults {
+  /** Milliseconds before each answer. */
+  delay = 0;
+  /** Whether a version that is too old is answered by HTTP 410 or by an event ERROR inside the watch; servers do both. */
+  goneAs: 'status' | 'event' = 'event';
+  /** Answers lists with resourceVersion=0 as a whole, as servers do that list from their cache. */
+  ignoreLimitAtZero = false;
+  /** New watches send nothing. */
+  hangNewWatches = false;
+  private failures: { failure: Failure; left: number }[] = [];
+
+  fail(failure: Failure): void {
+    this.failures.push({ failure, left: failure.times ?? Infinity });
+  }
+
+  clear(): void {
+    this.failures = [];
+    this.delay = 0;
+    this.hangNewWatches = false;
+  }
+
+  /** The failure that hits this request, if any; counts it. */
+  take(url: string): Failure | undefined {
+    const hit = this.failures.find(
+      ({ failure, left }) => left > 0 && decodeURIComponent(url).includes(failure.match ?? ''),
+    );
+    if (hit) hit.left--;
+    return hit?.failure;
+  }
+}

@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http';
+import type { ApiObject, Change, ObjectStore } from './object-store.js';
+import type { Selector } from './selectors.js';
+
+export interface WatchRequest {
+  readonly collection: string;
+  readonly namespace?: string;
+  readonly selector: Selector;
+  readonly from: number;
+  readonly bookmarks: boolean;
+  readonly seconds: number;
+}
+
+/** One open watch: the history since its version, then every change, as chunks of one line each, until its time is over. */
+export class Watcher {
+  /** Sends nothing and does not end, as over a connection that died without a word. */
+  hanging = false;
+  private readonly unsubscribe: () => void;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly store: ObjectStore,
+    readonly request: WatchRequest,
+    private readonly response: ServerResponse,
+    onClose: () => void,
+  ) {
+    for (const change of store.since(request.from)) this.onChange(change);
+    this.unsubscribe = store.subscribe((change) => this.onChange(change));
+    this.timer = setTimeout(() => this.end(), request.seconds * 1000);
+    response.on('close', () => {
+      clearTimeout(this.timer);
+      this.unsubscribe();
+      onClose();
+    });
+  }
+
+  bookmark(kind: string, apiVersion: string): void {
+    if (!this.request.bookmarks) return;
+    const metadata = { resourceVersion: String(this.store.version), creationTimestamp: null };
+    this.send('BOOKMARK', { kind, apiVersion, metadata });
+  }
+
+  send(type: string, object: unknown): void {
+    this.sendRaw(`${JSON.stringify({ type, object })}\n`);
+  }
+
+  sendRaw(text: string): void {
+    if (!this.hanging) this.response.write(text);
+  }
+
+  /** Ends as agreed. */
+  end(): void {
+    if (!this.hanging) this.response.end();
+  }
+
+  /** Ends by cutting the connection. */
+  cut(): void {
+    this.response.destroy();
+  }
+
+  /** An object that begins or ceases to match the selector comes as an addition or a removal. */
+  private onChange({ collection, before, after, removed }: Change): void {
+    const { namespace, selector } = this.request;
+    if (collection !== this.request.collection) return;
+    if (namespace !== undefined && after.metadata.namespace !== namespace) return;
+    const matches = (object?: ApiObject): boolean => object !== undefined && selector(object);
+    const was = matches(before);
+    const is = !removed && matches(after);
+    if (was && is) this.send('MODIFIED', after);
+    else if (is) this.send('ADDED', after);
+    else if (was) this.send('DELETED', { ...before, metadata: after.metadata });
+  }
+}
