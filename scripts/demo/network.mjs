@@ -38,6 +38,8 @@ export class Network {
     );
     ip('-n', this.node, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'outside');
     ip('-n', this.node, 'link', 'set', 'outside', 'up');
+    // Like any real node: packets to a cluster IP find a route, so it is the proxy's rules that decide about them.
+    ip('-n', this.node, 'route', 'add', 'default', 'via', CLIENT_ADDRESS);
     ip('-n', this.client, 'address', 'add', `${CLIENT_ADDRESS}/24`, 'dev', 'eth0');
     ip('-n', this.client, 'link', 'set', 'eth0', 'up');
     ip('-n', this.client, 'route', 'add', 'default', 'via', NODE_ADDRESS);
