@@ -53,6 +53,12 @@ export default tseslint.config(
   { files: ['test/**/*.ts'], rules: { 'max-lines': 'off', '@typescript-eslint/no-non-null-assertion': 'off' } },
   {
     files: ['**/*.mjs', 'bin/**'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', setTimeout: 'readonly' } },
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['process', 'console', 'URL', 'setTimeout', 'clearTimeout', 'performance', 'AbortController', 'AbortSignal'].map(
+          (name) => [name, 'readonly'],
+        ),
+      ),
+    },
   },
 );

@@ -14,6 +14,8 @@ await build({
   // koffi brings a shared library beside its code; it stays a package.
   external: ['koffi'],
   // CommonJS packages inside the bundle call require for Node's own modules.
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
   logLevel: 'warning',
 });

@@ -1,0 +1,65 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { CLUSTER_CIDR, NODE_ADDRESS } from './cluster.js';
+import { MemoryWatch } from './memory.js';
+
+/** How a program ran: wall time from its start to its end, and the peak memory of it and its children. */
+export interface Run {
+  readonly milliseconds: number;
+  readonly peakBytes: number;
+  readonly output: string;
+}
+
+/** A node to measure on: a network namespace with the node's address and nothing else. */
+export class BenchHost {
+  readonly #name = `bench-${process.pid}`;
+
+  create(): void {
+    this.remove();
+    ip('netns', 'add', this.#name);
+    ip('-n', this.#name, 'link', 'set', 'lo', 'up');
+    ip('-n', this.#name, 'link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node0p');
+    ip('-n', this.#name, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'node0');
+    ip('-n', this.#name, 'link', 'set', 'node0', 'up');
+    ip('-n', this.#name, 'route', 'add', CLUSTER_CIDR, 'dev', 'node0');
+  }
+
+  remove(): void {
+    if (existsSync(`/run/netns/${this.#name}`)) ip('netns', 'delete', this.#name);
+  }
+
+  start(...command: string[]): ChildProcess {
+    return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  /** Runs a program to its end. Rejects with what it said when it does not exit with 0. */
+  async run(...command: string[]): Promise<Run> {
+    const began = performance.now();
+    const child = this.start(...command);
+    const memory = new MemoryWatch(child.pid ?? 0);
+    const output = collect(child.stdout);
+    const errors = collect(child.stderr);
+    const exited = once(child, 'exit').then(([status]) => ({
+      status,
+      milliseconds: performance.now() - began,
+    }));
+    await once(child, 'close');
+    const { status, milliseconds } = await exited;
+    const peakBytes = memory.end();
+    if (status !== 0)
+      throw new Error(`${command.join(' ')} ended with status ${status}:\n${errors()}${output()}`);
+    return { milliseconds, peakBytes, output: output() };
+  }
+}
+
+/** What a stream has brought so far. */
+export function collect(stream: NodeJS.ReadableStream | null): () => string {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  return () => text;
+}
+
+function ip(...args: string[]): void {
+  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+}

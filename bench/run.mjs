@@ -1,0 +1,32 @@
+/** `npm run bench`: builds the program and the measurements, and runs them. Only Node's own modules until the set-up has run. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.env.PATH += ':/usr/local/sbin:/usr/sbin:/sbin';
+
+for (const command of [
+  ['sh', 'scripts/setup.sh'],
+  [process.execPath, 'scripts/build.mjs'],
+]) {
+  const { status } = spawnSync(command[0], command.slice(1), {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) process.exit(1);
+}
+
+const { build } = await import('esbuild');
+await build({
+  absWorkingDir: root,
+  entryPoints: { main: 'bench/main.ts', 'in-process': 'bench/in-process.ts' },
+  outdir: 'dist/bench',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: true,
+  external: ['koffi'],
+  logLevel: 'warning',
+});
+await import('../dist/bench/main.js');

@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BenchHost, collect } from './host.js';
+
+const PATIENCE_MS = 60_000;
+
+/**
+ * How many nf_tables transactions are committed on the host while the work runs, by what `nft monitor` tells. A
+ * transaction of our own before and after the work shows that the monitor listens, and that it has caught up.
+ */
+export async function countWrites<Result>(
+  host: BenchHost,
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly writes: number }> {
+  const monitor = host.start('nft', 'monitor');
+  const seen = collect(monitor.stdout);
+  try {
+    await mark(host, seen, 'before');
+    const result = await work();
+    await mark(host, seen, 'after');
+    const between = seen().split('bench-mark-before').at(-1)?.split('bench-mark-after')[0] ?? '';
+    // The first generation line belongs to the last mark before the work.
+    return { result, writes: between.split('# new generation').length - 2 };
+  } finally {
+    monitor.kill();
+  }
+}
+
+/** Commits transactions that change nothing, until the monitor tells of one. */
+async function mark(host: BenchHost, seen: () => string, name: string): Promise<void> {
+  const table = `ip bench-mark-${name}`;
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!seen().includes(`delete table ${table}\n# new generation`)) {
+    if (Date.now() > deadline) throw new Error('nft monitor does not tell of transactions');
+    if (name === 'before' || !seen().includes(table))
+      await host.run('nft', `add table ${table}; delete table ${table}`);
+    await delay(200);
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The client outside the node. Reads one line of JSON for each round, `{ "requests": N, "targets": ["host:port", …] }`,
+ * sends so many requests to every target, each over a new connection, and answers with one line of JSON: for every
+ * target how often which answer came. Ends when its input is closed.
+ */
+import { get } from 'node:http';
+import { createInterface } from 'node:readline';
+
+const PATIENCE_MS = 1000;
+const failures = { ECONNREFUSED: 'refused', ENETUNREACH: 'unreachable', EHOSTUNREACH: 'unreachable' };
+
+function ask(target) {
+  return new Promise((resolve) => {
+    const request = get(`http://${target}/`, { agent: false, timeout: PATIENCE_MS }, (response) => {
+      let body = '';
+      response.on('data', (chunk) => (body += chunk));
+      response.on('end', () => resolve(body.trim()));
+      response.on('error', () => resolve('broken'));
+    });
+    request.on('timeout', () => {
+      resolve('no answer');
+      request.destroy();
+    });
+    request.on('error', (error) => resolve(failures[error.code] ?? error.code ?? error.message));
+  });
+}
+
+async function tally(target, requests) {
+  const answers = await Promise.all(Array.from({ length: requests }, () => ask(target)));
+  const counts = {};
+  for (const answer of answers.sort()) counts[answer] = (counts[answer] ?? 0) + 1;
+  return counts;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { requests, targets } = JSON.parse(line);
+  console.log(JSON.stringify(await Promise.all(targets.map((target) => tally(target, requests)))));
+}

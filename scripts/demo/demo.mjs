@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { event, logLine, say, summary, tallies } from './display.mjs';
+import { readTargets } from './examples.mjs';
+import { BACKEND_ADDRESSES } from './network.mjs';
+import { Visitor } from './visitor.mjs';
+
+const backendProgram = fileURLToPath(new URL('backend.mjs', import.meta.url));
+const BACKEND_PORT = '8080';
+const READY_WITHIN_MS = 20_000;
+const ROUND_EVERY_MS = 1000;
+const SUMMARY_EVERY_MS = 5000;
+/** Enough that a living one of three backends is practically never missed by chance: 3 · (2/3)⁴⁰ < 10⁻⁶. */
+const REQUESTS = 40;
+
+/** Backends, proxy and client at work. Everything ends early, without an error, when the signal aborts. */
+export class Demo {
+  #network;
+  #proxy;
+  #examples;
+  #signal;
+  #visitor;
+  #failure;
+  #edited = new AbortController();
+
+  constructor(network, proxy, examples, signal) {
+    this.#network = network;
+    this.#proxy = proxy;
+    this.#examples = examples;
+    this.#signal = signal;
+  }
+
+  /** Resolves when the first example answers through the proxy. */
+  async start() {
+    await Promise.all(this.#network.backends.map((_, index) => this.#startBackend(index)));
+    const began = performance.now();
+    this.#proxy.start(this.#examples, logLine, (why) => {
+      this.#failure = new Error(`kubeproxy ended by itself (${why}); its log is above`);
+    });
+    this.#visitor = new Visitor(this.#network);
+    while (!(await this.#answers())) {
+      if (this.#failure) throw this.#failure;
+      if (this.#signal.aborted) return;
+      if (performance.now() - began > READY_WITHIN_MS)
+        throw new Error('no service answered; the log of kubeproxy is above');
+      await delay(50);
+    }
+    say(`Ready ${Math.round(performance.now() - began)} ms after the start of the proxy.`);
+    say();
+  }
+
+  async #startBackend(index) {
+    const backend = this.#network.start(
+      this.#network.backends[index],
+      ...[process.execPath, backendProgram, `backend-${index + 1}`, BACKEND_ADDRESSES[index], BACKEND_PORT],
+    );
+    backend.stderr.pipe(process.stderr);
+    await Promise.race([
+      once(backend.stdout, 'data'),
+      once(backend, 'exit').then(() => Promise.reject(new Error(`backend ${index + 1} did not start`))),
+    ]);
+  }
+
+  async #answers() {
+    const targets = readTargets(this.#examples);
+    const counts = await this.#visitor.ask(targets, 1);
+    return counts.some((answers) => Object.keys(answers).some(isBackend));
+  }
+
+  /** Goes on asking and tells what changes, until the signal aborts. Throws when the proxy or the client ends. */
+  async follow() {
+    let known = new Map();
+    let collected = new Map();
+    let told = performance.now();
+    say(`${REQUESTS} requests from the client to each address, each over a new connection:`);
+    while (!this.#signal.aborted) {
+      if (this.#failure) throw this.#failure;
+      const targets = readTargets(this.#examples);
+      const counts = await this.#visitor.ask(targets, REQUESTS);
+      const isNews = ({ address }, index) => known.get(address) !== Object.keys(counts[index]).join();
+      const news = targets.filter(isNews);
+      if (news.length > 0) {
+        if (known.size > 0) event('what answers has changed:');
+        tallies(
+          news,
+          counts.filter((_, index) => news.includes(targets[index])),
+        );
+        if (known.size === 0) this.#invite();
+        known = new Map(targets.map(({ address }, index) => [address, Object.keys(counts[index]).join()]));
+        collected = new Map();
+        told = performance.now();
+      }
+      collected = add(collected, targets, counts);
+      if (performance.now() - told > SUMMARY_EVERY_MS) {
+        summary(
+          targets,
+          targets.map(({ address }) => collected.get(address)),
+        );
+        collected = new Map();
+        told = performance.now();
+      }
+      await this.#pause();
+    }
+  }
+
+  #invite() {
+    say();
+    say(`Try it: edit ${this.#examples}/web.yaml (delete an endpoint, for example), save, and watch.`);
+    say('Ctrl-C ends the demo and removes everything.');
+    say();
+  }
+
+  /** Until the next round is due, the examples are edited, or the demo ends. */
+  async #pause() {
+    this.#edited = new AbortController();
+    const signal = AbortSignal.any([this.#signal, this.#edited.signal]);
+    await delay(ROUND_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+
+  /** Somebody saved an example: look at once. */
+  edited(name) {
+    event(`${name} was edited`);
+    this.#edited.abort();
+  }
+
+  async stop() {
+    await this.#visitor?.leave();
+  }
+}
+
+function isBackend(answer) {
+  return answer.startsWith('backend-');
+}
+
+function add(collected, targets, counts) {
+  return new Map(
+    targets.map(({ address }, index) => {
+      const sum = { ...collected.get(address) };
+      for (const [answer, count] of Object.entries(counts[index])) sum[answer] = (sum[answer] ?? 0) + count;
+      return [address, sum];
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
+const PATIENCE_MS = 5000;
+
+/** The proxy under demonstration, inside the demo's node. */
+export class Proxy {
+  #network;
+  #child;
+
+  constructor(network) {
+    this.#network = network;
+  }
+
+  /** The command as one would type it. */
+  static command(examples) {
+    return [
+      'kubeproxy',
+      ...['--proxy-mode', 'nftables', '--manifests', examples],
+      ...['--hostname-override', 'demo-node', '--cluster-cidr', '10.244.0.0/16'],
+    ];
+  }
+
+  /** `onLine` gets each line of its log, `onExit` why it ended, if it does so by itself. */
+  start(examples, onLine, onExit) {
+    const [, ...args] = Proxy.command(examples);
+    const child = this.#network.start(this.#network.node, process.execPath, program, ...args);
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
+    child.on('error', (error) => onExit(error.message));
+    child.on('close', (status, signal) => {
+      if (this.#child === child) onExit(signal ?? `exit status ${status}`);
+    });
+  }
+
+  /** Ends it; its rules stay. */
+  async stop() {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    const ended = await Promise.race([exit.then(() => true), delay(PATIENCE_MS, false, { ref: false })]);
+    if (ended) return;
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Removes its rules with `--cleanup`. Throws when it fails or when the table is still there. */
+  cleanup() {
+    this.#network.run(this.#network.node, process.execPath, program, '--cleanup');
+    const tables = this.#network.run(this.#network.node, 'nft', 'list', 'tables');
+    if (tables.includes('kube-proxy'))
+      throw new Error(`kubeproxy --cleanup left tables behind: ${tables.trim()}`);
+  }
+}

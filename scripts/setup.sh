@@ -1,0 +1,68 @@
+#!/bin/sh
+# Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
+set -eu
+cd "$(dirname "$0")/.."
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+export PATH
+
+say() { echo "setup: $*" >&2; }
+fail() {
+  say "$*"
+  exit 1
+}
+
+# Runs a command silently; shows what it said only when it fails.
+quietly() {
+  log=$(mktemp)
+  if "$@" >"$log" 2>&1 </dev/null; then
+    rm -f "$log"
+  else
+    cat "$log" >&2
+    rm -f "$log"
+    fail "this failed: $*"
+  fi
+}
+
+missing_packages() {
+  while read -r command package; do
+    command -v "$command" >/dev/null 2>&1 || echo "$package"
+  done <<COMMANDS | sort -u | tr '\n' ' '
+nft nftables
+ip iproute2
+conntrack conntrack
+openssl openssl
+sysctl procps
+COMMANDS
+}
+
+install_debian_packages() {
+  packages=$(missing_packages)
+  [ -n "$packages" ] || return 0
+  [ "$(id -u)" = 0 ] || fail "missing: ${packages}- run this as root, or install them yourself."
+  command -v apt-get >/dev/null 2>&1 || fail "missing: ${packages}- there is no apt-get here; install them yourself."
+  say "installing Debian packages: $packages"
+  export DEBIAN_FRONTEND=noninteractive
+  quietly apt-get -qq update
+  # shellcheck disable=SC2086 # a list of words
+  quietly apt-get -qq -y --no-install-recommends install $packages
+  packages=$(missing_packages)
+  [ -z "$packages" ] || fail "still missing after the installation: $packages"
+}
+
+install_npm_packages() {
+  [ ! -L node_modules ] || return 0 # linked: another checkout takes care of it
+  # npm writes this file last, so it also tells whether an installation was completed.
+  installed=node_modules/.package-lock.json
+  if [ -e "$installed" ] && [ -z "$(find package-lock.json -newer "$installed")" ]; then return 0; fi
+  say 'installing npm packages'
+  # Not `npm ci`: it refuses a lock file in which the optional packages of other platforms are not all listed.
+  # The locked versions are installed all the same, and the lock file stays as it is.
+  quietly npm install --no-save --include=dev --no-audit --no-fund --loglevel=error
+  touch "$installed"
+}
+
+command -v node >/dev/null 2>&1 || fail 'Node 20.19 or newer is needed: https://nodejs.org'
+node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
+  fail "Node 20.19 or newer is needed; this is $(node --version)."
+install_debian_packages
+install_npm_packages

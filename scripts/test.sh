@@ -1,0 +1,43 @@
+#!/bin/sh
+# Everything that must hold: types, lint, format, build, hermetic tests, kernel tests. From nothing: sets up first.
+# All steps run, also after a failure. The last line is the sum of jest's counts: "N passed, N failed".
+# TEST_RESULTS: a folder that receives jest's results as JSON.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+export PATH
+
+results=${TEST_RESULTS:-}
+if [ -z "$results" ]; then
+  results=$(mktemp -d)
+  trap 'rm -rf "$results"' EXIT
+fi
+failed=''
+
+step() {
+  name=$1
+  shift
+  echo "== $name"
+  began=$(date +%s)
+  if "$@" </dev/null; then
+    echo "== $name: ok ($(($(date +%s) - began)) s)"
+  else
+    echo "== $name: FAILED" >&2
+    failed="$failed $name"
+  fi
+}
+
+step setup sh scripts/setup.sh
+if [ -z "$failed" ]; then
+  step typecheck npm run --silent typecheck
+  step lint npm run --silent lint
+  step format npm run --silent format:check
+  step build npm run --silent build
+  step hermetic npm run --silent jest -- --selectProjects hermetic --maxWorkers=2 --json --outputFile="$results/hermetic.json"
+  # One at a time: the kernel tests measure time and send real packets.
+  step kernel npm run --silent jest -- --selectProjects kernel --runInBand --json --outputFile="$results/kernel.json"
+fi
+
+[ -z "$failed" ] || echo "failed:$failed" >&2
+node scripts/test-summary.mjs "$results" || failed="$failed summary"
+[ -z "$failed" ]

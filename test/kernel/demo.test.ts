@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const prefix = `t${process.pid}-demo`;
+
+/** A running `npm start` and what it has printed so far. */
+class RunningDemo {
+  output = '';
+  readonly #process: ChildProcess;
+  readonly #exit: Promise<unknown[]>;
+
+  constructor(...args: string[]) {
+    this.#process = spawn(process.execPath, ['scripts/start.mjs', '--prefix', prefix, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#exit = once(this.#process, 'close');
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    }
+  }
+
+  /** Resolves to what is printed from `since` on, once it matches. */
+  async until(pattern: RegExp, since = 0): Promise<string> {
+    const deadline = Date.now() + 30_000;
+    while (!pattern.test(this.output.slice(since))) {
+      if (Date.now() > deadline || this.#process.exitCode !== null) {
+        throw new Error(`${pattern} was not printed, but this was:\n${this.output}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return this.output.slice(since);
+  }
+
+  async end(signal?: NodeJS.Signals): Promise<number | null> {
+    if (signal) this.#process.kill(signal);
+    await this.#exit;
+    return this.#process.exitCode;
+  }
+}
+
+describe('npm start', () => {
+  let examples: string;
+  let demo: RunningDemo | undefined;
+
+  beforeEach(async () => {
+    examples = await mkdtemp(join(tmpdir(), `${prefix}-`));
+    await cp('deploy/examples', examples, { recursive: true });
+  });
+
+  afterEach(async () => {
+    await demo?.end('SIGTERM');
+    await rm(examples, { recursive: true });
+  });
+
+  it('reaches every backend through both addresses, follows an edit, and ends by itself without a trace', async () => {
+    demo = new RunningDemo('--for', '8', '--examples', examples);
+    const first = await demo.until(/Try it/);
+    for (const address of ['10.96.0.80:80', '192.0.2.10:30080']) {
+      expect(answersOf(address, first)).toEqual(['backend-1', 'backend-2', 'backend-3']);
+    }
+    expect(answersOf('10.96.0.81:80', first)).toHaveLength(1); // session affinity
+    expect(answersOf('10.96.0.82:80', first)).toEqual(['refused']); // no endpoints
+
+    const before = demo.output.length;
+    await removeEndpoint('10.244.1.12', join(examples, 'web.yaml'));
+    const then = await demo.until(/changed:\n(.*cluster IP.*\n.*node port.*\n)/, before);
+    for (const address of ['10.96.0.80:80', '192.0.2.10:30080']) {
+      expect(answersOf(address, then)).toEqual(['backend-1', 'backend-3']);
+    }
+
+    expect(await demo.end()).toBe(0);
+    expect(demo.output).toContain('Nothing is left behind.');
+    expect(await namespaces()).toEqual([]);
+  });
+
+  it('ends on Ctrl-C, and cleans up after a demo that was killed', async () => {
+    const killed = new RunningDemo('--examples', examples);
+    await killed.until(/Try it/);
+    await killed.end('SIGKILL');
+    expect(await namespaces()).toHaveLength(5);
+
+    demo = new RunningDemo('--examples', examples);
+    await demo.until(/Removed what an earlier demo had left behind[^]*Try it/);
+    expect(await demo.end('SIGINT')).toBe(0);
+    expect(await namespaces()).toEqual([]);
+  });
+
+  it('leaves nothing behind when it fails half-way', async () => {
+    demo = new RunningDemo('--examples', join(examples, 'missing'));
+    expect(await demo.end()).toBe(1);
+    expect(demo.output).toMatch(/^npm start: .*missing/m);
+    expect(await namespaces()).toEqual([]);
+  });
+
+  it('refuses to disturb another demo that is running', async () => {
+    demo = new RunningDemo('--examples', examples);
+    await demo.until(/Try it/);
+    const second = new RunningDemo('--examples', examples);
+    expect(await second.end()).toBe(1);
+    expect(second.output).toContain('runs already');
+    expect(await namespaces()).toHaveLength(5);
+  });
+});
+
+/** Who answered at an address, from the last line of tallies that tells. */
+function answersOf(address: string, output: string): string[] {
+  const line = output.split('\n').findLast((each) => each.includes(`${address} `));
+  return [...(line ?? '').matchAll(/(backend-\d|refused|unreachable|no answer) ■/g)].map(
+    (match) => match[1]!,
+  );
+}
+
+async function removeEndpoint(address: string, file: string): Promise<void> {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  await writeFile(file, lines.filter((line) => !line.includes(`[${address}]`)).join('\n'));
+}
+
+async function namespaces(): Promise<string[]> {
+  return (await readdir('/run/netns')).filter((name) => name.startsWith(`${prefix}-`));
+}
