@@ -22,7 +22,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const agentScript = fileURLToPath(new URL('./host-agent.mjs', import.meta.url));
+const agentScript = fileURLToPath(new URL('./agent/main.mjs', import.meta.url));
 
 /** One host of the test bed: a network namespace, and an agent process in it that is started when first needed. */
 export class Host {
@@ -47,27 +47,29 @@ export class Host {
 
   /** Sends packets from here; answers for each probe how many of its connections were refused. */
   async send(probes: readonly Packets[], quietMs = 120): Promise<readonly number[]> {
-    const { refused } = await this.ask<{ refused: readonly number[] }>({ op: 'send', probes, quietMs });
+    const { refused } = await this.ask<{ refused: readonly number[] }>('sendPackets', { probes, quietMs });
     return refused;
   }
 
-  /** One HTTP GET from here. */
+  /** One HTTP GET from here, on a connection of its own. */
   async get(url: string): Promise<{ readonly status: number; readonly body: string }> {
-    return this.ask({ op: 'get', url });
+    return this.ask('httpGet', { url });
   }
 
-  /** Ends the agent. The namespace itself is the test bed's to remove. */
-  close(): void {
-    this.agent?.kill('SIGKILL');
-  }
-
-  private ask<T>(request: object): Promise<T> {
+  /** Has the agent in this host do something (agent/main.mjs lists what), and returns its answer. */
+  ask<T>(op: string, request: object): Promise<T> {
     const agent = this.startedAgent();
     const id = ++this.lastId;
     return new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      agent.stdin!.write(`${JSON.stringify({ id, ...request })}\n`);
+      agent.stdin!.write(`${JSON.stringify({ id, op, ...request })}\n`);
     });
+  }
+
+  /** Ends the agent by force, and with it every server and connection in it. */
+  async killAgent(): Promise<void> {
+    this.agent?.kill('SIGKILL');
+    await this.agent;
   }
 
   private startedAgent(): ResultPromise {

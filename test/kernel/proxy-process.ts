@@ -67,14 +67,14 @@ export class ProxyProcess {
   }
 
   /** Starts the proxy on what the last one left; returns when everything is programmed. */
-  async startAgain(): Promise<void> {
+  async startAgain(transport = this.options.transport): Promise<void> {
     const program = await builtProxy();
     const [file, ...args] = this.options.host.commandLine([
       process.execPath,
       program,
       ...['--config', `${this.folder}/config.yaml`],
       ...['--manifests', this.manifests],
-      ...['--nft-transport', this.options.transport],
+      ...['--nft-transport', transport],
     ]);
     const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

@@ -25,7 +25,7 @@ const sysctls = [
  * - `ext`, outside clients: 198.18.0.50, 10.9.9.9, 203.0.113.5, 192.168.7.7, and a far pod 10.244.2.200;
  * - `sink`, which swallows everything.
  *
- * IPv6 likewise. Endpoints need not exist; `addBackend` makes one that does. Several test beds can stand side by side.
+ * IPv6 likewise. Endpoints need not exist; `addPod` makes one that does. Several test beds can stand side by side.
  */
 export class Testbed {
   readonly node: Host;
@@ -62,7 +62,7 @@ export class Testbed {
    * as most network plug-ins do it.
    * @param name appended to the test bed's prefix; at most 11 characters, as `veth` + name is its interface
    */
-  async addBackend(name: string, ipv4: string, ipv6?: string): Promise<Host> {
+  async addPod(name: string, ipv4: string, ipv6?: string): Promise<Host> {
     const host = new Host(`${this.prefix}${name}`);
     this.hosts.push(host);
     const link = `veth${name}`;
@@ -109,7 +109,7 @@ export class Testbed {
 
   /** Removes everything that was made, whatever state it is in. */
   async close(): Promise<void> {
-    for (const host of this.hosts) host.close();
+    await Promise.all(this.hosts.map((host) => host.killAgent()));
     await Promise.all(this.hosts.map(({ name }) => removeNamespace(name)));
   }
 

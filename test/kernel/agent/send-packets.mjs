@@ -1,25 +1,17 @@
-/**
- * Runs inside one test host (`ip netns exec HOST node host-agent.mjs`) and does there what a test asks for,
- * one JSON object a line on stdin, one answer a line on stdout:
- *
- * - `{ id, op: 'send', probes: [{ src?, dst, proto, port, n }], quietMs }` opens n connections for each probe and
- *   answers `{ id, refused: [number of connections that met an ICMP error or a reset] }`.
- * - `{ id, op: 'get', url }` answers `{ id, status, body }`.
- *
- * It stays up between requests, so that a probe does not pay for starting a process. Plain JavaScript, no package.
- */
 import { createSocket } from 'node:dgram';
-import { get } from 'node:http';
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { createInterface } from 'node:readline';
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
 
 const refusals = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'EACCES']);
-/** A test host out of sockets would look like a host whose packets were dropped: that must not pass for a verdict. */
+/** A host out of sockets would look like a host whose packets were dropped: that must not pass for a verdict. */
 const ownFaults = new Set(['EMFILE', 'ENFILE', 'EADDRINUSE', 'EADDRNOTAVAIL', 'ENOBUFS', 'EINVAL']);
 
-function send({ probes, quietMs }) {
+/**
+ * Opens n connections for each probe; answers how many of them met an ICMP error or a reset, probe by probe,
+ * once nothing has come back for quietMs.
+ */
+export function sendPackets({ probes, quietMs }) {
   return new Promise((resolve, reject) => {
     const refused = probes.map(() => 0);
     const sockets = [];
@@ -77,28 +69,3 @@ function send({ probes, quietMs }) {
     setImmediate(() => (lastSeen = performance.now()));
   });
 }
-
-function fetchText({ url }) {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false, timeout: 2000 }, (response) => {
-      let body = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk) => (body += chunk));
-      response.on('end', () => resolve({ status: response.statusCode, body }));
-      response.on('error', reject);
-    });
-    request.on('timeout', () => request.destroy(new Error(`${url}: no answer within 2 s`)));
-    request.on('error', reject);
-  });
-}
-
-const operations = { send, get: fetchText };
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const request = JSON.parse(line);
-  operations[request.op](request).then(
-    (answer) => process.stdout.write(`${JSON.stringify({ id: request.id, ...answer })}\n`),
-    (error) => process.stdout.write(`${JSON.stringify({ id: request.id, error: String(error) })}\n`),
-  );
-});
-process.stdin.on('end', () => process.exit(0));
