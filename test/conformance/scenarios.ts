@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Verdicts } from '../kernel/probe.js';
+
+const root = fileURLToPath(new URL('./scenarios/', import.meta.url));
+
+/** One state of the cluster, and what kube-proxy 1.36 made of it. */
+export interface Step {
+  /** Counted from 1. */
+  readonly number: number;
+  /** The whole state: what is not in it was deleted. */
+  readonly objects: string;
+  /** What packets met; a family without services was not recorded. */
+  readonly packets: { readonly ipv4: Verdicts; readonly ipv6?: Verdicts };
+  /** kube-proxy's own tables, as `nft list table` prints them. */
+  readonly tables: readonly string[];
+}
+
+/** A recorded run of kube-proxy: its configuration, and the states of the cluster that it met one after the other. */
+export interface Scenario {
+  readonly name: string;
+  /** KubeProxyConfiguration without `mode`. */
+  readonly config: string;
+  readonly steps: readonly Step[];
+}
+
+/** The names of all recorded scenarios. */
+export async function scenarioNames(): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Reads one scenario, with what was recorded in the nftables mode. */
+export async function readScenario(name: string): Promise<Scenario> {
+  const folder = `${root}${name}`;
+  const objects = (await readdir(folder)).filter((file) => /^objects-\d+\.yaml$/.test(file));
+  return {
+    name,
+    config: await readFile(`${folder}/config.yaml`, 'utf8'),
+    steps: await Promise.all(objects.map((_, position) => readStep(folder, position + 1))),
+  };
+}
+
+async function readStep(folder: string, number: number): Promise<Step> {
+  const expected = `${folder}/expected/nftables`;
+  const recorded = await readdir(expected);
+  const verdicts = async (file: string): Promise<Verdicts> =>
+    JSON.parse(await readFile(`${expected}/${file}`, 'utf8')) as Verdicts;
+  const ipv6File = `packets6-${number}.json`;
+  return {
+    number,
+    objects: await readFile(`${folder}/objects-${number}.yaml`, 'utf8'),
+    packets: {
+      ipv4: await verdicts(`packets-${number}.json`),
+      ...(recorded.includes(ipv6File) ? { ipv6: await verdicts(ipv6File) } : {}),
+    },
+    tables: await Promise.all(
+      ['ip', 'ip6'].map((family) => readFile(`${expected}/nft-${family}-${number}.txt`, 'utf8')),
+    ),
+  };
+}

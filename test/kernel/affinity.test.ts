@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { clusterObjects, testConfig } from './cluster-objects.js';
+import { ProxyProcess, transportNames } from './proxy-process.js';
+import { Testbed } from './testbed.js';
+import { askOnce, askTimes, Backend, type Frontend } from './traffic.js';
+
+const timeoutSeconds = 3;
+const viaClusterIP: Frontend = { dst: '172.30.20.2', port: 80 };
+const viaNodePort: Frontend = { dst: '198.51.100.11', port: 30182 };
+
+function objects(endpoints: readonly string[]): string {
+  const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30182 }] as const;
+  return clusterObjects([
+    { name: 'sticky', clusterIP: viaClusterIP.dst, ports, affinitySeconds: timeoutSeconds, endpoints },
+  ]);
+}
+
+/** Enough clients that what all of them do by chance is no chance: all to keep their endpoint would be 3^-20. */
+const clientAddresses = Array.from({ length: 20 }, (_, i) => `198.18.0.${100 + i}`);
+
+describe.each(transportNames)('session affinity, rules written over %s', (transport) => {
+  let testbed: Testbed;
+  let backends: Backend[];
+  let proxy: ProxyProcess;
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    const addresses = clientAddresses.map((address) => `addr add ${address}/24 dev eth0`);
+    await testbed.ext.run(['ip', '-batch', '-'], addresses.join('\n'));
+    backends = await Promise.all(
+      [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
+    );
+    const endpoints = backends.map(({ address }) => address);
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      transport,
+      config: testConfig,
+      objects: objects(endpoints),
+    });
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  const ask = (src: string, frontend: Frontend): Promise<string> =>
+    askOnce(testbed.ext, { what: 'http', ...frontend, src });
+  const askAll = (frontend: Frontend): Promise<string[]> =>
+    Promise.all(clientAddresses.map((src) => ask(src, frontend)));
+
+  it('keeps each client with its endpoint, through cluster IP and node port alike, and spreads the clients', async () => {
+    const names = await askAll(viaClusterIP);
+    expect([...new Set(names)].sort()).toEqual(['b1', 'b2', 'b3']);
+    for (let i = 0; i < 5; i++) {
+      expect(await askAll(viaNodePort)).toEqual(names);
+      expect(await askAll(viaClusterIP)).toEqual(names);
+    }
+  });
+
+  it('keeps a pod and the node itself, too', async () => {
+    for (const host of [testbed.pod, testbed.node]) {
+      expect(new Set(await askTimes(12, host, { what: 'http', ...viaClusterIP })).size).toBe(1);
+    }
+  });
+
+  it('counts the timeout from the last new connection, and lets clients move after it', async () => {
+    const names = await askAll(viaClusterIP);
+    for (let i = 0; i < 3; i++) {
+      await sleep((timeoutSeconds * 1000) / 2);
+      expect(await askAll(viaNodePort)).toEqual(names);
+    }
+    await sleep(timeoutSeconds * 1000 + 500);
+    expect(await askAll(viaClusterIP)).not.toEqual(names);
+  });
+
+  it('sends the clients of an endpoint that is gone to living ones, and leaves all others where they are', async () => {
+    const before = await askAll(viaClusterIP);
+    const gone = backends.find(({ name }) => name === before[0])!;
+    const living = backends.filter((backend) => backend !== gone);
+    await proxy.change(objects(living.map(({ address }) => address)));
+    const after = await askAll(viaNodePort);
+    expect(after).not.toContain(gone.name);
+    expect(after.filter((_, i) => before[i] !== gone.name)).toEqual(
+      before.filter((name) => name !== gone.name),
+    );
+    expect(await askAll(viaClusterIP)).toEqual(after);
+  });
+
+  it('leaves every client where it is when an endpoint comes', async () => {
+    await proxy.change(objects([backends[0]!.address, backends[1]!.address]));
+    const before = await askAll(viaClusterIP);
+    await proxy.change(objects(backends.map(({ address }) => address).reverse()));
+    expect(await askAll(viaClusterIP)).toEqual(before);
+  });
+});

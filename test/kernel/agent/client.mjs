@@ -1,0 +1,133 @@
+import { createSocket } from 'node:dgram';
+import { Agent, get } from 'node:http';
+import { clearInterval, clearTimeout, setInterval } from 'node:timers';
+
+/** One HTTP GET; on a connection of its own unless an agent keeps one. */
+export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent, localAddress: src }, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk) => (body += chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    request.on('error', reject);
+  }).then(
+    (answer) => answer,
+    (error) => Promise.reject(new Error(`${url}: ${error.message}`)),
+  );
+}
+
+/** One datagram and its answer, from a socket of its own. */
+export async function udpAsk({ dst, port, src, timeoutMs = 1000 }) {
+  const socket = await openUdp({ dst, port, src });
+  try {
+    return await askOn(socket, timeoutMs);
+  } finally {
+    socket.close();
+  }
+}
+
+function openUdp({ dst, port, src }) {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(dst.includes(':') ? 'udp6' : 'udp4');
+    socket.once('error', reject);
+    socket.bind({ address: src, port: 0, exclusive: true }, () =>
+      socket.connect(port, dst, (error) => (error ? reject(error) : resolve(socket))),
+    );
+  });
+}
+
+function askOn(socket, timeoutMs) {
+  return new Promise((resolve, reject) => {
+    const end = (settle, value) => {
+      clearTimeout(late);
+      socket.removeAllListeners('message');
+      socket.removeAllListeners('error');
+      socket.on('error', () => {}); // an ICMP error that comes when nobody asks any more
+      settle(value);
+    };
+    const late = setTimeout(() => end(reject, new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    socket.removeAllListeners('error');
+    socket.once('message', (message) => end(resolve, { body: message.toString() }));
+    socket.once('error', (error) => end(reject, error));
+    socket.send('?', (error) => error && end(reject, error));
+  });
+}
+
+const opened = new Map();
+let lastHandle = 0;
+
+/** Opens something that stays between requests: a kept HTTP connection, a UDP socket. Answers its handle. */
+export async function open({ what, dst, port, src }) {
+  const handle = ++lastHandle;
+  if (what === 'udp') {
+    const socket = await openUdp({ dst, port, src });
+    opened.set(handle, ({ timeoutMs = 1000 }) => askOn(socket, timeoutMs));
+  } else {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let connections = 0;
+    const createConnection = agent.createConnection.bind(agent);
+    agent.createConnection = (...parameters) => {
+      connections += 1;
+      return createConnection(...parameters);
+    };
+    opened.set(handle, async ({ timeoutMs }) => {
+      const answer = await httpGet({ url: urlOf(dst, port), src, timeoutMs, agent });
+      return { ...answer, connections };
+    });
+    await opened.get(handle)({});
+  }
+  return { handle };
+}
+
+/** One more request over what `open` opened; for HTTP with the number of connections it has taken so far. */
+export function ask({ handle, timeoutMs }) {
+  return opened.get(handle)({ timeoutMs });
+}
+
+/**
+ * Asks every everyMs, whatever became of the request before, until stopped.
+ * A request is { sentAt, answeredAt: ms since 1970; body or error }.
+ */
+export async function startAsking({ what, dst, port, src, everyMs, timeoutMs }) {
+  const handle = ++lastHandle;
+  const done = [];
+  const running = new Set();
+  const timer = setInterval(() => {
+    const sentAt = Date.now();
+    const request =
+      what === 'udp'
+        ? udpAsk({ dst, port, src, timeoutMs })
+        : httpGet({ url: urlOf(dst, port), src, timeoutMs });
+    const ended = request
+      .then(
+        ({ body }) => ({ body }),
+        (error) => ({ error: error.message }),
+      )
+      .then((result) => {
+        done.push({ sentAt, answeredAt: Date.now(), ...result });
+        running.delete(ended);
+      });
+    running.add(ended);
+  }, everyMs);
+  opened.set(handle, async () => {
+    clearInterval(timer);
+    await Promise.all(running);
+    return { requests: done.sort((a, b) => a.sentAt - b.sentAt) };
+  });
+  return { handle };
+}
+
+/** Waits for the requests that are still out, and answers all. */
+export async function stopAsking({ handle }) {
+  const stop = opened.get(handle);
+  opened.delete(handle);
+  return stop();
+}
+
+function urlOf(dst, port) {
+  return `http://${dst.includes(':') ? `[${dst}]` : dst}:${port}/`;
+}

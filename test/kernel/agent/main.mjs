@@ -1,0 +1,20 @@
+/**
+ * Runs inside one test host (`ip netns exec HOST node main.mjs`) and does there what a test asks for: requests
+ * `{ id, op, … }` come in as lines of JSON on stdin, answers `{ id, … }` or `{ id, error }` go out on stdout.
+ * It stays up between requests, so that none pays for starting a process. Plain JavaScript without packages.
+ */
+import { createInterface } from 'node:readline';
+import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mjs';
+import { sendPackets } from './send-packets.mjs';
+import { serve } from './server.mjs';
+
+const operations = { sendPackets, httpGet, udpAsk, open, ask, startAsking, stopAsking, serve };
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, op, ...request } = JSON.parse(line);
+  operations[op](request).then(
+    (answer) => process.stdout.write(`${JSON.stringify({ id, ...answer })}\n`),
+    (error) => process.stdout.write(`${JSON.stringify({ id, error: String(error) })}\n`),
+  );
+});
+process.stdin.on('end', () => process.exit(0));

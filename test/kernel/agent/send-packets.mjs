@@ -1,0 +1,71 @@
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, setImmediate, setInterval } from 'node:timers';
+
+const refusals = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'EACCES']);
+/** A host out of sockets would look like a host whose packets were dropped: that must not pass for a verdict. */
+const ownFaults = new Set(['EMFILE', 'ENFILE', 'EADDRINUSE', 'EADDRNOTAVAIL', 'ENOBUFS', 'EINVAL']);
+
+/**
+ * Opens n connections for each probe; answers how many of them met an ICMP error or a reset, probe by probe,
+ * once nothing has come back for quietMs.
+ */
+export function sendPackets({ probes, quietMs }) {
+  return new Promise((resolve, reject) => {
+    const refused = probes.map(() => 0);
+    const sockets = [];
+    let lastSeen = performance.now();
+
+    const closeAll = () => {
+      for (const close of sockets) close();
+    };
+    const failed = (position, error) => {
+      lastSeen = performance.now();
+      if (refusals.has(error.code)) refused[position] += 1;
+      else if (ownFaults.has(error.code)) {
+        clearInterval(quiet);
+        closeAll();
+        reject(new Error(`${JSON.stringify(probes[position])}: ${error.message}`));
+      }
+    };
+    const sendTcp = ({ src, dst, port }, position) => {
+      const socket = connect({ host: dst, port, localAddress: src });
+      socket.on('error', (error) => failed(position, error));
+      sockets.push(() => socket.destroy());
+    };
+    const sendUdp = ({ src, dst, port }, position) => {
+      const socket = createSocket(dst.includes(':') ? 'udp6' : 'udp4');
+      let open = true;
+      sockets.push(() => {
+        if (open) socket.close();
+        open = false;
+      });
+      socket.on('error', (error) => failed(position, error));
+      socket.bind({ address: src, port: 0, exclusive: true }, () => {
+        if (!open) return;
+        socket.connect(port, dst, (error) => {
+          if (error) failed(position, error);
+          else if (open) socket.send('x', (sendError) => sendError && failed(position, sendError));
+        });
+      });
+    };
+
+    // Round by round: the first packet of a probe is through before its second leaves, even where a client is to stick.
+    const rounds = Math.max(0, ...probes.map(({ n }) => n));
+    for (let round = 0; round < rounds; round++) {
+      probes.forEach((probe, position) => {
+        if (round >= probe.n) return;
+        (probe.proto === 'tcp' ? sendTcp : sendUdp)(probe, position);
+      });
+    }
+    // All answers come from hosts on this machine: a while without any means that there will be none.
+    const quiet = setInterval(() => {
+      if (performance.now() - lastSeen < quietMs) return;
+      clearInterval(quiet);
+      closeAll();
+      resolve({ refused });
+    }, 20);
+    setImmediate(() => (lastSeen = performance.now()));
+  });
+}

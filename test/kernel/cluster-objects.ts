@@ -1,0 +1,86 @@
+import { stringify } from 'yaml';
+
+/** A service for a test; the rest of the object is filled in. */
+export interface TestService {
+  readonly name: string;
+  readonly clusterIP: string;
+  readonly ports: readonly {
+    readonly name: string;
+    readonly protocol: 'TCP' | 'UDP';
+    readonly port: number;
+    readonly targetPort: number;
+    readonly nodePort?: number;
+  }[];
+  /** Session affinity with this timeout in seconds. */
+  readonly affinitySeconds?: number;
+  /** The addresses of its ready endpoints, all on the node. */
+  readonly endpoints: readonly string[];
+}
+
+/** The configuration that goes with the test bed's addresses. */
+export const testConfig = stringify({
+  apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+  kind: 'KubeProxyConfiguration',
+  hostnameOverride: 'node1',
+  clusterCIDR: '10.244.0.0/16',
+  conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
+});
+
+/** The whole state of a cluster with these services, in YAML: the test bed's node, the service network, services, slices. */
+export function clusterObjects(services: readonly TestService[]): string {
+  return [node, serviceCidr, ...services.flatMap((service) => [serviceOf(service), sliceOf(service)])]
+    .map((object) => stringify(object))
+    .join('---\n');
+}
+
+const node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'node1', labels: { 'kubernetes.io/hostname': 'node1' } },
+  spec: { podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.1.0/24'] },
+  status: { addresses: [{ type: 'InternalIP', address: '198.51.100.11' }] },
+};
+
+const serviceCidr = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: { name: 'kubernetes' },
+  spec: { cidrs: ['172.30.0.0/16'] },
+};
+
+function serviceOf({ name, clusterIP, ports, affinitySeconds }: TestService): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      type: ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP',
+      clusterIP,
+      clusterIPs: [clusterIP],
+      ipFamilies: ['IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      ports,
+      ...(affinitySeconds === undefined
+        ? {}
+        : {
+            sessionAffinity: 'ClientIP',
+            sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } },
+          }),
+    },
+  };
+}
+
+function sliceOf({ name, ports, endpoints }: TestService): object {
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: `${name}-a`, namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    ports: ports.map(({ name: port, protocol, targetPort }) => ({ name: port, protocol, port: targetPort })),
+    endpoints: endpoints.map((address) => ({
+      addresses: [address],
+      conditions: { ready: true, serving: true, terminating: false },
+      nodeName: 'node1',
+    })),
+  };
+}

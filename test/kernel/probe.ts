@@ -1,0 +1,136 @@
+import { trackedConnections, type TrackedConnection } from './conntrack.js';
+import type { Host, Packets } from './host.js';
+import { planOf, type Family, type Target } from './probe-plan.js';
+import type { Testbed } from './testbed.js';
+
+/**
+ * What became of the packets to one address from one client:
+ *
+ * - `to`: the endpoints they were sent on to; `masq`: whether their source address was rewritten, `mixed` if for some;
+ * - `sticky` instead of `to` when the service has session affinity: whether all went to one endpoint. From the node
+ *   itself without `masq`, which then depends on the route to the endpoint that was drawn;
+ * - `refused`: an ICMP error or a reset came back; `untouched`: they passed, no rule took them; `dropped`: silence.
+ */
+export type Verdict =
+  | { readonly to?: readonly string[]; readonly masq?: boolean | 'mixed'; readonly sticky?: boolean }
+  | 'refused'
+  | 'dropped'
+  | 'untouched';
+
+/** Verdicts by `TARGET from CLIENT`. */
+export type Verdicts = Readonly<Record<string, Verdict>>;
+
+interface Client {
+  readonly name: string;
+  readonly host: 'pod' | 'node' | 'ext';
+  /** The addresses its packets come from; the node's own depends on the route and is whatever is not another client's. */
+  readonly src: Readonly<Partial<Record<Family, string>>>;
+  /** Whether it binds to that address, or leaves it to its host to choose it. */
+  readonly binds: boolean;
+}
+
+const clients: readonly Client[] = [
+  { name: 'pod', host: 'pod', src: { ipv4: '10.244.1.200', ipv6: 'fd00:10:244:1::200' }, binds: false },
+  { name: 'node', host: 'node', src: {}, binds: false },
+  { name: 'ext', host: 'ext', src: { ipv4: '198.18.0.50', ipv6: '2001:db8:18::50' }, binds: true },
+  { name: 'ext10', host: 'ext', src: { ipv4: '10.9.9.9' }, binds: true },
+  { name: 'ext203', host: 'ext', src: { ipv4: '203.0.113.5' }, binds: true },
+  { name: 'ext192', host: 'ext', src: { ipv4: '192.168.7.7' }, binds: true },
+  { name: 'farpod', host: 'ext', src: { ipv4: '10.244.2.200' }, binds: true },
+];
+const clientBySource = new Map(
+  clients.flatMap(({ name, src }) => Object.values(src).map((address) => [address, name])),
+);
+
+interface Probe {
+  readonly family: Family;
+  readonly client: Client;
+  readonly target: Target;
+  readonly packets: Packets;
+}
+
+/**
+ * Sends packets from every client to every address of every service of the objects, all at once: a tracked
+ * connection tells its client by its original source address.
+ */
+export async function probe(testbed: Testbed, objectsYaml: string): Promise<Record<Family, Verdicts>> {
+  const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => probesOf(objectsYaml, family));
+  await testbed.node.run(['conntrack', '-F']);
+  const refusals = new Map<Probe, number>();
+  await Promise.all(
+    (['pod', 'node', 'ext'] as const).map(async (name) => {
+      const host: Host = testbed[name];
+      const own = probes.filter(({ client }) => client.host === name);
+      if (own.length === 0) return;
+      const refused = await host.send(own.map(({ packets }) => packets));
+      own.forEach((each, position) => refusals.set(each, refused[position]!));
+    }),
+  );
+  const seen = groupByProbe(await trackedConnections(testbed.node));
+  const verdicts: Record<Family, Record<string, Verdict>> = { ipv4: {}, ipv6: {} };
+  for (const each of probes) {
+    const { family, client, target } = each;
+    const connections = seen.get(keyOf(client.name, target)) ?? [];
+    verdicts[family][`${target.label} from ${client.name}`] = verdictOf(
+      each,
+      connections,
+      refusals.get(each)! > 0,
+    );
+  }
+  return verdicts;
+}
+
+function probesOf(objectsYaml: string, family: Family): Probe[] {
+  const plan = planOf(objectsYaml, family);
+  return clients
+    .filter(({ src, host }) => src[family] !== undefined || host === 'node')
+    .flatMap((client) =>
+      plan
+        .filter(({ dst }) => client.host === 'node' || !dst.startsWith('127.'))
+        .map((target) => ({ family, client, target, packets: packetsOf(client, target, family) })),
+    );
+}
+
+function packetsOf({ binds, src }: Client, { dst, proto, port, n }: Target, family: Family): Packets {
+  return { ...(binds ? { src: src[family]! } : {}), dst, proto, port, n };
+}
+
+function keyOf(
+  client: string,
+  { proto, dst, port }: { proto: string; dst: string; port: number | string },
+): string {
+  return `${client} ${proto} ${dst} ${port}`;
+}
+
+function groupByProbe(connections: readonly TrackedConnection[]): Map<string, TrackedConnection[]> {
+  const groups = new Map<string, TrackedConnection[]>();
+  for (const connection of connections) {
+    const { src, dst, dport } = connection.original;
+    const key = keyOf(clientBySource.get(src) ?? 'node', { proto: connection.proto, dst, port: dport });
+    const group = groups.get(key);
+    if (group) group.push(connection);
+    else groups.set(key, [connection]);
+  }
+  return groups;
+}
+
+function verdictOf(
+  { client, target }: Probe,
+  connections: readonly TrackedConnection[],
+  refused: boolean,
+): Verdict {
+  const translated = connections.filter(
+    ({ original, reply }) => reply.src !== original.dst || reply.sport !== original.dport,
+  );
+  if (translated.length === 0) return refused ? 'refused' : connections.length > 0 ? 'untouched' : 'dropped';
+  const to = [...new Set(translated.map(({ reply }) => endpointText(reply.src, reply.sport)))].sort();
+  const rewritten = new Set(translated.map(({ original, reply }) => reply.dst !== original.src));
+  const masq = rewritten.size === 1 ? [...rewritten][0]! : 'mixed';
+  if (!target.sticky) return { to, masq };
+  const sticky = to.length === 1;
+  return { ...(sticky ? {} : { to }), ...(sticky && client.host === 'node' ? {} : { masq }), sticky };
+}
+
+function endpointText(address: string, port: string): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}

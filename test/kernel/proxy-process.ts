@@ -1,0 +1,156 @@
+import { execa, type ResultPromise } from 'execa';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
+import { builtProxy } from './built-proxy.js';
+import type { Host } from './host.js';
+
+const metricsAddress = '127.0.0.1:10249';
+const healthzAddress = '127.0.0.1:10256';
+
+export type TransportName = 'netlink' | 'cli';
+
+/** Both ways into the kernel; what holds for one must hold for the other. */
+export const transportNames: readonly TransportName[] = ['netlink', 'cli'];
+
+/** What the proxy answers on /debug/sync of its metrics address. */
+interface SyncState {
+  /** Every object event that was delivered has been programmed. */
+  readonly idle: boolean;
+  /** Object events delivered since the start; one that the proxy met in a manifest counts like one from a watch. */
+  readonly appliedEvents: number;
+}
+
+export interface ProxyOptions {
+  /** The node it runs on. */
+  readonly host: Host;
+  readonly transport: TransportName;
+  /** KubeProxyConfiguration in YAML; mode, addresses to listen on, and the log's format are filled in. */
+  readonly config: string;
+  /** Objects in YAML, to be there when it starts. */
+  readonly objects: string;
+}
+
+/**
+ * The real program on a node of the test bed, reading its objects from a folder of manifests.
+ *
+ * started → (change)* → stopped or killed → (start again on the same folder)* → removed.
+ */
+export class ProxyProcess {
+  private child: ResultPromise | undefined;
+  private output = '';
+
+  private constructor(
+    private readonly options: ProxyOptions,
+    private readonly folder: string,
+  ) {}
+
+  /** Starts the proxy; returns when everything is programmed. */
+  static async start(options: ProxyOptions): Promise<ProxyProcess> {
+    const proxy = new ProxyProcess(options, await mkdtemp(`${tmpdir()}/kubeproxy-test-`));
+    try {
+      await mkdir(proxy.manifests);
+      await writeFile(`${proxy.folder}/config.yaml`, configurationText(options.config));
+      await proxy.place(options.objects);
+      await proxy.startAgain();
+      return proxy;
+    } catch (error) {
+      await proxy.remove();
+      throw error;
+    }
+  }
+
+  /** All that the proxy has logged, all starts together. */
+  get log(): string {
+    return this.output;
+  }
+
+  /** Starts the proxy on what the last one left; returns when everything is programmed. */
+  async startAgain(transport = this.options.transport): Promise<void> {
+    const program = await builtProxy();
+    const [file, ...args] = this.options.host.commandLine([
+      process.execPath,
+      program,
+      ...['--config', `${this.folder}/config.yaml`],
+      ...['--manifests', this.manifests],
+      ...['--nft-transport', transport],
+    ]);
+    const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child = child;
+    await this.settled(0);
+  }
+
+  /** Replaces the whole state of the cluster; returns when the change is programmed. The state must differ. */
+  async change(objects: string): Promise<void> {
+    const { appliedEvents } = await this.syncState();
+    await this.place(objects);
+    await this.settled(appliedEvents);
+  }
+
+  /** Puts a text into the manifest in one step, and does not wait for anything. */
+  async place(text: string): Promise<void> {
+    await writeFile(`${this.folder}/next`, text);
+    await rename(`${this.folder}/next`, `${this.manifests}/objects.yaml`);
+  }
+
+  /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
+  async settled(before: number, timeoutMs = 15_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    let last = 'no answer yet';
+    while (Date.now() < deadline) {
+      if (this.child?.exitCode !== undefined && this.child.exitCode !== null) {
+        throw new Error(`the proxy ended with ${this.child.exitCode}:\n${this.output}`);
+      }
+      try {
+        const state = await this.syncState();
+        if (state.idle && state.appliedEvents > before) return;
+        last = JSON.stringify(state);
+      } catch (error) {
+        last = String(error);
+      }
+      await sleep(10);
+    }
+    throw new Error(`the proxy has not programmed its objects (${last}):\n${this.output}`);
+  }
+
+  /** Ends the proxy with a signal; the exit code, or the name of the signal that killed it. */
+  async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<number | string> {
+    const child = this.child;
+    if (!child) throw new Error('the proxy is not running');
+    child.kill(signal);
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    const { exitCode, signal: killedBy } = await child;
+    clearTimeout(late);
+    this.child = undefined;
+    return exitCode ?? killedBy ?? 'unknown';
+  }
+
+  /** Ends it by force if it still runs, and removes its files. The rules stay. */
+  async remove(): Promise<void> {
+    if (this.child) await this.stop('SIGKILL');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private get manifests(): string {
+    return `${this.folder}/manifests`;
+  }
+
+  private async syncState(): Promise<SyncState> {
+    const { status, body } = await this.options.host.get(`http://${metricsAddress}/debug/sync`);
+    if (status !== 200) throw new Error(`/debug/sync: ${status} ${body}`);
+    return JSON.parse(body) as SyncState;
+  }
+}
+
+function configurationText(config: string): string {
+  const configuration = parse(config) as Record<string, unknown>;
+  return stringify({
+    ...configuration,
+    mode: 'nftables',
+    metricsBindAddress: metricsAddress,
+    healthzBindAddress: healthzAddress,
+    logging: { format: 'json' },
+  });
+}

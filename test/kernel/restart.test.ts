@@ -1,0 +1,92 @@
+import { clusterObjects, testConfig } from './cluster-objects.js';
+import { ProxyProcess, transportNames } from './proxy-process.js';
+import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
+import { Testbed } from './testbed.js';
+import { askOnce, Backend, OpenConnection, SteadyClient } from './traffic.js';
+
+const web = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
+const sticky = { what: 'http', dst: '172.30.20.4', port: 80 } as const;
+
+function objects(endpoints: readonly string[]): string {
+  const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
+  return clusterObjects([
+    { name: 'web', clusterIP: web.dst, ports: [{ ...http, nodePort: 30183 }], endpoints },
+    { name: 'sticky', clusterIP: sticky.dst, ports: [http], affinitySeconds: 600, endpoints },
+    { name: 'empty', clusterIP: '172.30.20.5', ports: [http], endpoints: [] },
+  ]);
+}
+
+describe.each(transportNames)('a restart, rules written over %s', (transport) => {
+  let testbed: Testbed;
+  let backends: Backend[];
+  let proxy: ProxyProcess;
+  let monitor: RulesetMonitor;
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    backends = await Promise.all(
+      [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
+    );
+    const endpoints = backends.map(({ address }) => address);
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      transport,
+      config: testConfig,
+      objects: objects(endpoints),
+    });
+    monitor = await RulesetMonitor.start(testbed.node);
+  });
+  afterEach(async () => {
+    await monitor?.stop();
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
+    'after %s with nothing changed writes nothing, and no connection notices',
+    async (signal) => {
+      const connection = await OpenConnection.open(testbed.pod, web);
+      const { body: name } = await connection.ask();
+      const stuckTo = await askOnce(testbed.pod, sticky);
+      const client = await SteadyClient.start(testbed.pod, web, 5);
+      const before = await readTable(testbed.node);
+
+      expect(await proxy.stop(signal)).toBe(signal === 'SIGKILL' ? 'SIGKILL' : 0);
+      expect(await readTable(testbed.node)).toEqual(before);
+      expect(await connection.ask()).toMatchObject({ body: name, connections: 1 });
+      await proxy.startAgain();
+
+      expect(await monitor.written(testbed.node)).toEqual([]);
+      expect(await readTable(testbed.node)).toEqual(before);
+      expect(await connection.ask()).toMatchObject({ body: name, connections: 1 });
+      expect(await askOnce(testbed.pod, sticky)).toBe(stuckTo);
+      expect((await client.stop()).filter(({ error }) => error !== undefined)).toEqual([]);
+    },
+  );
+
+  it('adopts what the other transport wrote, and writes nothing', async () => {
+    await proxy.stop('SIGTERM');
+    await proxy.startAgain(transport === 'netlink' ? 'cli' : 'netlink');
+    expect(await monitor.written(testbed.node)).toEqual([]);
+  });
+
+  it('writes what changed while it was away, and nothing else', async () => {
+    const before = await readTable(testbed.node);
+    await proxy.stop('SIGTERM');
+    await proxy.place(objects(backends.slice(1).map(({ address }) => address)));
+    await proxy.startAgain();
+    const written = await monitor.written(testbed.node);
+    expect(written.filter((line) => line.startsWith('# new generation'))).toHaveLength(1);
+    expect(written.filter((line) => line.startsWith('delete table'))).toEqual([]);
+    expect(await askOnce(testbed.pod, sticky)).not.toBe('b1');
+
+    await proxy.change(objects(backends.map(({ address }) => address)));
+    expect(contentsOf(await readTable(testbed.node))).toEqual(contentsOf(before));
+  });
+
+  it('is quiet while nothing changes', async () => {
+    await proxy.place(objects(backends.map(({ address }) => address)));
+    for (let i = 0; i < 20; i++) await askOnce(testbed.pod, web);
+    expect(await monitor.written(testbed.node)).toEqual([]);
+  });
+});

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { clusterObjects, testConfig } from './cluster-objects.js';
+import type { Host } from './host.js';
+import { ProxyProcess, transportNames } from './proxy-process.js';
+import { Testbed } from './testbed.js';
+import {
+  askOnce,
+  askTimes,
+  Backend,
+  OpenConnection,
+  SteadyClient,
+  type Destination,
+  type Request,
+} from './traffic.js';
+import { until } from './until.js';
+
+const clusterIP = '172.30.20.1';
+const nodeIP = '198.51.100.11';
+const viaClusterIP = {
+  http: { what: 'http', dst: clusterIP, port: 80 },
+  udp: { what: 'udp', dst: clusterIP, port: 81 },
+} as const;
+const viaNodePort = {
+  http: { what: 'http', dst: nodeIP, port: 30180 },
+  udp: { what: 'udp', dst: nodeIP, port: 30181 },
+} as const;
+
+function objects(backends: readonly Backend[]): string {
+  const ports = [
+    { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30180 },
+    { name: 'echo', protocol: 'UDP', port: 81, targetPort: 8080, nodePort: 30181 },
+  ] as const;
+  return clusterObjects([
+    { name: 'web', clusterIP, ports, endpoints: backends.map(({ address }) => address) },
+  ]);
+}
+
+describe.each(transportNames)('clients of real backends, rules written over %s', (transport) => {
+  let testbed: Testbed;
+  let backends: Backend[];
+  let proxy: ProxyProcess;
+  let made: number;
+  let clients: { readonly name: string; readonly client: SteadyClient }[];
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    made = 0;
+    clients = [];
+    backends = [await nextBackend(), await nextBackend(), await nextBackend()];
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      transport,
+      config: testConfig,
+      objects: objects(backends),
+    });
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  function nextBackend(): Promise<Backend> {
+    made += 1;
+    return Backend.start(testbed, `b${made}`, `10.244.1.${10 + made}`);
+  }
+
+  async function startClients(): Promise<void> {
+    const start = async (
+      name: string,
+      host: Host,
+      destination: Destination,
+      everyMs: number,
+    ): Promise<void> => {
+      clients.push({ name, client: await SteadyClient.start(host, destination, everyMs) });
+    };
+    await start('HTTP from a pod', testbed.pod, viaClusterIP.http, 5);
+    await start('UDP from a pod', testbed.pod, viaClusterIP.udp, 5);
+    await start('HTTP from outside', testbed.ext, { ...viaNodePort.http, src: '198.18.0.50' }, 10);
+    await start('UDP from outside', testbed.ext, { ...viaNodePort.udp, src: '198.18.0.50' }, 10);
+  }
+
+  async function stopClients(): Promise<[string, readonly Request[]][]> {
+    return Promise.all(clients.map(async ({ name, client }) => [name, await client.stop()]));
+  }
+
+  const failed = (requests: readonly Request[]): readonly Request[] =>
+    requests.filter(({ error }) => error !== undefined);
+
+  it('spreads requests over all endpoints, from a pod, from the node, and from outside', async () => {
+    const names = backends.map(({ name }) => name);
+    const paths: [Host, Destination][] = [
+      [testbed.pod, viaClusterIP.http],
+      [testbed.pod, viaNodePort.udp],
+      [testbed.node, viaClusterIP.http],
+      [testbed.node, viaNodePort.udp],
+      [testbed.ext, viaNodePort.http],
+      [testbed.ext, { ...viaNodePort.udp, src: '203.0.113.5' }],
+    ];
+    for (const [client, destination] of paths) {
+      expect([...new Set(await askTimes(40, client, destination))].sort()).toEqual(names);
+    }
+  });
+
+  it('lets a backend reach itself through its own service', async () => {
+    await proxy.change(objects([backends[0]!]));
+    expect(await askOnce(backends[0]!.host, viaClusterIP.http)).toBe('b1');
+  });
+
+  it('fails no request while endpoints are replaced one by one, each taken out before it ends', async () => {
+    await startClients();
+    await sleep(200);
+    for (let i = 0; i < backends.length; i++) {
+      const leaving = backends[i]!;
+      backends[i] = await nextBackend();
+      await proxy.change(objects(backends));
+      await sleep(150);
+      await leaving.kill();
+      await sleep(50);
+    }
+    const changed = Date.now();
+    await sleep(300);
+    const names = backends.map(({ name }) => name).sort();
+    for (const [client, requests] of await stopClients()) {
+      expect({ client, failed: failed(requests) }).toEqual({ client, failed: [] });
+      const late = requests.filter(({ sentAt }) => sentAt > changed).map(({ body }) => body);
+      expect({ client, names: [...new Set(late)].sort() }).toEqual({ client, names });
+    }
+  });
+
+  it('fails no request but those to an endpoint that died before it was taken out', async () => {
+    await startClients();
+    await sleep(200);
+    const outages: { readonly from: number; readonly to: number }[] = [];
+    for (const dying of [...backends]) {
+      const from = Date.now();
+      await dying.kill();
+      await sleep(100);
+      await proxy.change(objects(backends.filter((backend) => backend !== dying)));
+      outages.push({ from, to: Date.now() });
+      await sleep(100);
+      await dying.startAgain();
+      await proxy.change(objects(backends));
+    }
+    await sleep(200);
+    for (const [client, requests] of await stopClients()) {
+      const during = ({ sentAt, answeredAt }: Request): boolean =>
+        outages.some(({ from, to }) => answeredAt >= from && sentAt <= to);
+      expect({ client, failed: failed(requests).filter((request) => !during(request)) }).toEqual({
+        client,
+        failed: [],
+      });
+      const answered = requests.filter((request) => during(request) && request.error === undefined);
+      expect(answered.length).toBeGreaterThan(0);
+      expect(failed(requests).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('leaves open connections to endpoints that stay alone', async () => {
+    const connection = await OpenConnection.open(testbed.pod, viaClusterIP.http);
+    const { body: name } = await connection.ask();
+    const staying = backends.find((backend) => backend.name === name)!;
+    for (let i = 0; i < 3; i++) {
+      await proxy.change(objects([staying, await nextBackend()]));
+      expect(await connection.ask()).toMatchObject({ body: name, connections: 1 });
+    }
+  });
+
+  it('moves a UDP client that keeps its socket to a living endpoint when its own goes', async () => {
+    const socket = await OpenConnection.open(testbed.pod, viaClusterIP.udp);
+    const { body: name } = await socket.ask();
+    expect((await socket.ask()).body).toBe(name);
+    const living = backends.filter((backend) => backend.name !== name);
+    await backends.find((backend) => backend.name === name)!.kill();
+    await proxy.change(objects(living));
+    let answer = '';
+    await until(
+      'the socket is answered again',
+      async () => {
+        answer = (await socket.ask(200)).body;
+        return true;
+      },
+      3000,
+    );
+    expect(living.map((backend) => backend.name)).toContain(answer);
+  });
+
+  it('refuses at once when the last endpoint goes, and serves again when one comes', async () => {
+    await proxy.change(objects([]));
+    const asked = Date.now();
+    await expect(askOnce(testbed.pod, viaClusterIP.http)).rejects.toThrow(/ECONNREFUSED/);
+    await expect(askOnce(testbed.ext, viaNodePort.http)).rejects.toThrow(/ECONNREFUSED/);
+    expect(Date.now() - asked).toBeLessThan(500);
+    await proxy.change(objects([backends[1]!]));
+    expect(await askTimes(3, testbed.pod, viaClusterIP.http)).toEqual(['b2', 'b2', 'b2']);
+  });
+});
