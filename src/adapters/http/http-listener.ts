@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import { hostPort } from '../../domain/net/address.js';
 
 /** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
 export interface BindAddress {
@@ -17,7 +18,7 @@ export class BindError extends Error {
     override readonly cause: Error,
   ) {
     super(
-      `${server} server failed: cannot listen on ${address.host}:${address.port}: ${cause.message}; ` +
+      `${server} server failed: cannot listen on ${hostPort(address.host, address.port)}: ${cause.message}; ` +
         'free the port or choose another bind address',
     );
     this.name = 'BindError';

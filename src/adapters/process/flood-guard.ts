@@ -1,0 +1,98 @@
+import type { Clock, Timer } from '../../application/ports/clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+
+export interface FloodGuardOptions {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** How many lines of one message pass in a window. Default 20. */
+  readonly burst?: number;
+  /** Default one minute. */
+  readonly windowMilliseconds?: number;
+}
+
+type Level = 'info' | 'warn' | 'error';
+
+interface Window {
+  readonly level: Level;
+  readonly message: string;
+  passed: number;
+  withheld: number;
+  readonly end: Timer;
+}
+
+/** Shared by a guard and its children: the message decides, whoever says it. */
+interface Windows {
+  readonly open: Map<string, Window>;
+  /** What reports the lines withheld: the guarded logger without a child's facts. */
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly burst: number;
+  readonly windowMilliseconds: number;
+}
+
+/**
+ * A log that cannot be flooded: of lines with the same level and message only the first of each window pass; at its end
+ * one line tells how many were withheld. Messages are fixed texts (facts hold what varies), so their number is small.
+ * Debug lines always pass.
+ */
+export class FloodGuard implements Logger {
+  static guard({ logger, clock, burst = 20, windowMilliseconds = 60_000 }: FloodGuardOptions): FloodGuard {
+    return new FloodGuard(logger, { open: new Map(), logger, clock, burst, windowMilliseconds });
+  }
+
+  private constructor(
+    private readonly logger: Logger,
+    private readonly windows: Windows,
+  ) {}
+
+  debug(facts: object, message: string): void {
+    this.logger.debug(facts, message);
+  }
+
+  info(facts: object, message: string): void {
+    if (this.passes('info', message)) this.logger.info(facts, message);
+  }
+
+  warn(facts: object, message: string): void {
+    if (this.passes('warn', message)) this.logger.warn(facts, message);
+  }
+
+  error(facts: object, message: string): void {
+    if (this.passes('error', message)) this.logger.error(facts, message);
+  }
+
+  child(facts: object): FloodGuard {
+    return new FloodGuard(this.logger.child(facts), this.windows);
+  }
+
+  /** Tells of lines withheld so far and releases the timers. For the end of the process; idempotent. */
+  close(): void {
+    for (const key of [...this.windows.open.keys()]) this.endWindow(key);
+  }
+
+  private passes(level: Level, message: string): boolean {
+    const { open, clock, burst, windowMilliseconds } = this.windows;
+    const key = `${level} ${message}`;
+    let window = open.get(key);
+    if (!window) {
+      const end = clock.after(windowMilliseconds, () => this.endWindow(key));
+      window = { level, message, passed: 0, withheld: 0, end };
+      open.set(key, window);
+    }
+    if (window.passed >= burst) {
+      window.withheld += 1;
+      return false;
+    }
+    window.passed += 1;
+    return true;
+  }
+
+  private endWindow(key: string): void {
+    const window = this.windows.open.get(key);
+    if (!window) return;
+    this.windows.open.delete(key);
+    window.end.cancel();
+    const { level, message, withheld } = window;
+    if (withheld > 0) this.windows.logger[level]({ withheld }, `${message} (more of these)`);
+  }
+}

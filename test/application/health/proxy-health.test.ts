@@ -1,0 +1,71 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+
+const TIMEOUT = 60_000;
+let clock: FakeClock;
+let health: ProxyHealth;
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  health = new ProxyHealth(clock, TIMEOUT);
+  health.setNodeEligible(true);
+});
+
+describe('ProxyHealth', () => {
+  it('is not healthy before the loop starts, nor before the first sync', () => {
+    expect(health.verdict()).toMatchObject({ healthy: false, reason: 'the sync loop has not started' });
+    health.loopStarted('IPv4');
+    expect(health.verdict()).toMatchObject({ healthy: false, reason: 'IPv4: no sync has succeeded yet' });
+    health.queued('IPv4');
+    clock.advance(10 * TIMEOUT);
+    expect(health.verdict().healthy).toBe(false);
+    health.updated('IPv4');
+    expect(health.verdict()).toMatchObject({ healthy: true, lastUpdated: clock.now() });
+    expect(health.verdict()).not.toHaveProperty('reason');
+  });
+
+  it('waits for every family that has started', () => {
+    health.loopStarted('IPv4');
+    health.loopStarted('IPv6');
+    health.updated('IPv4');
+    const verdict = health.verdict();
+    expect(verdict.reason).toBe('IPv6: no sync has succeeded yet');
+    expect(verdict.families.get('IPv4')?.healthy).toBe(true);
+    health.updated('IPv6');
+    expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('never becomes unhealthy by being idle', () => {
+    health.updated('IPv4');
+    clock.advance(100 * TIMEOUT);
+    expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('becomes unhealthy when the oldest wanted sync reaches the timeout, and heals', () => {
+    health.updated('IPv4');
+    const last = clock.now();
+    clock.advance(1000);
+    health.queued('IPv4');
+    clock.advance(TIMEOUT - 1);
+    health.queued('IPv4');
+    expect(health.verdict().healthy).toBe(true);
+    clock.advance(1);
+    expect(health.verdict()).toMatchObject({
+      healthy: false,
+      reason: 'IPv4: a sync has been due for 60 s',
+      lastUpdated: last,
+    });
+    health.updated('IPv4');
+    expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('keeps eligibility apart from health', () => {
+    health.updated('IPv4');
+    health.setNodeEligible(false);
+    expect(health.verdict()).toMatchObject({
+      healthy: true,
+      nodeEligible: false,
+      reason: 'the node is not eligible for traffic',
+    });
+  });
+});
