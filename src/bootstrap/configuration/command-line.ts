@@ -54,15 +54,12 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
   const version = answerVersion(options.version);
 
   const loaded = load(options, flags, surroundings);
-  const { configuration: asked, warnings } = {
-    ...loaded,
-    configuration: settleMode(
-      withPlatformDefaults({
-        ...loaded.configuration,
-        hostnameOverride: hostnameOverride(loaded.configuration),
-      }),
-    ),
-  };
+  const asked = settleMode(
+    withPlatformDefaults({
+      ...loaded.configuration,
+      hostnameOverride: hostnameOverride(loaded.configuration),
+    }),
+  );
   const { gates, warnings: gateWarnings, problems } = resolveFeatureGates(asked.featureGates);
   check('failed complete', problems);
   check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
@@ -82,7 +79,7 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
     nodeName: nodeName(configuration, surroundings),
     version,
     configuration,
-    warnings: [...deprecations(flags), ...warnings, ...gateWarnings],
+    warnings: [...deprecations(flags), ...loaded.warnings, ...gateWarnings],
   };
 }
 

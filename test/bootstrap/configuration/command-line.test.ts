@@ -1,0 +1,321 @@
+import { EarlyExit, UsageError } from '../../../src/bootstrap/configuration/errors.js';
+import { fieldsOf } from '../../../src/bootstrap/configuration/field.js';
+import { schema } from '../../../src/bootstrap/configuration/schema.js';
+import { configurationError, failure, HEADER, parse, parseFile } from './support.js';
+
+const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv));
+const earlyExit = (...argv: readonly string[]) => failure(EarlyExit, () => parse(argv));
+const configured = (...argv: readonly string[]) => parse(argv).configuration;
+
+describe('commands and our own flags', () => {
+  it('runs without arguments, with every default', () => {
+    const line = parse([]);
+    expect(line).toMatchObject({
+      command: 'run',
+      manifests: [],
+      once: false,
+      nftTransport: 'auto',
+      cleanup: false,
+      initOnly: false,
+      nodeName: 'host-1',
+      version: 'v1.36.0',
+      warnings: [],
+    });
+    expect(line).not.toHaveProperty('master');
+    expect(line.configuration).toMatchObject({
+      mode: '',
+      bindAddress: '0.0.0.0',
+      healthzBindAddress: '0.0.0.0:10256',
+      metricsBindAddress: '127.0.0.1:10249',
+      detectLocalMode: 'ClusterCIDR',
+      clusterCIDR: [],
+      nodePortAddresses: [],
+      oomScoreAdj: -999,
+      configSyncPeriod: 900_000,
+      iptables: { masqueradeBit: 14, localhostNodePorts: true, syncPeriod: 30_000, minSyncPeriod: 1_000 },
+      nftables: { masqueradeBit: 14, syncPeriod: 30_000, minSyncPeriod: undefined },
+      conntrack: { maxPerCore: 32768, min: 131072, tcpEstablishedTimeout: 86_400_000 },
+      gates: { AllowServiceExternalIPs: true, PreferSameTrafficDistribution: true, NativeHistograms: false },
+    });
+  });
+
+  it('finds plan before and after flags', () => {
+    expect(parse(['plan', '--once']).command).toBe('plan');
+    expect(parse(['--once', 'plan'])).toMatchObject({ command: 'plan', once: true });
+    expect(parse(['--manifests', 'plan'])).toMatchObject({ command: 'run', manifests: ['plan'] });
+  });
+
+  it('collects manifests, commas and all', () => {
+    expect(parse(['--manifests', 'a,b', '--manifests=c']).manifests).toEqual(['a,b', 'c']);
+  });
+
+  it('takes the transports it knows', () => {
+    expect(parse(['--nft-transport=cli']).nftTransport).toBe('cli');
+    expect(usageError('--nft-transport=x').message).toContain(
+      'expected one of auto, netlink, cli, found "x"',
+    );
+  });
+
+  it('keeps what concerns the API server and the files', () => {
+    expect(
+      parse([
+        '--master',
+        'https://a',
+        '--kubeconfig',
+        'k',
+        '--write-config-to',
+        'w',
+        '--cleanup',
+        '--init-only',
+      ]),
+    ).toMatchObject({
+      master: 'https://a',
+      writeConfigTo: 'w',
+      cleanup: true,
+      initOnly: true,
+      configuration: { clientConnection: { kubeconfig: 'k' } },
+    });
+  });
+});
+
+describe('flag syntax', () => {
+  it('takes _ for - in names, not in values', () => {
+    expect(parse(['--hostname_override=my_node']).nodeName).toBe('my_node');
+    expect(configured('--proxy_mode', 'ipvs').mode).toBe('ipvs');
+  });
+
+  it.each([
+    ['--masquerade-all', true],
+    ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((text) => [`--masquerade-all=${text}`, true]),
+    ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((text) => [`--masquerade-all=${text}`, false]),
+  ])('reads %s', (flag, expected) => {
+    expect(configured(String(flag)).nftables.masqueradeAll).toBe(expected);
+  });
+
+  it.each([
+    ['--masquerade-all=yes', 'true or false'],
+    ['--oom-score-adj=1.5', 'an integer'],
+    ['--oom-score-adj=2147483648', 'an integer'],
+    ['--oom-score-adj=', 'an integer'],
+    ['--kube-api-qps=x', 'a number'],
+    ['--iptables-sync-period=30', 'a duration'],
+    ['--bind-address=localhost', 'an IP address'],
+    ['--healthz-bind-address=localhost:1', 'an IP address or IP:port'],
+    ['--healthz-bind-address=1.2.3.4:70000', 'an IP address or IP:port'],
+    ['--v=-1', 'an integer from 0'],
+    ['--vmodule=a', 'pattern=N'],
+    ['--feature-gates=A', 'malformed pair, expect string=bool'],
+    ['--feature-gates=A=maybe', 'true or false'],
+    ['--log-text-info-buffer-size=x', 'a quantity'],
+  ])('refuses %s', (flag, expected) => {
+    const error = usageError(flag);
+    const [name, ...value] = flag.split('=');
+    expect(error.message).toContain(
+      `invalid argument ${JSON.stringify(value.join('='))} for "${name}" flag: `,
+    );
+    expect(error.message).toContain(expected);
+    expect(error.usage).toContain('--proxy-mode');
+  });
+
+  it('a value may begin with a dash, and a boolean takes no following argument', () => {
+    expect(configured('--oom-score-adj', '-5', '--cleanup').oomScoreAdj).toBe(-5);
+    expect(usageError('--cleanup', 'false').message).toBe(
+      '"kube-proxy" does not take any arguments, got [false]',
+    );
+  });
+
+  it('reads every form of -v', () => {
+    for (const argv of [['-v', '4'], ['-v4'], ['-v=4'], ['--v', '4'], ['--v=4']]) {
+      expect(configured(...argv).logging.verbosity).toBe(4);
+    }
+  });
+
+  it('splits and joins lists', () => {
+    expect(
+      configured('--nodeport-addresses=10.0.0.0/8,fd00::/8', '--nodeport-addresses', '11.0.0.0/8'),
+    ).toMatchObject({
+      nodePortAddresses: ['10.0.0.0/8', 'fd00::/8', '11.0.0.0/8'],
+    });
+    expect(configured('--cluster-cidr=10.0.0.0/8,fd00::/8').clusterCIDR).toEqual(['10.0.0.0/8', 'fd00::/8']);
+  });
+
+  it('reads feature gates with spaces, empty items and repetition', () => {
+    const { gates } = configured(
+      '--feature-gates= ComponentFlagz = false ,,',
+      '--feature-gates=NativeHistograms=true',
+    );
+    expect(gates).toMatchObject({ ComponentFlagz: false, NativeHistograms: true, ComponentStatusz: true });
+  });
+
+  it('reads vmodule', () => {
+    expect(configured('--vmodule=a=1,b*=2').logging.vmodule).toEqual([
+      { filePattern: 'a', verbosity: 1 },
+      { filePattern: 'b*', verbosity: 2 },
+    ]);
+  });
+
+  it('names what it does not know', () => {
+    expect(usageError('--proxy-port-range=1').message).toContain('unknown flag: --proxy-port-range');
+    expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
+    expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
+    expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
+    expect(usageError('plan', 'all').message).toBe('"kube-proxy" does not take any arguments, got [all]');
+    expect(parse(['']).command).toBe('run');
+  });
+});
+
+describe('--help and --version', () => {
+  it('explains every flag of the schema', () => {
+    const { output, code } = earlyExit('--help');
+    expect(code).toBe(0);
+    for (const { options } of fieldsOf(schema))
+      if (options.flag) expect(output).toContain(`--${options.flag} `);
+    expect(output).toMatch(/--iptables-sync-period <duration> .*\(default 30s\)/);
+    expect(output).toMatch(/--ipvs-min-sync-period <duration> .*\(default 1s\)/);
+    expect(output).toMatch(/plan/);
+    expect(earlyExit('plan', '-h').output).toContain('--proxy-mode');
+  });
+
+  it('prints the version before anything else', () => {
+    expect(earlyExit('--version', '--oom-score-adj=5000')).toMatchObject({
+      output: 'Kubernetes v1.36.0\n',
+      code: 0,
+    });
+    expect(earlyExit('--version=raw').output).toContain('Minor:"36"');
+  });
+
+  it('reports another version when told so', () => {
+    expect(parse(['--version=v1.35.7']).version).toBe('v1.35.7');
+    expect(parse(['--version=false']).version).toBe('v1.36.0');
+    expect(usageError('--version=1.2').message).toContain('invalid argument');
+  });
+});
+
+describe('flags without a file', () => {
+  it('iptables periods govern nftables as well, and a zero is a value', () => {
+    const { iptables, nftables, ipvs } = configured(
+      '--iptables-sync-period=1m',
+      '--iptables-min-sync-period=0',
+    );
+    expect([iptables.syncPeriod, nftables.syncPeriod, ipvs.syncPeriod]).toEqual([60_000, 60_000, 30_000]);
+    expect([iptables.minSyncPeriod, nftables.minSyncPeriod, ipvs.minSyncPeriod]).toEqual([0, 0, 1_000]);
+  });
+
+  it('ipvs periods govern ipvs alone', () => {
+    const { iptables, ipvs } = configured(
+      '--proxy-mode=ipvs',
+      '--ipvs-sync-period=1m',
+      '--ipvs-min-sync-period=2s',
+    );
+    expect(ipvs).toMatchObject({ syncPeriod: 60_000, minSyncPeriod: 2_000 });
+    expect(iptables).toMatchObject({ syncPeriod: 30_000, minSyncPeriod: 1_000 });
+  });
+
+  it.each([
+    [['--healthz-port=0'], ''],
+    [['--healthz-port=12345'], '0.0.0.0:10256'],
+    [['--healthz-bind-address=1.2.3.4'], '1.2.3.4:10256'],
+    [['--healthz-bind-address=::', '--healthz-port=80'], '[::]:80'],
+    [['--healthz-bind-address=[::1]:90', '--healthz-port=80'], '[::1]:90'],
+    [['--healthz-bind-address='], '0.0.0.0:10256'],
+    [['--bind-address=::1'], '0.0.0.0:10256'],
+  ])('%j listens for health checks on %j', (argv, address) => {
+    expect(configured(...argv).healthzBindAddress).toBe(address);
+  });
+
+  it('does not combine ports for --write-config-to, which validation then has to say', () => {
+    expect(configured('--write-config-to=w', '--healthz-port=0').healthzBindAddress).toBe('0.0.0.0:10256');
+  });
+
+  it('warns of deprecated flags', () => {
+    expect(parse(['--healthz-port=1', '--metrics-port=2']).warnings).toEqual([
+      'Flag --healthz-port has been deprecated, use --healthz-bind-address',
+      'Flag --metrics-port has been deprecated, use --metrics-bind-address',
+    ]);
+  });
+
+  it('an empty bind address leaves the default', () => {
+    expect(configured('--bind-address=').bindAddress).toBe('0.0.0.0');
+  });
+
+  it('nftables answers node ports on the node IPs only, unless told otherwise', () => {
+    expect(configured('--proxy-mode=nftables').nodePortAddresses).toEqual(['primary']);
+    expect(configured('--proxy-mode=nftables', '--nodeport-addresses=0.0.0.0/0').nodePortAddresses).toEqual([
+      '0.0.0.0/0',
+    ]);
+    expect(configured('--proxy-mode=iptables').nodePortAddresses).toEqual([]);
+  });
+});
+
+describe('flags beside a file', () => {
+  it('only logging and the host name count', () => {
+    const { configuration, nodeName } = parseFile(
+      'mode: ipvs\nhostnameOverride: file\nlogging: {verbosity: 2, vmodule: [{filePattern: f, verbosity: 1}]}',
+      '--proxy-mode=nftables',
+      '--feature-gates=ComponentFlagz=false',
+      '--healthz-port=0',
+      '--hostname-override= Flag ',
+      '-v0',
+      '--vmodule=g=2',
+      '--kubeconfig=x',
+    );
+    expect(nodeName).toBe('flag');
+    expect(configuration).toMatchObject({
+      mode: 'ipvs',
+      hostnameOverride: 'flag',
+      healthzBindAddress: '0.0.0.0:10256',
+      clientConnection: { kubeconfig: '' },
+      gates: { ComponentFlagz: true },
+      logging: {
+        verbosity: 0,
+        vmodule: [
+          { filePattern: 'g', verbosity: 2 },
+          { filePattern: 'f', verbosity: 1 },
+        ],
+      },
+    });
+  });
+
+  it('are still read: a syntax error is fatal', () => {
+    expect(() => parseFile('', '--oom-score-adj=x')).toThrow(UsageError);
+  });
+});
+
+describe('the name of the node', () => {
+  it('is the host name, or the override, in lower case', () => {
+    expect(parse([]).nodeName).toBe('host-1');
+    expect(parse(['--hostname-override= Node-A ']).configuration.hostnameOverride).toBe('node-a');
+    expect(parseFile('hostnameOverride: Node-B').nodeName).toBe('node-b');
+    expect(parseFile('hostnameOverride: Node-B', '--hostname-override=').nodeName).toBe('node-b');
+  });
+
+  it('is never empty', () => {
+    expect(configurationError(() => parse(['--hostname-override= '])).message).toBe(
+      'failed complete: empty hostname-override is invalid',
+    );
+  });
+});
+
+describe('feature gates', () => {
+  it('says which have no effect, and which are settled', () => {
+    const { warnings } = parse(['--feature-gates=KubeletThing=true,AllowServiceExternalIPs=false']);
+    expect(warnings).toHaveLength(2);
+    expect(warnings.join('\n')).toContain('KubeletThing');
+    expect(warnings.join('\n')).toContain('AllowServiceExternalIPs=false');
+  });
+
+  it('bulk switches reach what is not set by name', () => {
+    const { gates } = configured('--feature-gates=AllAlpha=true,AllBeta=false,ComponentFlagz=true');
+    expect(gates).toMatchObject({
+      NativeHistograms: true,
+      ComponentStatusz: false,
+      ComponentFlagz: true,
+      AllowServiceExternalIPs: true,
+    });
+  });
+});
+
+it('says which file it could not read', () => {
+  const error = configurationError(() => parse(['--config', 'missing'], HEADER));
+  expect(error.message).toContain('failed complete: cannot read the configuration file missing: ENOENT');
+});

@@ -1,0 +1,33 @@
+import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
+import { parseFile } from './support.js';
+
+const { configuration } = parseFile(
+  'iptables: {masqueradeAll: true, masqueradeBit: 1, syncPeriod: 11s, minSyncPeriod: 1s}\n' +
+    'ipvs: {syncPeriod: 12s, minSyncPeriod: 2s}\n' +
+    'nftables: {masqueradeBit: 3, syncPeriod: 13s}',
+);
+
+describe('modeSettings (spec/configuration.md §3.1)', () => {
+  it.each([
+    ['iptables', { masqueradeAll: true, masqueradeBit: 1, syncPeriod: 11_000, minSyncPeriod: 1_000 }],
+    ['ipvs', { masqueradeAll: true, masqueradeBit: 1, syncPeriod: 12_000, minSyncPeriod: 2_000 }],
+    ['nftables', { masqueradeAll: false, masqueradeBit: 3, syncPeriod: 13_000, minSyncPeriod: undefined }],
+  ] as const)('%s', (mode, settings) => {
+    expect(modeSettings(configuration, mode)).toMatchObject(settings);
+  });
+});
+
+describe('withMode (spec/configuration.md §3.2)', () => {
+  it('settles what an unset mode has left open', () => {
+    expect(withMode(configuration, 'nftables')).toMatchObject({
+      mode: 'nftables',
+      nodePortAddresses: ['primary'],
+    });
+    expect(withMode(configuration, 'iptables')).toMatchObject({ mode: 'iptables', nodePortAddresses: [] });
+  });
+
+  it('keeps what was asked for', () => {
+    const asked = { ...configuration, nodePortAddresses: ['10.0.0.0/8'] };
+    expect(withMode(asked, 'nftables').nodePortAddresses).toEqual(['10.0.0.0/8']);
+  });
+});

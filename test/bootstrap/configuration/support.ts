@@ -1,0 +1,35 @@
+import { parseCommandLine, type CommandLine } from '../../../src/bootstrap/configuration/command-line.js';
+import { ConfigurationError } from '../../../src/bootstrap/configuration/errors.js';
+
+export const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
+
+/** Parses the arguments; the file that `--config f` names holds `file`. */
+export function parse(argv: readonly string[], file = ''): CommandLine {
+  return parseCommandLine(argv, {
+    readFile: (path) => {
+      if (path !== 'f') throw new Error(`ENOENT: no such file, open '${path}'`);
+      return file;
+    },
+    hostname: () => 'Host-1',
+  });
+}
+
+/** Parses a configuration file given by its body. */
+export function parseFile(body: string, ...argv: readonly string[]): CommandLine {
+  return parse(['--config', 'f', ...argv], HEADER + body);
+}
+
+/** The error that parsing ends with. */
+export function failure<E extends Error>(type: new (...args: never[]) => E, run: () => unknown): E {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof type) return error;
+    throw error;
+  }
+  throw new Error(`expected a ${type.name}`);
+}
+
+export function configurationError(run: () => unknown): ConfigurationError {
+  return failure(ConfigurationError, run);
+}

@@ -1,0 +1,73 @@
+import { parseAddress } from '../../../src/domain/net/address.js';
+import {
+  isPrimaryLoopback,
+  nodeIPs,
+  resolvePrimary,
+  selectNodeAddresses,
+} from '../../../src/domain/node/node-addresses.js';
+
+const ips = (...texts: readonly string[]) => texts.map((text) => parseAddress(text)!);
+
+describe('nodeIPs (spec/server.md §2)', () => {
+  const internal = (address: string) => ({ type: 'InternalIP', address });
+  const external = (address: string) => ({ type: 'ExternalIP', address });
+
+  it('prefers internal addresses whatever the order', () => {
+    expect(nodeIPs([external('1.1.1.1'), internal('10.0.0.1')])).toEqual(ips('10.0.0.1'));
+  });
+
+  it('takes the first of each family, the very first first', () => {
+    expect(nodeIPs([internal('fd00::1'), internal('fd00::2'), internal('10.0.0.1')])).toEqual(
+      ips('fd00::1', '10.0.0.1'),
+    );
+    expect(nodeIPs([external('fd00::1'), internal('10.0.0.1'), internal('10.0.0.2')])).toEqual(
+      ips('10.0.0.1', 'fd00::1'),
+    );
+  });
+
+  it('passes over other types and what is no address', () => {
+    expect(nodeIPs([{ type: 'Hostname', address: '10.0.0.9' }, internal('x'), external('1.1.1.1')])).toEqual(
+      ips('1.1.1.1'),
+    );
+    expect(nodeIPs([])).toEqual([]);
+  });
+});
+
+describe('selectNodeAddresses (the table of spec/server.md §3)', () => {
+  it.each([
+    [[], '0.0.0.0', 'IPv4', '127.0.0.1', '::1'],
+    [[], '2001:db8::7', 'IPv6', '127.0.0.1', '2001:db8::7'],
+    [['10.1.1.1'], '::', 'IPv4', '10.1.1.1', '::1'],
+    [['2001:db8::2', '10.1.1.1'], '0.0.0.0', 'IPv6', '10.1.1.1', '2001:db8::2'],
+    [['2001:db8::2', '10.1.1.1'], '10.9.9.9', 'IPv4', '10.9.9.9', '2001:db8::2'],
+    [['10.1.1.1'], 'nonsense', 'IPv4', '10.1.1.1', '::1'],
+  ])('%j bound to %s: %s', (nodes, bindAddress, primaryFamily, IPv4, IPv6) => {
+    expect(selectNodeAddresses(ips(...nodes), bindAddress)).toEqual({
+      primaryFamily,
+      addresses: { IPv4, IPv6 },
+    });
+  });
+
+  it('knows when only loopback stands for the node', () => {
+    expect(isPrimaryLoopback(selectNodeAddresses([], '::'))).toBe(true);
+    expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::'))).toBe(false);
+    expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::1'))).toBe(true);
+  });
+});
+
+describe('resolvePrimary (spec/server.md §3.2)', () => {
+  it('names the node IPs, without loopback', () => {
+    expect(resolvePrimary(['primary'], selectNodeAddresses(ips('10.1.1.1', 'fd00::1'), '::'))).toEqual([
+      '10.1.1.1/32',
+      'fd00::1/128',
+    ]);
+    expect(resolvePrimary(['primary'], selectNodeAddresses(ips('fd00::1'), '::'))).toEqual(['fd00::1/128']);
+    expect(resolvePrimary(['primary'], selectNodeAddresses([], '::'))).toEqual([]);
+  });
+
+  it('leaves any other list alone', () => {
+    const node = selectNodeAddresses(ips('10.1.1.1'), '::');
+    expect(resolvePrimary(['10.0.0.0/8'], node)).toEqual(['10.0.0.0/8']);
+    expect(resolvePrimary([], node)).toEqual([]);
+  });
+});
