@@ -11,7 +11,8 @@ export interface SyncObserver {
   finished(family: IpFamily, report: SyncReport): void;
   /** A verification repaired so many steps. */
   repaired(family: IpFamily, steps: number): void;
-  serviceEvent(): void;
+  /** An event of a Service; `changed` when it changes anything that the proxy reads. */
+  serviceEvent(changed: boolean): void;
   endpointSliceEvent(changed: boolean): void;
 }
 

@@ -41,6 +41,9 @@ export class SyncLoop {
   private failures = 0;
   private glancePeriod = GLANCE_PERIOD;
   private lastInspection = 0;
+  private reportFirst!: (problem: string | undefined) => void;
+  /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
+  readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
 
   constructor(
     private readonly sync: SyncFamily,
@@ -140,8 +143,10 @@ export class SyncLoop {
         noLocalEndpoints: this.sync.table.noLocalEndpoints,
       });
       if (full) this.logger.info({ family, services: this.sync.table.size, written, ms: Math.round(now - start) }, 'programmed everything');
+      this.reportFirst(undefined);
       return false;
     } catch (error) {
+      this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
       this.failures++;
       this.pending.everyServiceChanged();
       this.logger.error({ family, error, attempt: this.failures }, 'sync failed; nothing was changed, will try again');

@@ -1,9 +1,4 @@
 import type { ObjectReference, ObjectSink, ResourceKind } from '../ports/cluster-source.js';
-import type { OnEndpoints } from './on-endpoints.js';
-import type { OnEndpointSlice } from './on-endpoint-slice.js';
-import type { OnNode } from './on-node.js';
-import type { OnService } from './on-service.js';
-import type { OnServiceCidr } from './on-service-cidr.js';
 
 /** What to do with objects of one kind. */
 export interface ObjectUseCase {
@@ -16,27 +11,21 @@ export interface ObjectUseCase {
  * once both kinds are listed (EndpointSlice is also reported by sources that deliver Endpoints instead).
  */
 export class ClusterEvents implements ObjectSink {
-  private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>;
   private readonly listed = new Set<ResourceKind>();
   private handled = 0;
+  private resolveComplete!: () => void;
+  /** Resolves when the lists that are waited for have arrived. */
+  readonly complete = new Promise<void>((resolve) => (this.resolveComplete = resolve));
 
+  /**
+   * @param needed the kinds to wait for
+   * @param initialised called each time a list arrives once all of them have
+   */
   constructor(
-    onService: OnService,
-    onEndpointSlice: OnEndpointSlice,
-    onEndpoints: OnEndpoints,
-    onNode: OnNode,
-    onServiceCidr: OnServiceCidr,
+    private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>,
     private readonly needed: readonly ResourceKind[],
     private readonly initialised: () => void,
-  ) {
-    this.useCases = {
-      Service: onService,
-      EndpointSlice: onEndpointSlice,
-      Endpoints: onEndpoints,
-      Node: onNode,
-      ServiceCIDR: onServiceCidr,
-    };
-  }
+  ) {}
 
   /** Objects and deletions handled since start. */
   get eventCount(): number {
@@ -60,6 +49,8 @@ export class ClusterEvents implements ObjectSink {
 
   synced(kind: ResourceKind): void {
     this.listed.add(kind);
-    if (this.missing.length === 0) this.initialised();
+    if (this.missing.length > 0) return;
+    this.resolveComplete();
+    this.initialised();
   }
 }

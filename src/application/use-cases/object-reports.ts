@@ -3,6 +3,7 @@ import type { Logger } from '../ports/logger.js';
 /** Reports what is wrong with objects from outside: each complaint about an object once, until it changes. */
 export class ObjectReports {
   private readonly reported = new Map<string, string>();
+  private readonly unusable = new Map<string, string>();
 
   constructor(private readonly logger: Logger) {}
 
@@ -11,6 +12,8 @@ export class ObjectReports {
    */
   report(kind: string, name: string, problems: readonly string[], usable: boolean): void {
     const id = `${kind} ${name}`;
+    this.unusable.delete(id);
+    if (!usable && problems.length > 0) this.unusable.set(id, problems.join('; '));
     if (problems.length === 0) {
       this.reported.delete(id);
       return;
@@ -25,6 +28,12 @@ export class ObjectReports {
 
   forget(kind: string, name: string): void {
     this.reported.delete(`${kind} ${name}`);
+    this.unusable.delete(`${kind} ${name}`);
+  }
+
+  /** The objects that are left out at present, each with the reason. */
+  get rejected(): readonly string[] {
+    return [...this.unusable].map(([id, reason]) => `${id}: ${reason}`);
   }
 }
 

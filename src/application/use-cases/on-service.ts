@@ -17,22 +17,21 @@ export class OnService implements ObjectUseCase {
   ) {}
 
   applied(object: unknown): void {
-    this.observer.serviceEvent();
     const name = rawName(object);
     const { value, ignored, problems } = readService(object);
     this.reports.report('Service', name, problems, value !== undefined);
-    if (value && this.state.applyService(value)) this.changed(serviceKey(value.namespace, value.name));
-    if (ignored !== undefined && this.state.removeService(name)) this.changed(name);
+    const changed = value ? this.state.applyService(value) : ignored !== undefined && this.state.removeService(name);
+    this.note(name, changed);
   }
 
   deleted({ namespace, name }: ObjectReference): void {
-    this.observer.serviceEvent();
     const key = serviceKey(namespace, name);
     this.reports.forget('Service', key);
-    if (this.state.removeService(key)) this.changed(key);
+    this.note(key, this.state.removeService(key));
   }
 
-  private changed(key: string): void {
-    this.loops.note('all', (pending) => pending.serviceChanged(key));
+  private note(key: string, changed: boolean): void {
+    this.observer.serviceEvent(changed);
+    if (changed) this.loops.note('all', (pending) => pending.serviceChanged(key));
   }
 }

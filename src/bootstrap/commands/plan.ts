@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { Container } from 'inversify';
+import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { planNftables } from '../../application/use-cases/plan.js';
+import type { CommandLine } from '../configuration/command-line.js';
+import { BACKENDS, CLUSTER_EVENTS, CLUSTER_SOURCE, CLUSTER_STATE, NODE_CONTEXTS } from '../identifiers.js';
+import { clusterModule } from '../modules/cluster-module.js';
+import { processModule } from '../modules/process-module.js';
+import { serverModule } from '../modules/server-module.js';
+import { syncModule } from '../modules/sync-module.js';
+
+/** Prints the rules that a sync would write, as nft text. Reads the source once; touches nothing. */
+export async function plan(commandLine: CommandLine, logger: Logger): Promise<number> {
+  const families = supportedFamilies();
+  const container = new Container();
+  container.load(processModule(commandLine, families, logger), clusterModule, syncModule, serverModule);
+  container.bind(BACKENDS).toConstantValue([]);
+  const source = container.get(CLUSTER_SOURCE);
+  const events = container.get(CLUSTER_EVENTS);
+  const stopping = new AbortController();
+  try {
+    await source.start(events, stopping.signal);
+    await events.complete;
+    const text = planNftables(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families);
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    return 0;
+  } finally {
+    stopping.abort();
+    await source.stop();
+  }
+}

@@ -1,0 +1,45 @@
+import type { ServiceIdentifier } from 'inversify';
+import type { HealthServer } from '../adapters/health/health-server.js';
+import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
+import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
+import type { GenerationWatch } from '../adapters/nftables/generation-watch.js';
+import type { NftTransport } from '../adapters/nftables/transport.js';
+import type { ProxyHealth } from '../application/health/proxy-health.js';
+import type { NodeContexts } from '../application/node/node-contexts.js';
+import type { Backend } from '../application/ports/backend.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { LocalAddresses } from '../application/ports/local-addresses.js';
+import type { Logger } from '../application/ports/logger.js';
+import type { SyncObserver } from '../application/ports/sync-observer.js';
+import type { ServiceStatuses } from '../application/status/service-statuses.js';
+import type { SyncLoop } from '../application/sync/sync-loop.js';
+import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
+import type { ObjectReports } from '../application/use-cases/object-reports.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
+import type { ClusterState } from '../domain/state/cluster-state.js';
+import type { CommandLine } from './configuration/command-line.js';
+
+/** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
+export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
+/** The families that this node serves, the primary one first. */
+export const FAMILIES: ServiceIdentifier<readonly IpFamily[]> = Symbol.for('Families');
+export const LOGGER: ServiceIdentifier<Logger> = Symbol.for('Logger');
+export const CLOCK: ServiceIdentifier<Clock> = Symbol.for('Clock');
+export const LOCAL_ADDRESSES: ServiceIdentifier<LocalAddresses> = Symbol.for('LocalAddresses');
+export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('ClusterState');
+export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
+export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');
+export const OBJECT_REPORTS: ServiceIdentifier<ObjectReports> = Symbol.for('ObjectReports');
+export const SYNC_OBSERVER: ServiceIdentifier<SyncObserver> = Symbol.for('SyncObserver');
+export const SYNC_LOOPS: ServiceIdentifier<readonly SyncLoop[]> = Symbol.for('SyncLoops');
+export const CLUSTER_EVENTS: ServiceIdentifier<ClusterEvents> = Symbol.for('ClusterEvents');
+export const CLUSTER_SOURCE: ServiceIdentifier<ClusterSource> = Symbol.for('ClusterSource');
+/** One backend for each family, in the order of FAMILIES. */
+export const BACKENDS: ServiceIdentifier<readonly Backend[]> = Symbol.for('Backends');
+export const NFT_TRANSPORT: ServiceIdentifier<NftTransport> = Symbol.for('NftTransport');
+export const GENERATION_WATCH: ServiceIdentifier<GenerationWatch> = Symbol.for('GenerationWatch');
+export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
+export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');
+export const HEALTH_SERVER: ServiceIdentifier<HealthServer | undefined> = Symbol.for('HealthServer');
+export const METRICS_SERVER: ServiceIdentifier<MetricsServer | undefined> = Symbol.for('MetricsServer');

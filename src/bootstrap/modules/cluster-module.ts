@@ -1,0 +1,70 @@
+import { ContainerModule } from 'inversify';
+import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
+import { LazyKubernetesSource } from '../lazy-kubernetes-source.js';
+import type { ClusterSource } from '../../application/ports/cluster-source.js';
+import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
+import { FamilyLoops } from '../../application/use-cases/family-loops.js';
+import { ObjectReports } from '../../application/use-cases/object-reports.js';
+import { OnEndpointSlice } from '../../application/use-cases/on-endpoint-slice.js';
+import { OnEndpoints } from '../../application/use-cases/on-endpoints.js';
+import { OnNode } from '../../application/use-cases/on-node.js';
+import { OnServiceCidr } from '../../application/use-cases/on-service-cidr.js';
+import { OnService } from '../../application/use-cases/on-service.js';
+import { ClusterState } from '../../domain/state/cluster-state.js';
+import {
+  CLOCK,
+  CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
+  CLUSTER_STATE,
+  COMMAND_LINE,
+  LOGGER,
+  OBJECT_REPORTS,
+  PROXY_HEALTH,
+  SYNC_LOOPS,
+  SYNC_OBSERVER,
+} from '../identifiers.js';
+
+/** Where the objects come from, what they mean, and what they set in motion. */
+export const clusterModule = new ContainerModule(({ bind }) => {
+  bind(CLUSTER_STATE).toConstantValue(new ClusterState());
+  bind(OBJECT_REPORTS)
+    .toDynamicValue((context) => new ObjectReports(context.get(LOGGER)))
+    .inSingletonScope();
+  bind(CLUSTER_EVENTS)
+    .toDynamicValue((context) => {
+      const { nodeName } = context.get(COMMAND_LINE);
+      const state = context.get(CLUSTER_STATE);
+      const reports = context.get(OBJECT_REPORTS);
+      const observer = context.get(SYNC_OBSERVER);
+      const health = context.get(PROXY_HEALTH);
+      const loops = context.get(SYNC_LOOPS);
+      const families = new FamilyLoops(loops);
+      const startTime = context.get(CLOCK).now();
+      const onSlice = new OnEndpointSlice(state, families, reports, observer, nodeName, startTime);
+      return new ClusterEvents(
+        {
+          Service: new OnService(state, families, reports, observer),
+          EndpointSlice: onSlice,
+          Endpoints: new OnEndpoints(onSlice, reports, nodeName),
+          Node: new OnNode(state, families, reports, context.get(LOGGER), nodeName, ({ leaving }) =>
+            health.setNodeEligible(!leaving),
+          ),
+          ServiceCIDR: new OnServiceCidr(state, families, reports),
+        },
+        ['Service', 'EndpointSlice', 'Node'],
+        () => loops.forEach((loop) => loop.initialised()),
+      );
+    })
+    .inSingletonScope();
+  bind(CLUSTER_SOURCE)
+    .toDynamicValue((context): ClusterSource => {
+      const { manifests, once, command, nodeName, master, configuration } = context.get(COMMAND_LINE);
+      const logger = context.get(LOGGER);
+      if (manifests.length > 0) {
+        return new ManifestSource({ paths: manifests, watch: command === 'run' && !once, logger });
+      }
+      const { kubeconfig } = configuration.clientConnection;
+      return new LazyKubernetesSource({ kubeconfig, master, nodeName }, context.get(CLOCK), logger);
+    })
+    .inSingletonScope();
+});

@@ -1,0 +1,18 @@
+import { ContainerModule } from 'inversify';
+import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { CommandLine } from '../configuration/command-line.js';
+import { CLOCK, COMMAND_LINE, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
+
+/** What this process and machine are: its command line, log, time and addresses. */
+export function processModule(commandLine: CommandLine, families: readonly IpFamily[], logger: Logger): ContainerModule {
+  return new ContainerModule(({ bind }) => {
+    bind(COMMAND_LINE).toConstantValue(commandLine);
+    bind(FAMILIES).toConstantValue(families);
+    bind(LOGGER).toConstantValue(logger);
+    bind(CLOCK).toConstantValue(new SystemClock());
+    bind(LOCAL_ADDRESSES).toConstantValue(new InterfaceAddresses());
+  });
+}

@@ -1,0 +1,62 @@
+import { ContainerModule } from 'inversify';
+import { HealthServer } from '../../adapters/health/health-server.js';
+import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
+import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
+import { ProxyHealth } from '../../application/health/proxy-health.js';
+import { splitHostPort } from '../configuration/listen-address.js';
+import { modeSettings } from '../configuration/proxy-configuration.js';
+import {
+  CLOCK,
+  CLUSTER_EVENTS,
+  COMMAND_LINE,
+  HEALTH_SERVER,
+  LOGGER,
+  METRICS,
+  METRICS_SERVER,
+  PROXY_HEALTH,
+  SYNC_LOOPS,
+} from '../identifiers.js';
+
+/** What tells others how the proxy is: health, metrics, and the servers that answer for them. */
+export const serverModule = new ContainerModule(({ bind }) => {
+  bind(PROXY_HEALTH)
+    .toDynamicValue((context) => {
+      const { syncPeriod } = modeSettings(context.get(COMMAND_LINE).configuration, 'nftables');
+      return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod);
+    })
+    .inSingletonScope();
+  bind(METRICS)
+    .toDynamicValue((context) => new PrometheusMetrics(context.get(CLOCK)))
+    .inSingletonScope();
+  bind(HEALTH_SERVER)
+    .toDynamicValue((context) => {
+      const { healthzBindAddress, bindAddressHardFail: hardFail } = context.get(COMMAND_LINE).configuration;
+      if (healthzBindAddress === '') return undefined;
+      return new HealthServer({
+        health: context.get(PROXY_HEALTH),
+        metrics: context.get(METRICS),
+        logger: context.get(LOGGER),
+        clock: context.get(CLOCK),
+        address: splitHostPort(healthzBindAddress)!,
+        hardFail,
+      });
+    })
+    .inSingletonScope();
+  bind(METRICS_SERVER)
+    .toDynamicValue((context) => {
+      const { metricsBindAddress, bindAddressHardFail: hardFail } = context.get(COMMAND_LINE).configuration;
+      if (metricsBindAddress === '') return undefined;
+      const loops = context.get(SYNC_LOOPS);
+      const events = context.get(CLUSTER_EVENTS);
+      return new MetricsServer({
+        metrics: context.get(METRICS),
+        proxyMode: 'nftables',
+        syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
+        logger: context.get(LOGGER),
+        clock: context.get(CLOCK),
+        address: splitHostPort(metricsBindAddress)!,
+        hardFail,
+      });
+    })
+    .inSingletonScope();
+});

@@ -1,0 +1,60 @@
+import { ContainerModule } from 'inversify';
+import { NodeContexts } from '../../application/node/node-contexts.js';
+import { ServiceStatuses } from '../../application/status/service-statuses.js';
+import { SyncFamily } from '../../application/sync/sync-family.js';
+import { SyncLoop } from '../../application/sync/sync-loop.js';
+import { SyncReporting } from '../../application/sync/sync-reporting.js';
+import { modeSettings } from '../configuration/proxy-configuration.js';
+import {
+  BACKENDS,
+  CLOCK,
+  CLUSTER_STATE,
+  COMMAND_LINE,
+  LOCAL_ADDRESSES,
+  LOGGER,
+  METRICS,
+  NODE_CONTEXTS,
+  PROXY_HEALTH,
+  SERVICE_STATUSES,
+  SYNC_LOOPS,
+  SYNC_OBSERVER,
+} from '../identifiers.js';
+import { nodeSettings } from '../node-settings.js';
+
+/** What is programmed, and when: one loop for each family. */
+export const syncModule = new ContainerModule(({ bind }) => {
+  bind(SERVICE_STATUSES).toConstantValue(new ServiceStatuses());
+  bind(SYNC_OBSERVER)
+    .toDynamicValue((context) => new SyncReporting(context.get(PROXY_HEALTH), context.get(METRICS)))
+    .inSingletonScope();
+  bind(NODE_CONTEXTS)
+    .toDynamicValue(
+      (context) =>
+        new NodeContexts(
+          nodeSettings(context.get(COMMAND_LINE)),
+          context.get(CLUSTER_STATE),
+          context.get(LOCAL_ADDRESSES),
+          context.get(LOGGER),
+        ),
+    )
+    .inSingletonScope();
+  bind(SYNC_LOOPS)
+    .toDynamicValue((context) => {
+      const { configuration } = context.get(COMMAND_LINE);
+      const clock = context.get(CLOCK);
+      const logger = context.get(LOGGER);
+      return context.get(BACKENDS).map((backend) => {
+        const family = new SyncFamily(
+          context.get(CLUSTER_STATE),
+          backend,
+          context.get(NODE_CONTEXTS),
+          context.get(SERVICE_STATUSES),
+          clock,
+          logger,
+        );
+        const periods = modeSettings(configuration, 'nftables');
+        return new SyncLoop(family, backend, periods, context.get(SYNC_OBSERVER), clock, logger);
+      });
+    })
+    .inSingletonScope();
+});
