@@ -37,7 +37,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
         metrics: context.get(METRICS),
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),
-        address: splitHostPort(healthzBindAddress)!,
+        address: bindAddress(healthzBindAddress),
         hardFail,
       });
     })
@@ -54,9 +54,15 @@ export const serverModule = new ContainerModule(({ bind }) => {
         syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),
-        address: splitHostPort(metricsBindAddress)!,
+        address: bindAddress(metricsBindAddress),
         hardFail,
       });
     })
     .inSingletonScope();
 });
+
+/** Validation has seen to it that the text is `ip:port`. */
+function bindAddress(text: string): { readonly host: string; readonly port: number } {
+  const { host, port } = splitHostPort(text)!;
+  return { host, port: Number(port) };
+}
