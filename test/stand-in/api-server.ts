@@ -233,7 +233,10 @@ export class StandInApiServer {
 
   private isLetIn(request: IncomingMessage): boolean {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
-    return (request.socket as TLSSocket).authorized || (token !== undefined && this.tokens.has(token));
+    const socket = request.socket as TLSSocket;
+    // A resumed session without any certificate counts as authorised for Node.
+    const certified = socket.authorized && Boolean(socket.getPeerCertificate().subject);
+    return certified || (token !== undefined && this.tokens.has(token));
   }
 
   private list({ collection, namespace }: ResourcePath, query: URLSearchParams, answer: Answer): void {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -69,5 +69,7 @@ export async function makeCertificates(): Promise<Certificates> {
     ),
     issue('client', '/O=system:nodes/CN=proxy', 'extendedKeyUsage=clientAuth\n'),
   ]);
-  return { authority: await readFile(at('ca.crt'), 'utf8'), server, client };
+  const authority = await readFile(at('ca.crt'), 'utf8');
+  await rm(directory, { recursive: true });
+  return { authority, server, client };
 }

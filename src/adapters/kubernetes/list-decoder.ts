@@ -74,8 +74,8 @@ export class ListDecoder {
   end(): ListMetadata {
     const list = JSON.parse(Buffer.concat(this.envelope).toString('utf8')) as {
       metadata?: { resourceVersion?: unknown; continue?: unknown };
-    };
-    const { resourceVersion, continue: next } = list.metadata ?? {};
+    } | null;
+    const { resourceVersion, continue: next } = list?.metadata ?? {};
     if (typeof resourceVersion !== 'string') throw new SyntaxError('a list without metadata.resourceVersion');
     return { resourceVersion, continue: typeof next === 'string' ? next : '' };
   }

@@ -1,0 +1,64 @@
+import { Agent, request } from 'node:https';
+import { StandInApiServer } from './api-server.js';
+
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
+
+let api: StandInApiServer;
+let agent: Agent;
+
+beforeAll(async () => {
+  api = await StandInApiServer.start();
+  agent = new Agent({ ca: api.certificates.authority });
+});
+
+afterAll(() => api.close());
+
+function send(
+  method: string,
+  path: string,
+  body?: object,
+): Promise<{ code: number; body: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: 'Bearer stand-in-token' };
+    const sent = request(`${api.url}${path}`, { method, agent, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += chunk));
+      response.on('end', () => resolve({ code: response.statusCode!, body: JSON.parse(text) }));
+    });
+    sent.on('error', reject);
+    sent.end(body && JSON.stringify(body));
+  });
+}
+
+it('stores events that are posted', async () => {
+  const event = {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { generateName: 'start-' },
+    reason: 'Starting',
+  };
+  const made = await send('POST', EVENTS, event);
+  expect(made.code).toBe(201);
+  const [stored] = api.objects('events.k8s.io/v1', 'Event');
+  expect(stored).toMatchObject({ reason: 'Starting', metadata: { namespace: 'default' } });
+  expect(stored!.metadata.name).toMatch(/^start-/);
+});
+
+it('gets, replaces, patches and deletes single objects', async () => {
+  api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', labels: { x: '1' } } });
+  const path = '/api/v1/nodes/a';
+  expect((await send('GET', path)).body).toMatchObject({ metadata: { name: 'a' } });
+  expect((await send('PATCH', path, { metadata: { labels: { y: '2' } } })).body).toMatchObject({
+    metadata: { labels: { x: '1', y: '2' } },
+  });
+  expect((await send('DELETE', path)).code).toBe(200);
+  expect((await send('GET', path)).code).toBe(404);
+});
+
+it('refuses what API servers refuse', async () => {
+  expect((await send('GET', '/api/v1/nodes?resourceVersionMatch=NotOlderThan')).code).toBe(400);
+  expect((await send('GET', '/api/v1/nodes?continue=x.1&resourceVersion=1')).code).toBe(400);
+  expect((await send('GET', '/api/v1/nodes?continue=x.1')).code).toBe(410);
+  expect((await send('GET', '/api/v1/nodes?resourceVersion=999999')).code).toBe(504);
+  expect((await send('GET', '/elsewhere')).code).toBe(404);
+});
