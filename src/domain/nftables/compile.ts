@@ -1,4 +1,9 @@
-import { isExternal, shortCircuits, type ForwardingEntry, type Frontend } from '../forwarding/forwarding-entry.js';
+import {
+  isExternal,
+  shortCircuits,
+  type ForwardingEntry,
+  type Frontend,
+} from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { displayName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
@@ -24,7 +29,8 @@ export function compileNftables(entry: ForwardingEntry): Fragment {
   }
   const protocol = entry.name.protocol.toLowerCase();
   for (const { isLocal, address, port } of entry.endpoints.reachable) {
-    if (isLocal) parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
+    if (isLocal)
+      parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
   }
   return parts;
 }
@@ -37,7 +43,8 @@ function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | 
   const list = frontend.policy === 'Local' ? local : cluster;
   const sets = setsOf(part.variant);
   if (frontend.outcome === 'reject') part.place(sets.noEndpoints, part.frontendKey, undefined, part.comment);
-  if (frontend.outcome === 'drop') part.place(sets.noLocalEndpoints, part.frontendKey, undefined, part.comment);
+  if (frontend.outcome === 'drop')
+    part.place(sets.noLocalEndpoints, part.frontendKey, undefined, part.comment);
   if (shortCircuits(entry, frontend)) {
     part.dispatch(sets.frontends, 'external-local', list.length);
     part.list(list, sets.endpoints, sets.affinityIds);
@@ -63,11 +70,7 @@ class FrontendPart implements Part {
   readonly elements: PlacedElement[] = [];
   readonly uses: Structure[] = [];
 
-  constructor(
-    entry: ForwardingEntry,
-    { address, port }: Frontend,
-    ids: Ids | undefined,
-  ) {
+  constructor(entry: ForwardingEntry, { address, port }: Frontend, ids: Ids | undefined) {
     this.#entry = entry;
     this.#ids = ids;
     const { protocol } = entry.name;
@@ -130,9 +133,15 @@ class FrontendPart implements Part {
     const { sourceRanges, sourceRangesCoverNode, frontends, family } = this.#entry;
     if (sourceRanges.length === 0) return;
     this.place(FIREWALL_IPS, this.frontendKey, undefined, this.comment);
-    const virtual = frontends.filter(({ kind }) => kind === 'load-balancer-ip').map(({ address }) => address!);
-    const own = sourceRangesCoverNode ? virtual.map((address) => ({ address, prefixLength: addressBits(family) })) : [];
-    const sources = new Map([...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]));
+    const virtual = frontends
+      .filter(({ kind }) => kind === 'load-balancer-ip')
+      .map(({ address }) => address!);
+    const own = sourceRangesCoverNode
+      ? virtual.map((address) => ({ address, prefixLength: addressBits(family) }))
+      : [];
+    const sources = new Map(
+      [...sourceRanges, ...own].map((range) => [`${range.address}/${range.prefixLength}`, range]),
+    );
     for (const { address, prefixLength } of sources.values()) {
       this.place(sourcesSet(prefixLength), `${this.frontendKey} . ${address}`);
       this.uses.push(sourcesStructure(prefixLength));

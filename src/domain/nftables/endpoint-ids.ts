@@ -8,7 +8,10 @@ const ID_SPAN = 0x7ffffffe;
  * so it outlives changes of the other endpoints and restarts. Two endpoints of one service port never share one; where
  * hashes meet, the later endpoint by text moves on.
  */
-export function endpointIds({ key, endpoints: { cluster = [], local = [] } }: ForwardingEntry): ReadonlyMap<string, number> {
+export function endpointIds({
+  key,
+  endpoints: { cluster = [], local = [] },
+}: ForwardingEntry): ReadonlyMap<string, number> {
   const texts = [...new Set([...cluster, ...local].map(({ text }) => text))].sort();
   const taken = new Set<number>();
   const ids = new Map<string, number>();
@@ -24,7 +27,8 @@ export function endpointIds({ key, endpoints: { cluster = [], local = [] } }: Fo
 /** FNV-1a with a final mix, 32 bits: cheap, and even over names that differ in one letter. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index++)
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
   return (value ^ (value >>> 16)) >>> 0;

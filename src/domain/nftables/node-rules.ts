@@ -1,14 +1,7 @@
 import type { IpFamily } from '../net/ip-family.js';
 import { BY_ADDRESS, BY_NODE_PORT } from './keys.js';
 import type { Comparison, Rule, Statement } from './rule.js';
-import {
-  CLUSTER_IPS,
-  FIREWALL_IPS,
-  HAIRPIN_CONNECTIONS,
-  NODEPORT_IPS,
-  setsOf,
-  sourcesSet,
-} from './sets.js';
+import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, NODEPORT_IPS, setsOf, sourcesSet } from './sets.js';
 import type { ChainDefinition, Hook } from './table.js';
 
 /** How traffic of pods on this node is told from other traffic (spec/model.md 6). */
@@ -64,9 +57,13 @@ export function nodeChains(node: NodeRules, sourceLengths: readonly number[]): r
       newConnections('service-endpoints-check'),
       newConnections('cluster-ips-check'),
     ]),
-    base('nat-prerouting', 'nat', 'prerouting', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
+    base('nat-prerouting', 'nat', 'prerouting', -100, [
+      { statements: [{ kind: 'jump', chain: 'services' }] },
+    ]),
     base('nat-output', 'nat', 'output', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
-    base('nat-postrouting', 'nat', 'postrouting', 100, [{ statements: [{ kind: 'jump', chain: 'masquerading' }] }]),
+    base('nat-postrouting', 'nat', 'postrouting', 100, [
+      { statements: [{ kind: 'jump', chain: 'masquerading' }] },
+    ]),
     regular('services', servicesRules(node)),
     regular('masquerading', masqueradingRules(node)),
     regular('firewall-check', firewallRules(sourceLengths)),
@@ -100,7 +97,10 @@ function servicesRules(node: NodeRules): readonly Rule[] {
     node.nodePortIPs === 'all'
       ? [{ kind: 'local-address', field: 'daddr' }, notLoopback(node.family)]
       : [member([{ field: 'daddr' }], NODEPORT_IPS.name)];
-  rules.push({ statements: dispatch(BY_ADDRESS) }, { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] });
+  rules.push(
+    { statements: dispatch(BY_ADDRESS) },
+    { statements: [...atThisNode, ...dispatch(BY_NODE_PORT)] },
+  );
   return rules;
 }
 
@@ -110,7 +110,13 @@ function servicesRules(node: NodeRules): readonly Rule[] {
  */
 function masqueradingRules({ masqueradeBit: bit }: NodeRules): readonly Rule[] {
   return [
-    { statements: [{ kind: 'translated' }, { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID }, { kind: 'set-priority', to: 'none' }] },
+    {
+      statements: [
+        { kind: 'translated' },
+        { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID },
+        { kind: 'set-priority', to: 'none' },
+      ],
+    },
     { statements: [{ kind: 'mark-has', bit }, { kind: 'mark-flip', bit }, { kind: 'masquerade' }] },
     {
       statements: [
@@ -157,7 +163,10 @@ function clusterIPRules(node: NodeRules): readonly Rule[] {
   ];
 }
 
-function member(key: Extract<Statement, { kind: 'member' }>['key'], set: string): Extract<Statement, { kind: 'member' }> {
+function member(
+  key: Extract<Statement, { kind: 'member' }>['key'],
+  set: string,
+): Extract<Statement, { kind: 'member' }> {
   return { kind: 'member', key, set, is: '==' };
 }
 
@@ -169,7 +178,13 @@ function newConnections(chain: string): Rule {
   return { statements: [{ kind: 'new-connection' }, { kind: 'jump', chain }] };
 }
 
-function base(name: string, type: Hook['type'], hook: Hook['hook'], priority: number, rules: readonly Rule[]): ChainRules {
+function base(
+  name: string,
+  type: Hook['type'],
+  hook: Hook['hook'],
+  priority: number,
+  rules: readonly Rule[],
+): ChainRules {
   return { chain: { name, hook: { type, hook, priority } }, rules };
 }
 

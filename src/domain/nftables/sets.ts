@@ -34,14 +34,32 @@ export interface VariantSets {
 function variantSets({ prefix, types, frontends }: FrontendVariant): VariantSets {
   const what = prefix === '' ? 'services' : 'nodeports';
   return {
-    frontends: { name: frontends, key: types, value: ['priority'], comment: 'traffic class of each frontend' },
-    classes: { name: `${prefix}classes`, key: ['priority'], value: 'verdict', comment: 'what each traffic class does' },
+    frontends: {
+      name: frontends,
+      key: types,
+      value: ['priority'],
+      comment: 'traffic class of each frontend',
+    },
+    classes: {
+      name: `${prefix}classes`,
+      key: ['priority'],
+      value: 'verdict',
+      comment: 'what each traffic class does',
+    },
     endpoints: { name: `${prefix}endpoints`, key: [...types, 'number'], value: ENDPOINT },
     shortCircuits: { name: `${prefix}short-circuits`, key: types, value: ['priority'] },
     shortCircuitClasses: { name: `${prefix}short-circuit-classes`, key: ['priority'], value: 'verdict' },
-    shortCircuitEndpoints: { name: `${prefix}short-circuit-endpoints`, key: [...types, 'number'], value: ENDPOINT },
+    shortCircuitEndpoints: {
+      name: `${prefix}short-circuit-endpoints`,
+      key: [...types, 'number'],
+      value: ENDPOINT,
+    },
     affinityIds: { name: `${prefix}affinity-ids`, key: [...types, 'number'], value: ['priority'] },
-    shortCircuitAffinityIds: { name: `${prefix}short-circuit-affinity-ids`, key: [...types, 'number'], value: ['priority'] },
+    shortCircuitAffinityIds: {
+      name: `${prefix}short-circuit-affinity-ids`,
+      key: [...types, 'number'],
+      value: ['priority'],
+    },
     affinityEndpoints: { name: `${prefix}affinity-endpoints`, key: [...types, 'priority'], value: ENDPOINT },
     noEndpoints: { name: `no-endpoint-${what}`, key: types },
     noLocalEndpoints: { name: `no-local-endpoint-${what}`, key: types },
@@ -55,7 +73,11 @@ export function setsOf(variant: FrontendVariant): VariantSets {
   return VARIANT_SETS.get(variant)!;
 }
 
-export const CLUSTER_IPS: SetDefinition = { name: 'cluster-ips', key: ['address'], comment: 'Active ClusterIPs' };
+export const CLUSTER_IPS: SetDefinition = {
+  name: 'cluster-ips',
+  key: ['address'],
+  comment: 'Active ClusterIPs',
+};
 
 export const HAIRPIN_CONNECTIONS: SetDefinition = {
   name: 'hairpin-connections',

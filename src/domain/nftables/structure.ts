@@ -20,7 +20,12 @@ import { formatPriority } from './priority.js';
  */
 export type Structure =
   | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
-  | { readonly kind: 'remember'; readonly name: string; readonly variant: FrontendVariant; readonly affinitySeconds: number }
+  | {
+      readonly kind: 'remember';
+      readonly name: string;
+      readonly variant: FrontendVariant;
+      readonly affinitySeconds: number;
+    }
   | { readonly kind: 'sources'; readonly name: string; readonly prefixLength: number };
 
 const interned = new Map<string, readonly Structure[]>();
@@ -34,7 +39,12 @@ export function structuresOfClass(trafficClass: TrafficClass): readonly Structur
   for (const behind of classesBehind(trafficClass)) structures.push(...structuresOfClass(behind));
   const { kind, variant, affinitySeconds, count } = trafficClass;
   if ((kind === 'pick' || kind === 'short-circuit') && affinitySeconds > 0 && count > 0) {
-    structures.push({ kind: 'remember', name: rememberChain(variant, affinitySeconds), variant, affinitySeconds });
+    structures.push({
+      kind: 'remember',
+      name: rememberChain(variant, affinitySeconds),
+      variant,
+      affinitySeconds,
+    });
   }
   interned.set(name, structures);
   return structures;

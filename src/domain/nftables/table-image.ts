@@ -46,7 +46,9 @@ export function tableSets(composition: TableComposition): readonly SetDefinition
 
 /** The prefix lengths for which a set of sources exists, in order. */
 export function sourceLengths(composition: TableComposition): readonly number[] {
-  const lengths = [...composition.structures()].flatMap((structure) => (structure.kind === 'sources' ? [structure.prefixLength] : []));
+  const lengths = [...composition.structures()].flatMap((structure) =>
+    structure.kind === 'sources' ? [structure.prefixLength] : [],
+  );
   return lengths.sort((a, b) => a - b);
 }
 

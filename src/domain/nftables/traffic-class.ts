@@ -89,8 +89,16 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
   const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
-  const takeId = (number: KeyField): Statement => ({ kind: 'set-priority', to: { key: [...variant.fields, number], map } });
-  const sticks: Statement = { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: AFFINITY.name, is: '==' };
+  const takeId = (number: KeyField): Statement => ({
+    kind: 'set-priority',
+    to: { key: [...variant.fields, number], map },
+  });
+  const sticks: Statement = {
+    kind: 'member',
+    key: [{ field: 'priority' }, { field: 'saddr' }],
+    set: AFFINITY.name,
+    is: '==',
+  };
   return [
     ...Array.from({ length: count }, (_, offset) => ({
       statements: [takeId({ field: 'random', modulus: 1, offset }), sticks, remember],
@@ -123,10 +131,14 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeRules): readon
     rules.push({ statements: [local, ...shortCircuit], comment: 'short-circuit pod traffic' });
   }
   rules.push(
-    { statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }], comment: 'masquerade local traffic' },
+    {
+      statements: [fromThisNode, { kind: 'mark-set', bit: node.masqueradeBit }],
+      comment: 'masquerade local traffic',
+    },
     { statements: [fromThisNode, ...shortCircuit], comment: 'short-circuit local traffic' },
   );
-  if (count > 0) rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
+  if (count > 0)
+    rules.push({ statements: [{ kind: 'goto', chain: className({ ...trafficClass, kind: 'pick' }) }] });
   else rules.push({ statements: [{ kind: 'set-priority', to: 'none' }] });
   return rules;
 }

@@ -45,9 +45,11 @@ export function deltaTransaction(
 ): { readonly transaction: Transaction; readonly retired: readonly string[] } {
   const transaction = new Transaction();
   const { arrivals, departures } = delta;
-  for (const { kind, name } of arrivals) if (kind !== 'sources') transaction.add({ op: 'add-chain', chain: { name } });
+  for (const { kind, name } of arrivals)
+    if (kind !== 'sources') transaction.add({ op: 'add-chain', chain: { name } });
   for (const structure of arrivals) addStructure(structure, node, transaction);
-  if ([...arrivals, ...departures].some(({ kind }) => kind === 'sources')) rewriteFirewall(composition, node, transaction);
+  if ([...arrivals, ...departures].some(({ kind }) => kind === 'sources'))
+    rewriteFirewall(composition, node, transaction);
   for (const { set, removed, removedFor, added, addedFor } of delta.sets()) {
     if (removed.length > 0) transaction.add({ op: 'delete-elements', set, elements: removed }, removedFor);
     if (added.length > 0) transaction.add({ op: 'add-elements', set, elements: added }, addedFor);
@@ -61,7 +63,8 @@ export function deltaTransaction(
 }
 
 function addStructure(structure: Structure, node: NodeRules, transaction: Transaction): void {
-  if (structure.kind === 'sources') transaction.add({ op: 'add-set', set: sourcesSet(structure.prefixLength) });
+  if (structure.kind === 'sources')
+    transaction.add({ op: 'add-set', set: sourcesSet(structure.prefixLength) });
   transaction.addRules({ chain: { name: structure.name }, rules: structureRules(structure, node) ?? [] });
   const placed = classElement(structure);
   if (placed) transaction.add({ op: 'add-elements', set: placed.set, elements: [placed.element] });
@@ -70,12 +73,15 @@ function addStructure(structure: Structure, node: NodeRules, transaction: Transa
 function removeStructure(structure: Structure, transaction: Transaction): void {
   const placed = classElement(structure);
   if (placed) transaction.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
-  if (structure.kind === 'sources') transaction.add({ op: 'delete-set', set: sourcesSet(structure.prefixLength) });
+  if (structure.kind === 'sources')
+    transaction.add({ op: 'delete-set', set: sourcesSet(structure.prefixLength) });
   else transaction.add({ op: 'flush-chain', chain: structure.name });
 }
 
 function rewriteFirewall(composition: TableComposition, node: NodeRules, transaction: Transaction): void {
-  const firewall = nodeChains(node, sourceLengths(composition)).find(({ chain }) => chain.name === 'firewall-check')!;
+  const firewall = nodeChains(node, sourceLengths(composition)).find(
+    ({ chain }) => chain.name === 'firewall-check',
+  )!;
   transaction.add({ op: 'flush-chain', chain: firewall.chain.name });
   transaction.addRules(firewall);
 }
