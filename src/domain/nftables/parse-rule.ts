@@ -85,9 +85,8 @@ const FORMS: readonly (readonly [RegExp, Make])[] = [
     if (timeoutSeconds === undefined) return undefined;
     return withKey(family, text, (key) => ({ kind: 'remember', key, set: set!, timeoutSeconds }));
   }),
-  form(
-    `meta l4proto \\{ (?:tcp|6), (?:udp|17), (?:sctp|132) \\} dnat (?:ip6? )?(?:addr \\. port )?to ${KEY} map @${NAME}`,
-    (family, [text, map]) => withKey(family, text, (key) => ({ kind: 'dnat', key, map: map! })),
+  form(`dnat (?:ip6? )?(?:addr \\. port )?to ${KEY} map @${NAME}`, (family, [text, map]) =>
+    withKey(family, text, (key) => ({ kind: 'dnat', key, map: map! })),
   ),
   form('masquerade fully-random', () => ({ kind: 'masquerade' })),
   form('(reject|drop|return)', (_, [kind]) => ({ kind: kind as 'reject' | 'drop' | 'return' })),

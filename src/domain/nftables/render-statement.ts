@@ -43,8 +43,8 @@ export function renderStatement(family: IpFamily, statement: Statement): string 
       return `update @${safeName(statement.set)} { ${renderKey(family, statement.key)} timeout ${timeout}s }`;
     }
     case 'dnat':
-      // The kernel takes a port for translation only where the transport protocol is known to have ports.
-      return `meta l4proto { tcp, udp, sctp } dnat ${nftFamily(family)} to ${renderMap(family, statement)}`;
+      // nft takes a port only after a statement that implies a transport protocol, such as `th dport`: the compiler's task.
+      return `dnat ${nftFamily(family)} to ${renderMap(family, statement)}`;
     case 'masquerade':
       return 'masquerade fully-random';
     case 'reject':
