@@ -25,7 +25,10 @@ export class LazyKubernetesSource implements ClusterSource {
       import('../adapters/kubernetes/api-client.js'),
     ]);
     const { kubeconfig, master, nodeName } = this.connection;
-    const client = new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, this.clock);
+    const client = new ApiClient(
+      { ...(kubeconfig && { kubeconfig }), ...(master && { master }) },
+      this.clock,
+    );
     this.source = new KubernetesSource(client, { nodeName }, this.clock, this.logger);
     await this.source.start(sink, signal);
   }

@@ -14,7 +14,9 @@ import { withMode } from './configuration/proxy-configuration.js';
 /** Runs the program and answers its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   try {
-    const commandLine = settled(parseCommandLine(argv, { readFile: (path) => readFileSync(path, 'utf8'), hostname }));
+    const commandLine = settled(
+      parseCommandLine(argv, { readFile: (path) => readFileSync(path, 'utf8'), hostname }),
+    );
     const { verbosity, format } = commandLine.configuration.logging;
     const logger = PinoLogger.open({ verbosity, format: format === 'json' ? 'json' : 'text' });
     for (const warning of commandLine.warnings) logger.warn({}, warning);

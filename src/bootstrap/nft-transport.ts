@@ -6,7 +6,10 @@ import type { CommandLine } from './configuration/command-line.js';
  * The transport that was asked for, or with `auto` netlink where it is to be had and the nft tool elsewhere. Rejects
  * when the one that was asked for is not to be had.
  */
-export async function openNftTransport(wish: CommandLine['nftTransport'], logger: Logger): Promise<NftTransport> {
+export async function openNftTransport(
+  wish: CommandLine['nftTransport'],
+  logger: Logger,
+): Promise<NftTransport> {
   if (wish !== 'cli') {
     try {
       const { NetlinkNftTransport } = await import('../adapters/nftables/netlink/netlink-transport.js');

@@ -3,7 +3,14 @@ import type { NftTransport } from '../adapters/nftables/transport.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
-import { CLUSTER_EVENTS, CLUSTER_SOURCE, HEALTH_SERVER, METRICS_SERVER, NFT_TRANSPORT, SYNC_LOOPS } from './identifiers.js';
+import {
+  CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
+  HEALTH_SERVER,
+  METRICS_SERVER,
+  NFT_TRANSPORT,
+  SYNC_LOOPS,
+} from './identifiers.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { nftablesModule } from './modules/nftables-module.js';
 import { processModule } from './modules/process-module.js';

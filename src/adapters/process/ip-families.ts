@@ -4,6 +4,8 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 /** The families that this kernel serves: IPv6 only where it is compiled in and not switched off (spec/server.md 5.2). */
 export function supportedFamilies(proc = '/proc'): readonly IpFamily[] {
   const disabled = `${proc}/sys/net/ipv6/conf/all/disable_ipv6`;
-  const hasIPv6 = existsSync(`${proc}/net/if_inet6`) && !(existsSync(disabled) && readFileSync(disabled, 'utf8').trim() === '1');
+  const hasIPv6 =
+    existsSync(`${proc}/net/if_inet6`) &&
+    !(existsSync(disabled) && readFileSync(disabled, 'utf8').trim() === '1');
   return hasIPv6 ? ['IPv4', 'IPv6'] : ['IPv4'];
 }

@@ -85,6 +85,9 @@ export class NodeContexts {
   private warnAboutLoopback(address: string): void {
     if (this.warned.has(address)) return;
     this.warned.add(address);
-    this.logger.error({ address }, 'node ports on loopback addresses are not supported in nftables mode; left out');
+    this.logger.error(
+      { address },
+      'node ports on loopback addresses are not supported in nftables mode; left out',
+    );
   }
 }

@@ -4,12 +4,19 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 /** Where a service port stands on its way into the kernel. Times are milliseconds since the epoch. */
 export type ServiceStatus =
   | { readonly state: 'pending'; readonly since: number }
-  | { readonly state: 'programmed'; readonly since: number; /** A frontend that another service port holds. */ readonly note?: string }
+  | {
+      readonly state: 'programmed';
+      readonly since: number;
+      /** A frontend that another service port holds. */ readonly note?: string;
+    }
   | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
 
 /** The status of every service port, per family. */
 export class ServiceStatuses {
-  private readonly byFamily: Record<IpFamily, Map<ServicePortKey, ServiceStatus>> = { IPv4: new Map(), IPv6: new Map() };
+  private readonly byFamily: Record<IpFamily, Map<ServicePortKey, ServiceStatus>> = {
+    IPv4: new Map(),
+    IPv6: new Map(),
+  };
   private readonly failedKeys: Record<IpFamily, Set<ServicePortKey>> = { IPv4: new Set(), IPv6: new Set() };
 
   get(family: IpFamily, key: ServicePortKey): ServiceStatus | undefined {

@@ -68,7 +68,10 @@ export class SyncFamily {
     return result;
   }
 
-  private async applyChanges(updated: readonly ForwardingChange[], network: NodeNetwork): Promise<ApplyResult> {
+  private async applyChanges(
+    updated: readonly ForwardingChange[],
+    network: NodeNetwork,
+  ): Promise<ApplyResult> {
     try {
       return await this.backend.apply(updated, network);
     } catch (error) {
@@ -87,19 +90,30 @@ export class SyncFamily {
     const since = this.clock.now();
     const changed = updated ?? [...this.table.entries()].map((entry) => ({ key: entry.key, entry }));
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const notes = new Map(conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]));
+    const notes = new Map(
+      conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]),
+    );
     for (const { key, entry } of changed) {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
       if (reason !== undefined) {
         const attempts = previous?.state === 'failed' ? previous.attempts + 1 : 1;
         this.statuses.set(family, key, { state: 'failed', since, reason, attempts });
-        this.logger.error({ family, service: key, reason, attempts }, 'service port could not be programmed; it keeps what it had');
+        this.logger.error(
+          { family, service: key, reason, attempts },
+          'service port could not be programmed; it keeps what it had',
+        );
       } else if (entry) {
         const note = notes.get(key);
-        if (previous?.state === 'failed') this.logger.info({ family, service: key }, 'service port programmed after all');
-        if (note !== undefined) this.logger.warn({ family, service: key, note }, 'frontend claimed by two services');
-        this.statuses.set(family, key, { state: 'programmed', since, ...(note === undefined ? {} : { note }) });
+        if (previous?.state === 'failed')
+          this.logger.info({ family, service: key }, 'service port programmed after all');
+        if (note !== undefined)
+          this.logger.warn({ family, service: key, note }, 'frontend claimed by two services');
+        this.statuses.set(family, key, {
+          state: 'programmed',
+          since,
+          ...(note === undefined ? {} : { note }),
+        });
       } else {
         this.statuses.remove(family, key);
       }

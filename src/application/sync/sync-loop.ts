@@ -120,7 +120,10 @@ export class SyncLoop {
     const now = this.clock.now();
     this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
     this.state = 'idle';
-    if (failed) this.schedule(Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))));
+    if (failed)
+      this.schedule(
+        Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))),
+      );
     else if (!this.pending.empty) this.schedule();
     this.scheduleVerification();
   }
@@ -142,14 +145,21 @@ export class SyncLoop {
         programmingLatencies: changes.triggerTimes.map((time) => (now - time) / 1000),
         noLocalEndpoints: this.sync.table.noLocalEndpoints,
       });
-      if (full) this.logger.info({ family, services: this.sync.table.size, written, ms: Math.round(now - start) }, 'programmed everything');
+      if (full)
+        this.logger.info(
+          { family, services: this.sync.table.size, written, ms: Math.round(now - start) },
+          'programmed everything',
+        );
       this.reportFirst(undefined);
       return false;
     } catch (error) {
       this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
       this.failures++;
       this.pending.everyServiceChanged();
-      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; nothing was changed, will try again');
+      this.logger.error(
+        { family, error, attempt: this.failures },
+        'sync failed; nothing was changed, will try again',
+      );
       this.observer.finished(family, {
         ok: false,
         full: true,
@@ -195,7 +205,8 @@ export class SyncLoop {
         this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
         this.observer.repaired(this.family, written);
       }
-      this.glancePeriod = compared && written === 0 ? Math.min(this.periods.syncPeriod, this.glancePeriod * 2) : GLANCE_PERIOD;
+      this.glancePeriod =
+        compared && written === 0 ? Math.min(this.periods.syncPeriod, this.glancePeriod * 2) : GLANCE_PERIOD;
     } catch (error) {
       this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
     }

@@ -39,7 +39,8 @@ export class ObjectReports {
 
 /** `namespace/name` of a raw object, as far as it has them, for the log. */
 export function rawName(object: unknown): string {
-  const metadata = (object as { metadata?: { namespace?: unknown; name?: unknown } } | null | undefined)?.metadata;
+  const metadata = (object as { metadata?: { namespace?: unknown; name?: unknown } } | null | undefined)
+    ?.metadata;
   const parts = [metadata?.namespace, metadata?.name].filter((part) => typeof part === 'string');
   return JSON.stringify(parts.join('/').slice(0, 330)).slice(1, -1) || '(without a name)';
 }

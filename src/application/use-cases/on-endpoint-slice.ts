@@ -43,7 +43,8 @@ export class OnEndpointSlice implements ObjectUseCase {
     for (const { service, family } of changes) {
       this.loops.note(family, (pending) => {
         pending.serviceChanged(service);
-        if (triggerTime !== undefined && triggerTime > this.startTime) pending.triggered(service, triggerTime);
+        if (triggerTime !== undefined && triggerTime > this.startTime)
+          pending.triggered(service, triggerTime);
       });
     }
   }

@@ -36,7 +36,8 @@ export class OnNode implements ObjectUseCase {
   }
 
   deleted({ name }: ObjectReference): void {
-    if (name === this.nodeName) this.logger.warn({ node: name }, 'own Node was deleted; its last form counts on');
+    if (name === this.nodeName)
+      this.logger.warn({ node: name }, 'own Node was deleted; its last form counts on');
   }
 }
 

@@ -20,7 +20,9 @@ export class OnService implements ObjectUseCase {
     const name = rawName(object);
     const { value, ignored, problems } = readService(object);
     this.reports.report('Service', name, problems, value !== undefined);
-    const changed = value ? this.state.applyService(value) : ignored !== undefined && this.state.removeService(name);
+    const changed = value
+      ? this.state.applyService(value)
+      : ignored !== undefined && this.state.removeService(name);
     this.note(name, changed);
   }
 

@@ -10,16 +10,26 @@ export async function once(commandLine: CommandLine, logger: Logger): Promise<nu
   const transport = await openNftTransport(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   const { configuration } = commandLine;
-  const silent = { ...commandLine, configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' } };
+  const silent = {
+    ...commandLine,
+    configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' },
+  };
   const container = composeProxy(silent, families, transport, logger);
   const proxy = new Proxy(container);
   try {
     await proxy.start();
     const outcomes = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
     const failures = families.flatMap((family) =>
-      container.get(SERVICE_STATUSES).failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
+      container
+        .get(SERVICE_STATUSES)
+        .failures(family)
+        .map(({ key, reason }) => `${key} (${family}): ${reason}`),
     );
-    const reasons = [...outcomes.flatMap((error) => error ?? []), ...failures, ...container.get(OBJECT_REPORTS).rejected];
+    const reasons = [
+      ...outcomes.flatMap((error) => error ?? []),
+      ...failures,
+      ...container.get(OBJECT_REPORTS).rejected,
+    ];
     for (const reason of reasons) process.stderr.write(`not programmed: ${reason}\n`);
     return reasons.length === 0 ? 0 : 1;
   } finally {

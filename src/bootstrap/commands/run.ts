@@ -10,7 +10,13 @@ export async function run(commandLine: CommandLine, logger: Logger): Promise<num
   const transport = await openNftTransport(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   logger.info(
-    { version: versionLine(), mode: 'nftables', transport: transport.name, families, node: commandLine.nodeName },
+    {
+      version: versionLine(),
+      mode: 'nftables',
+      transport: transport.name,
+      families,
+      node: commandLine.nodeName,
+    },
     'starting',
   );
   const proxy = new Proxy(composeProxy(commandLine, families, transport, logger));

@@ -13,7 +13,10 @@ export function nftablesModule(transport: NftTransport): ContainerModule {
       .toDynamicValue((context) =>
         context
           .get(FAMILIES)
-          .map((family) => new NftablesBackend(family, transport, context.get(GENERATION_WATCH), context.get(LOGGER))),
+          .map(
+            (family) =>
+              new NftablesBackend(family, transport, context.get(GENERATION_WATCH), context.get(LOGGER)),
+          ),
       )
       .inSingletonScope();
   });

@@ -7,7 +7,11 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { CLOCK, COMMAND_LINE, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
 
 /** What this process and machine are: its command line, log, time and addresses. */
-export function processModule(commandLine: CommandLine, families: readonly IpFamily[], logger: Logger): ContainerModule {
+export function processModule(
+  commandLine: CommandLine,
+  families: readonly IpFamily[],
+  logger: Logger,
+): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(COMMAND_LINE).toConstantValue(commandLine);
     bind(FAMILIES).toConstantValue(families);

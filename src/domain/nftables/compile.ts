@@ -11,6 +11,7 @@ import { addressBits } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
 import type { Fragment, Part, PlacedElement } from './fragment.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
+import { FIRST_NUMBER } from './node-rules.js';
 import { formatPriority } from './priority.js';
 import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
@@ -109,11 +110,11 @@ class FrontendPart implements Part {
     const ids = this.#ids;
     if (ids) {
       this.#limited(endpoints).forEach(({ text }, number) => {
-        this.place(sticky, `${this.frontendKey} . ${number}`, formatPriority(ids.get(text)!));
+        this.place(sticky, this.#numbered(number), formatPriority(ids.get(text)!));
       });
     } else {
       endpoints.forEach(({ address, port }, number) => {
-        this.place(direct, `${this.frontendKey} . ${number}`, `${address} . ${port}`);
+        this.place(direct, this.#numbered(number), `${address} . ${port}`);
       });
     }
   }
@@ -148,9 +149,20 @@ class FrontendPart implements Part {
     }
   }
 
+  #numbered(number: number): string {
+    return `${this.frontendKey} . ${numberText(number)}`;
+  }
+
   #limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
     return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
   }
+}
+
+const numberTexts: string[] = [];
+
+/** The text of the number of the endpoint at a place in its list; few of them serve everything. */
+function numberText(place: number): string {
+  return (numberTexts[place] ??= formatPriority(FIRST_NUMBER + place));
 }
 
 function shared(set: SetDefinition, element: SetElement): Part {

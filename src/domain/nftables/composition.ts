@@ -2,7 +2,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import { sameElements, type Fragment, type Part } from './fragment.js';
 import type { Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
-import { TableDelta } from './table-delta.js';
+import type { TableDelta } from './table-delta.js';
 
 interface Claim {
   readonly owner: ServicePortKey;

@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { FIRST_ENDPOINT_ID } from './node-rules.js';
+import { FIRST_NUMBER } from './node-rules.js';
 
 const ID_SPAN = 0x7ffffffe;
 
@@ -19,7 +19,7 @@ export function endpointIds({
     let offset = hash(`${key} ${text}`) % ID_SPAN;
     while (taken.has(offset)) offset = (offset + 1) % ID_SPAN;
     taken.add(offset);
-    ids.set(text, FIRST_ENDPOINT_ID + offset);
+    ids.set(text, FIRST_NUMBER + offset);
   }
   return ids;
 }

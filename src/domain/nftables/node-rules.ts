@@ -13,8 +13,11 @@ export interface ChainRules {
   readonly rules: readonly Rule[];
 }
 
-/** Ids of sticky endpoints have the top bit set: they stay in the packet's priority until it leaves. */
-export const FIRST_ENDPOINT_ID = 0x80000000;
+/**
+ * Numbers and ids of endpoints have the top bit set. They are still in the packet's priority when it is translated, and
+ * are known by that bit when it leaves.
+ */
+export const FIRST_NUMBER = 0x80000000;
 
 export function localTrafficStatement(detector: LocalTrafficDetector, is: Comparison): Statement {
   return detector.kind === 'cidr'
@@ -90,7 +93,7 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
 }
 
 /**
- * Last before the packet leaves: the priority that carried an endpoint's id is cleared, marked packets are masqueraded
+ * Last before the packet leaves: the priority that carried an endpoint's number is cleared, marked packets are masqueraded
  * and lose the mark, and so are pods that were sent to themselves.
  */
 function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[] {
@@ -98,7 +101,7 @@ function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[]
     {
       statements: [
         { kind: 'translated' },
-        { kind: 'priority-at-least', value: FIRST_ENDPOINT_ID },
+        { kind: 'priority-at-least', value: FIRST_NUMBER },
         { kind: 'set-priority', to: 'none' },
       ],
     },

@@ -41,6 +41,10 @@ type Make = (family: IpFamily, parts: readonly (string | undefined)[]) => Statem
 /** Each form of a statement, and what it means. The first that fits is taken. */
 const FORMS: readonly (readonly [RegExp, Make])[] = [
   form(`(?:meta )?priority set none`, () => ({ kind: 'set-priority', to: 'none' })),
+  form('(?:meta )?priority set numgen random mod (\\d+)(?: offset (\\d+))?', (_, [modulus, offset]) => ({
+    kind: 'set-priority',
+    to: { modulus: Number(modulus), offset: Number(offset ?? 0) },
+  })),
   form(`(?:meta )?priority set ${KEY} map @${NAME}`, (family, [key, map]) =>
     withKey(family, key, (to) => ({ kind: 'set-priority', to: { key: to, map: map! } })),
   ),

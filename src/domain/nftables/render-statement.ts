@@ -29,7 +29,7 @@ export function renderStatement(family: IpFamily, statement: Statement): string 
     case 'verdict-map':
       return `${renderKey(family, statement.key)} vmap @${safeName(statement.map)}`;
     case 'set-priority':
-      return `meta priority set ${statement.to === 'none' ? 'none' : renderMap(family, statement.to)}`;
+      return `meta priority set ${renderPriority(family, statement.to)}`;
     case 'priority-at-least':
       return `meta priority >= ${formatPriority(safeNumber('priority', statement.value, 0, MAX_UINT32))}`;
     case 'mark-has':
@@ -116,4 +116,11 @@ function renderMark(bit: number): string {
 
 function not(comparison: Comparison): string {
   return comparison === '==' ? '' : '!= ';
+}
+
+function renderPriority(family: IpFamily, to: Extract<Statement, { kind: 'set-priority' }>['to']): string {
+  if (to === 'none') return 'none';
+  if ('map' in to) return renderMap(family, to);
+  const draw = `numgen random mod ${safeNumber('modulus', to.modulus, 1, MAX_UINT32)}`;
+  return to.offset === 0 ? draw : `${draw} offset ${safeNumber('offset', to.offset, 1, MAX_UINT32)}`;
 }

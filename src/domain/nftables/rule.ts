@@ -15,6 +15,12 @@ export type KeyField =
 
 export type Key = readonly KeyField[];
 
+/** A number drawn from [offset, offset + modulus), each with the same chance: `numgen random mod M offset O`. */
+export interface RandomNumber {
+  readonly modulus: number;
+  readonly offset: number;
+}
+
 export type Comparison = '==' | '!=';
 
 /**
@@ -43,7 +49,10 @@ export type Statement =
   | { readonly kind: 'translated' }
   | { readonly kind: 'member'; readonly key: Key; readonly set: string; readonly is: Comparison }
   | { readonly kind: 'verdict-map'; readonly key: Key; readonly map: string }
-  | { readonly kind: 'set-priority'; readonly to: 'none' | { readonly key: Key; readonly map: string } }
+  | {
+      readonly kind: 'set-priority';
+      readonly to: 'none' | RandomNumber | { readonly key: Key; readonly map: string };
+    }
   | { readonly kind: 'priority-at-least'; readonly value: number }
   | { readonly kind: 'mark-has'; readonly bit: number }
   | { readonly kind: 'mark-set'; readonly bit: number }

@@ -2,7 +2,7 @@ import type { FrontendVariant } from './keys.js';
 import { AFFINITY, setsOf } from './sets.js';
 import type { KeyField, Rule, Statement } from './rule.js';
 import type { NodeNetwork } from '../forwarding/node-network.js';
-import { localTrafficStatement } from './node-rules.js';
+import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
 
 /**
  * What is done with the traffic of a frontend, apart from its addresses: one chain serves all frontends of a class.
@@ -68,16 +68,16 @@ export function classRules(trafficClass: TrafficClass, node: NodeNetwork): reado
 }
 
 /**
- * The random number is part of the key. A packet that met the table just before an endpoint went may draw a number that
- * is gone when it looks it up; number 0 exists as long as any endpoint does, so the second rule catches it.
+ * A number is drawn, and with the frontend it is the key to an endpoint. A packet that met the table just before an
+ * endpoint went may draw a number that is gone when it looks it up; the first number exists as long as any endpoint
+ * does, so the second rule catches it.
  */
 function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
   const { endpoints, shortCircuitEndpoints } = setsOf(variant);
   const map = (kind === 'pick' ? endpoints : shortCircuitEndpoints).name;
   return [
-    { statements: [{ kind: 'set-priority', to: 'none' }] },
-    { statements: translate(variant, random(count), map) },
-    ...(count > 1 ? [{ statements: translate(variant, random(1), map) }] : []),
+    { statements: [draw(count), ...translate(variant, map)] },
+    ...(count > 1 ? [{ statements: [draw(1), ...translate(variant, map)] }] : []),
   ];
 }
 
@@ -89,10 +89,7 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
   const map = (kind === 'pick' ? affinityIds : shortCircuitAffinityIds).name;
   const remember: Statement = { kind: 'goto', chain: rememberChain(variant, affinitySeconds) };
-  const takeId = (number: KeyField): Statement => ({
-    kind: 'set-priority',
-    to: { key: [...variant.fields, number], map },
-  });
+  const takeId: Statement = { kind: 'set-priority', to: { key: withPriority(variant), map } };
   const sticks: Statement = {
     kind: 'member',
     key: [{ field: 'priority' }, { field: 'saddr' }],
@@ -101,10 +98,10 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   };
   return [
     ...Array.from({ length: count }, (_, offset) => ({
-      statements: [takeId({ field: 'random', modulus: 1, offset }), sticks, remember],
+      statements: [draw(1, offset), takeId, sticks, remember],
     })),
-    { statements: [takeId(random(count)), remember] },
-    ...(count > 1 ? [{ statements: [takeId(random(1)), remember] }] : []),
+    { statements: [draw(count), takeId, remember] },
+    ...(count > 1 ? [{ statements: [draw(1), takeId, remember] }] : []),
   ];
 }
 
@@ -113,7 +110,7 @@ export function rememberRules(variant: FrontendVariant, affinitySeconds: number)
   const key: readonly KeyField[] = [{ field: 'priority' }, { field: 'saddr' }];
   return [
     { statements: [{ kind: 'remember', key, set: AFFINITY.name, timeoutSeconds: affinitySeconds }] },
-    { statements: translate(variant, { field: 'priority' }, setsOf(variant).affinityEndpoints.name) },
+    { statements: translate(variant, setsOf(variant).affinityEndpoints.name) },
   ];
 }
 
@@ -143,14 +140,19 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): read
   return rules;
 }
 
-function random(modulus: number): KeyField {
-  return { field: 'random', modulus, offset: 0 };
+/** Draws the number of one of `count` endpoints, from the one at `first` on. */
+function draw(count: number, first = 0): Statement {
+  return { kind: 'set-priority', to: { modulus: count, offset: FIRST_NUMBER + first } };
+}
+
+function withPriority(variant: FrontendVariant): readonly KeyField[] {
+  return [...variant.fields, { field: 'priority' }];
 }
 
 /** nft wants to see the transport protocol in the rule before it accepts a port translation; port 0 is never used. */
-function translate(variant: FrontendVariant, last: KeyField, map: string): readonly Statement[] {
+function translate(variant: FrontendVariant, map: string): readonly Statement[] {
   return [
     { kind: 'dport', is: '!=', port: 0 },
-    { kind: 'dnat', key: [...variant.fields, last], map },
+    { kind: 'dnat', key: withPriority(variant), map },
   ];
 }
