@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,11 @@ const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
 async function measure(services: number, endpoints: number): Promise<Measurement> {
   const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-bench-'));
   const host = new BenchHost();
+  const tidy = () => {
+    host.remove();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', tidy);
   try {
     host.create();
     const { output } = await host.run(process.execPath, inProcess, String(services), String(endpoints));
@@ -36,8 +42,8 @@ async function measure(services: number, endpoints: number): Promise<Measurement
       peakBytes: Math.max(start.peakBytes, restart.result.peakBytes),
     };
   } finally {
-    host.remove();
-    await rm(folder, { recursive: true, force: true });
+    tidy();
+    process.off('exit', tidy);
   }
 }
 
@@ -52,6 +58,8 @@ function natural(option: string, text: string): number {
     throw new Error(`--${option} takes a positive number, not "${text}"`);
   return number;
 }
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 const { values } = parseArgs({
   options: { services: { type: 'string' }, endpoints: { type: 'string', default: '5' } },

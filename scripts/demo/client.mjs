@@ -1,17 +1,16 @@
 /**
- * The client outside the node. Reads one line of JSON for each round, `{ "requests": N, "targets": ["host:port", …] }`,
- * sends so many requests to every target, each over a new connection, and answers with one line of JSON: for every
+ * The client outside the node. Reads one line of JSON for each round, `{ "requests": N, "patience": MS, "targets": ["host:port", …] }`,
+ * sends so many requests to every target, each over a new connection, waits so long for each answer, and answers with one line of JSON: for every
  * target how often which answer came. Ends when its input is closed.
  */
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 
-const PATIENCE_MS = 1000;
 const failures = { ECONNREFUSED: 'refused', ENETUNREACH: 'unreachable', EHOSTUNREACH: 'unreachable' };
 
-function ask(target) {
+function ask(target, patience) {
   return new Promise((resolve) => {
-    const request = get(`http://${target}/`, { agent: false, timeout: PATIENCE_MS }, (response) => {
+    const request = get(`http://${target}/`, { agent: false, timeout: patience }, (response) => {
       let body = '';
       response.on('data', (chunk) => (body += chunk));
       response.on('end', () => resolve(body.trim()));
@@ -25,14 +24,14 @@ function ask(target) {
   });
 }
 
-async function tally(target, requests) {
-  const answers = await Promise.all(Array.from({ length: requests }, () => ask(target)));
+async function tally(target, requests, patience) {
+  const answers = await Promise.all(Array.from({ length: requests }, () => ask(target, patience)));
   const counts = {};
   for (const answer of answers.sort()) counts[answer] = (counts[answer] ?? 0) + 1;
   return counts;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { requests, targets } = JSON.parse(line);
-  console.log(JSON.stringify(await Promise.all(targets.map((target) => tally(target, requests)))));
+  const { requests, patience, targets } = JSON.parse(line);
+  console.log(JSON.stringify(await Promise.all(targets.map((target) => tally(target, requests, patience)))));
 }

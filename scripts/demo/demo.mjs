@@ -2,15 +2,18 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { event, logLine, say, summary, tallies } from './display.mjs';
-import { readTargets } from './examples.mjs';
+import { isManifest, readTargets } from './examples.mjs';
 import { BACKEND_ADDRESSES } from './network.mjs';
 import { Visitor } from './visitor.mjs';
 
 const backendProgram = fileURLToPath(new URL('backend.mjs', import.meta.url));
 const BACKEND_PORT = '8080';
 const READY_WITHIN_MS = 20_000;
+/** Short: a probe that was sent before the rules were there waits in vain. */
+const PROBE_PATIENCE_MS = 100;
 const ROUND_EVERY_MS = 1000;
 const SUMMARY_EVERY_MS = 5000;
+const SAVED_AFTER_MS = 50;
 /** Enough that a living one of three backends is practically never missed by chance: 3 · (2/3)⁴⁰ < 10⁻⁶. */
 const REQUESTS = 40;
 
@@ -23,6 +26,7 @@ export class Demo {
   #visitor;
   #failure;
   #edited = new AbortController();
+  #editTimer;
 
   constructor(network, proxy, examples, signal) {
     this.#network = network;
@@ -64,7 +68,7 @@ export class Demo {
 
   async #answers() {
     const targets = readTargets(this.#examples);
-    const counts = await this.#visitor.ask(targets, 1);
+    const counts = await this.#visitor.ask(targets, 1, PROBE_PATIENCE_MS);
     return counts.some((answers) => Object.keys(answers).some(isBackend));
   }
 
@@ -76,6 +80,7 @@ export class Demo {
     say(`${REQUESTS} requests from the client to each address, each over a new connection:`);
     while (!this.#signal.aborted) {
       if (this.#failure) throw this.#failure;
+      this.#edited = new AbortController();
       const targets = readTargets(this.#examples);
       const counts = await this.#visitor.ask(targets, REQUESTS);
       const isNews = ({ address }, index) => known.get(address) !== Object.keys(counts[index]).join();
@@ -113,18 +118,22 @@ export class Demo {
 
   /** Until the next round is due, the examples are edited, or the demo ends. */
   async #pause() {
-    this.#edited = new AbortController();
     const signal = AbortSignal.any([this.#signal, this.#edited.signal]);
     await delay(ROUND_EVERY_MS, undefined, { signal }).catch(() => {});
   }
 
-  /** Somebody saved an example: look at once. */
+  /** Somebody saved an example: look at once, when the several events that one save makes are over. */
   edited(name) {
-    event(`${name} was edited`);
-    this.#edited.abort();
+    if (!isManifest(name)) return;
+    clearTimeout(this.#editTimer);
+    this.#editTimer = setTimeout(() => {
+      event(`${name} was edited`);
+      this.#edited.abort();
+    }, SAVED_AFTER_MS);
   }
 
   async stop() {
+    clearTimeout(this.#editTimer);
     await this.#visitor?.leave();
   }
 }

@@ -19,7 +19,7 @@ export function topology(network) {
   say('A client outside, a node, and three web servers, each in a network namespace of this machine:');
   say();
   say(`  ${client} ─── ${node} ─┬─ ${first}`);
-  say(`  ${margin}${'kubeproxy runs here'.padEnd(node.length)}  ├─ ${second}`);
+  say(`  ${margin}${'with kubeproxy'.padEnd(node.length)}  ├─ ${second}`);
   say(`  ${margin}${' '.repeat(node.length)}  └─ ${third}`);
   say();
 }

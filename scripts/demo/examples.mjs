@@ -6,11 +6,15 @@ import { NODE_ADDRESS } from './network.mjs';
 /** Every address at which the Services of the folder can be reached from outside. A file that does not parse is left out. */
 export function readTargets(folder) {
   return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name))
+    .filter(isManifest)
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b))
     .flatMap((name) => parse(join(folder, name)))
-    .filter((object) => object?.kind === 'Service')
+    .filter((object) => object?.kind === 'Service' && object.metadata?.name)
     .flatMap(targetsOf);
+}
+
+export function isManifest(name) {
+  return /^[^.].*\.ya?ml$/.test(name);
 }
 
 /** The main example first. */
@@ -18,11 +22,15 @@ function rank(name) {
   return name.startsWith('web.') ? 0 : 1;
 }
 
+/** Nothing while a file does not parse, or is just being replaced. */
 function parse(file) {
-  const documents = parseAllDocuments(readFileSync(file, 'utf8'));
-  return documents.some((document) => document.errors.length > 0)
-    ? []
-    : documents.map((document) => document.toJS());
+  try {
+    return parseAllDocuments(readFileSync(file, 'utf8'))
+      .filter(({ errors }) => errors.length === 0)
+      .map((document) => document.toJS());
+  } catch {
+    return [];
+  }
 }
 
 function targetsOf({ metadata, spec }) {

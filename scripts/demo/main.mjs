@@ -43,7 +43,13 @@ function parse(args) {
     throw new Error(`--for takes a number of seconds, not "${values.for}".`);
   if (!/^[a-z0-9-]{1,40}$/.test(values.prefix))
     throw new Error('--prefix takes small letters, digits and dashes.');
-  return { prefix: values.prefix, examples: relative('', resolve(values.examples)) || '.', seconds };
+  return { prefix: values.prefix, examples: short(values.examples), seconds };
+}
+
+/** The folder as one would type it. */
+function short(folder) {
+  const path = relative('', folder);
+  return path.startsWith('..') ? resolve(folder) : path || '.';
 }
 
 async function run(network, examples, seconds, stop) {

@@ -17,9 +17,9 @@ export class Visitor {
   }
 
   /** For each target how often which answer came: `[{ 'backend-1': 13, refused: 2 }, …]`. */
-  async ask(targets, requests) {
+  async ask(targets, requests, patience = 1000) {
     this.#child.stdin.write(
-      `${JSON.stringify({ requests, targets: targets.map(({ address }) => address) })}\n`,
+      `${JSON.stringify({ requests, patience, targets: targets.map(({ address }) => address) })}\n`,
     );
     const { value, done } = await this.#lines.next();
     if (done) throw new Error('the client ended unexpectedly');

@@ -1,0 +1,22 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+describe('npm run bench', () => {
+  it('measures one size, finds a restart without writes, and leaves nothing behind', async () => {
+    const bench = run(process.execPath, ['bench/run.mjs', '--services', '40', '--endpoints', '3']);
+    const { stdout } = await bench;
+    const lines = stdout.trim().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toMatch(/^\| 40 × 3 \|.*, 0 writes \| \d+ MB \|$/);
+    expect(await readdir('/run/netns')).not.toContain(`bench-${bench.child.pid}`);
+  });
+
+  it('says what is wrong with its arguments', async () => {
+    await expect(run(process.execPath, ['bench/run.mjs', '--services', 'many'])).rejects.toThrow(
+      '--services takes a positive number, not "many"',
+    );
+  });
+});
