@@ -1,9 +1,12 @@
 import { probe } from '../kernel/probe.js';
-import { ProxyProcess, transportNames } from '../kernel/proxy-process.js';
+import { ProxyProcess, transportNames, type TransportName } from '../kernel/proxy-process.js';
+import { contentsOf, readTable } from '../kernel/ruleset.js';
 import { Testbed } from '../kernel/testbed.js';
-import { readScenario, scenarioNames, type Scenario } from './scenarios.js';
+import { readScenario, scenarioNames, type Step } from './scenarios.js';
 
 const names = await scenarioNames();
+/** What each transport had written at the end of a scenario. */
+const left: Record<TransportName, Map<string, object>> = { netlink: new Map(), cli: new Map() };
 
 /** Real packets through the real program's rules meet what they met with kube-proxy 1.36 in nftables mode. */
 describe.each(transportNames)('nftables mode over %s', (transport) => {
@@ -14,29 +17,43 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
   afterAll(() => testbed.close());
   beforeEach(() => testbed.flushNode());
 
-  async function follow(proxy: ProxyProcess, { steps }: Scenario): Promise<void> {
-    for (const { number, objects, packets } of steps) {
-      if (number > 1) await proxy.change(objects);
-      const verdicts = await probe(testbed, objects);
-      expect({ step: number, ...verdicts.ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
-      expect({ step: number, ...verdicts.ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    }
+  async function expectRecordedPackets({ number, objects, packets }: Step): Promise<void> {
+    const { ipv4, ipv6 } = await probe(testbed, objects);
+    expect({ step: number, ...ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
+    expect({ step: number, ...ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
+  }
+
+  async function tables(): Promise<object> {
+    const [ip, ip6] = await Promise.all([readTable(testbed.node, 'ip'), readTable(testbed.node, 'ip6')]);
+    return { ip: contentsOf(ip), ip6: contentsOf(ip6) };
   }
 
   it.each(names)('treats packets as kube-proxy does in %s', async (name) => {
-    const scenario = await readScenario(name);
-    const { config, steps } = scenario;
-    const proxy = await ProxyProcess.start({
-      host: testbed.node,
-      transport,
-      config,
-      objects: steps[0]!.objects,
-    });
+    const { config, steps } = await readScenario(name);
+    const [first, ...later] = steps as [Step, ...Step[]];
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport, config, objects: first.objects });
     try {
-      await follow(proxy, scenario);
+      await expectRecordedPackets(first);
+      for (const step of later) {
+        await proxy.change(step.objects);
+        await expectRecordedPackets(step);
+      }
+      left[transport].set(name, await tables());
       expect(await proxy.stop('SIGTERM')).toBe(0);
+      if (later.length > 0) {
+        await testbed.flushNode();
+        await proxy.startAgain();
+        expect(await tables()).toEqual(left[transport].get(name));
+      }
     } finally {
       await proxy.remove();
     }
+  });
+});
+
+describe('both transports', () => {
+  it.each(names)('leave the same tables in %s', (name) => {
+    expect(left.cli.get(name)).toBeDefined();
+    expect(left.cli.get(name)).toEqual(left.netlink.get(name));
   });
 });

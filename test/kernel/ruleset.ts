@@ -9,7 +9,10 @@ export interface TableObject {
   readonly name: string;
   /** Chains: hook and policy first, then rules, each with its handle. Maps and sets: type and flags. */
   readonly lines: readonly string[];
-  /** Of maps and sets, sorted, for their order in the kernel means nothing. */
+  /**
+   * Of maps and sets, sorted, for their order in the kernel means nothing. None of dynamic ones: those elements come
+   * from packets, and their time left differs at every look.
+   */
   readonly elements: readonly string[];
   readonly handle: string;
 }
@@ -45,34 +48,27 @@ function tableObject(found: {
 }): TableObject {
   const { kind, name, handle, body } = found;
   const start = kind === 'chain' ? -1 : body.findIndex((line) => line.startsWith('elements = {'));
-  const elements =
-    start < 0
-      ? []
-      : body
-          .slice(start)
-          .join(' ')
-          .replace(/^elements = \{|\}$/g, '')
-          .split(',')
-          .map((element) => element.trim())
-          .sort();
-  return { kind, name, handle, lines: start < 0 ? body : body.slice(0, start), elements };
+  if (start < 0) return { kind, name, handle, lines: body, elements: [] };
+  const lines = body.slice(0, start);
+  return { kind, name, handle, lines, elements: lines.some(isDynamic) ? [] : elementsOf(body.slice(start)) };
 }
 
-/**
- * What stands in the objects, without what differs between two times of writing it: handles, and the elements that
- * packets put in.
- */
+const isDynamic = (line: string): boolean => /^flags .*dynamic/.test(line);
+
+function elementsOf(lines: readonly string[]): string[] {
+  const list = lines.join(' ').replace(/^elements = \{|\}$/g, '');
+  return list
+    .split(',')
+    .map((element) => element.trim())
+    .sort();
+}
+
+/** What stands in the objects, without the handles, which differ between two times of writing the same. */
 export function contentsOf(objects: ReadonlyMap<string, TableObject>): Record<string, object> {
-  const contents = [...objects].map(([key, { lines, elements }]) => {
-    const filledByPackets = lines.some((line) => /^flags .*dynamic/.test(line));
-    return [
-      key,
-      {
-        lines: lines.map((line) => line.replace(/ # handle \d+$/, '')),
-        elements: filledByPackets ? [] : elements,
-      },
-    ] as const;
-  });
+  const contents = [...objects].map(([key, { lines, elements }]): [string, object] => [
+    key,
+    { lines: lines.map((line) => line.replace(/ # handle \d+$/, '')), elements },
+  ]);
   return Object.fromEntries(contents);
 }
 
@@ -82,6 +78,7 @@ export function contentsOf(objects: ReadonlyMap<string, TableObject>): Record<st
  */
 export class RulesetMonitor {
   private readonly lines: string[] = [];
+  private sentinels = 0;
 
   private constructor(private readonly child: ResultPromise) {
     createInterface({ input: child.stdout! }).on('line', (line) => this.lines.push(line));
@@ -120,8 +117,6 @@ export class RulesetMonitor {
     );
     return this.lines.indexOf(`add table inet ${sentinel}`);
   }
-
-  private sentinels = 0;
 
   private async mark(host: Host, name = 'sentinel'): Promise<void> {
     await host.run(['nft', '-f', '-'], `add table inet ${name}`);

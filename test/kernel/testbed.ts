@@ -60,6 +60,7 @@ export class Testbed {
   /**
    * Adds a host on the pod network of the node, wired to it by a veth pair of its own and reached by a host route,
    * as most network plug-ins do it.
+   * An address of 10.244.1.0/24 is reached from `pod` through a service only: for `pod` that network is its own wire.
    * @param name appended to the test bed's prefix; at most 11 characters, as `veth` + name is its interface
    */
   async addPod(name: string, ipv4: string, ipv6?: string): Promise<Host> {
