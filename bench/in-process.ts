@@ -1,8 +1,99 @@
-/**
+import 'reflect-metadata';
+import { MemoryLogger } from '../src/adapters/fakes/memory-logger.js';
+import type { SyncObserver } from '../src/application/ports/sync-observer.js';
+import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
+import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
+import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
+import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
+import { openNftTransport } from '../src/bootstrap/nft-transport.js';
+import { composeProxy } from '../src/bootstrap/proxy.js';
+import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from './cluster.js';
+import type { InProcessResult } from './report.js';
+
+/*
  * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS` prints
  * InProcessResult as one line of JSON. Runs in the namespace of the BenchHost.
  */
-import type { InProcessResult } from './report.js';
 
-const result: InProcessResult = {};
-console.log(JSON.stringify(result));
+const CHANGES = 2_000;
+const BURST = 1_000;
+
+/** Calls back when the next sync of IPv4 is finished. */
+class FinishedSyncs implements SyncObserver {
+  private waiting: (() => void) | undefined;
+
+  next(): Promise<void> {
+    return new Promise((resolve) => (this.waiting = resolve));
+  }
+
+  finished(family: string): void {
+    if (family !== 'IPv4') return;
+    this.waiting?.();
+    this.waiting = undefined;
+  }
+
+  loopStarted(): void {}
+  queued(): void {}
+  repaired(): void {}
+  serviceEvent(): void {}
+  endpointSliceEvent(): void {}
+}
+
+function deliver(events: ClusterEvents, objects: Iterable<readonly ['Service' | 'EndpointSlice', object]>): void {
+  for (const [kind, object] of objects) events.applied(kind, object);
+}
+
+async function measure(services: number, endpoints: number): Promise<InProcessResult> {
+  const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
+  const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
+  const commandLine = { ...asked, configuration: withMode(asked.configuration, 'nftables') };
+  const logger = new MemoryLogger();
+  const transport = await openNftTransport('auto', logger);
+  const container = composeProxy(commandLine, ['IPv4', 'IPv6'], transport, logger);
+  const syncs = new FinishedSyncs();
+  container.unbind(SYNC_OBSERVER);
+  container.bind(SYNC_OBSERVER).toConstantValue(syncs);
+  const events = container.get(CLUSTER_EVENTS);
+  const loops = container.get(SYNC_LOOPS);
+
+  const objects: (readonly ['Service' | 'EndpointSlice', object])[] = [];
+  for (let index = 0; index < services; index++) {
+    objects.push(['Service', service(index)], ['EndpointSlice', endpointSlice(index, endpoints)]);
+  }
+  const began = performance.now();
+  events.applied('Node', node());
+  events.applied('ServiceCIDR', serviceCidr());
+  deliver(events, objects);
+  for (const kind of ['Node', 'ServiceCIDR', 'Service', 'EndpointSlice'] as const) events.synced(kind);
+  await Promise.all(loops.map((loop) => loop.firstAttempt));
+  const firstSync = performance.now() - began;
+
+  const times: number[] = [];
+  for (let change = 1; change <= CHANGES; change++) {
+    const slice = endpointSlice((change * 7919) % services, endpoints, change);
+    const finished = syncs.next();
+    const start = performance.now();
+    events.applied('EndpointSlice', slice);
+    await finished;
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+
+  const burstObjects = Array.from({ length: BURST }, (_, index) =>
+    endpointSlice((index * 104_729) % services, endpoints, CHANGES + 1 + index),
+  );
+  const burstStart = performance.now();
+  const burstDone = syncs.next();
+  for (const slice of burstObjects) events.applied('EndpointSlice', slice);
+  await burstDone;
+  const burst = performance.now() - burstStart;
+
+  const problems = [...logger.at('error'), ...logger.at('warn')];
+  if (problems.length > 0) throw new Error(`the run was not clean: ${JSON.stringify(problems.slice(0, 3))}`);
+  await Promise.all(loops.map((loop) => loop.stop()));
+  await transport.close();
+  return { firstSync, changeP50: times[CHANGES / 2]!, changeP99: times[Math.floor(CHANGES * 0.99)]!, burst };
+}
+
+const [services = '1000', endpoints = '5'] = process.argv.slice(2);
+console.log(JSON.stringify(await measure(Number(services), Number(endpoints))));
