@@ -38,16 +38,16 @@ const HEX = '0x([0-9a-f]{1,8})';
 
 type Make = (family: IpFamily, parts: readonly (string | undefined)[]) => Statement | undefined;
 
-/** Each form of a statement, and what it means. The first that fits is taken. */
+/** Each form of a statement, and what it means. The first that fits is taken, so the longer of two goes first. */
 const FORMS: readonly (readonly [RegExp, Make])[] = [
   form(`(?:meta )?priority set none`, () => ({ kind: 'set-priority', to: 'none' })),
+  form(`(?:meta )?priority set ${KEY} map @${NAME}`, (family, [key, map]) =>
+    withKey(family, key, (to) => ({ kind: 'set-priority', to: { key: to, map: map! } })),
+  ),
   form('(?:meta )?priority set numgen random mod (\\d+)(?: offset (\\d+))?', (_, [modulus, offset]) => ({
     kind: 'set-priority',
     to: { modulus: Number(modulus), offset: Number(offset ?? 0) },
   })),
-  form(`(?:meta )?priority set ${KEY} map @${NAME}`, (family, [key, map]) =>
-    withKey(family, key, (to) => ({ kind: 'set-priority', to: { key: to, map: map! } })),
-  ),
   form(`(?:meta )?priority >= (none|root|[0-9a-f]*:[0-9a-f]*)`, (_, [value]) => ({
     kind: 'priority-at-least',
     value: parsePriority(value!),

@@ -92,7 +92,11 @@ export function statement(family: IpFamily): fc.Arbitrary<Statement> {
     fc.record({ kind: kind('verdict-map'), key: keys, map: name }),
     fc.record({
       kind: kind('set-priority'),
-      to: fc.oneof(fc.constant('none' as const), fc.record({ key: keys, map: name })),
+      to: fc.oneof(
+        fc.constant('none' as const),
+        fc.record({ modulus: fc.integer({ min: 1, max: 5000 }), offset: uint32 }),
+        fc.record({ key: keys, map: name }),
+      ),
     }),
     fc.record({ kind: kind('priority-at-least'), value: uint32 }),
     fc.record({ kind: fc.constantFrom('mark-has' as const, 'mark-set' as const, 'mark-flip' as const), bit }),

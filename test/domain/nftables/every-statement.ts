@@ -49,6 +49,11 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
     one({ kind: 'verdict-map', key: [{ field: 'priority' }], map: 'classes' }, 'meta priority vmap @classes'),
     one({ kind: 'verdict-map', key: FRONTEND, map: 'verdicts' }, `${frontend} vmap @verdicts`),
     one({ kind: 'set-priority', to: 'none' }, 'meta priority set none'),
+    one({ kind: 'set-priority', to: { modulus: 3, offset: 0 } }, 'meta priority set numgen random mod 3'),
+    one(
+      { kind: 'set-priority', to: { modulus: 1, offset: 0x80000000 } },
+      'meta priority set numgen random mod 1 offset 2147483648',
+    ),
     one(
       { kind: 'set-priority', to: { key: FRONTEND, map: 'services' } },
       `meta priority set ${frontend} map @services`,

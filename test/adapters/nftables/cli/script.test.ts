@@ -9,7 +9,7 @@ const elements = (count: number) =>
 
 const OPERATIONS: readonly Operation[] = [
   { op: 'add-table', comment: 'x' },
-  { op: 'add-elements', set: SET, elements: elements(5000) },
+  { op: 'add-elements', set: SET, elements: elements(9000) },
   { op: 'delete-elements', set: SET, elements: [] },
   { op: 'delete-chain', chain: 'c' },
   { op: 'delete-elements', set: SET, elements: elements(3) },
@@ -31,7 +31,7 @@ describe('a script for nft', () => {
         expect('elements' in described && described.elements[element]!.key).toBe(text.replace(',', ''));
       }
     }
-    expect(found).toBe(5003);
+    expect(found).toBe(9003);
     expect(script.locate(0)).toBeUndefined();
   });
 
