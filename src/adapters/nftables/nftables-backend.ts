@@ -59,11 +59,10 @@ export class NftablesBackend implements Backend {
     this.node = node;
     const candidates = new Map<ServicePortKey, { wanted: Fragment; former: undefined }>();
     const failed: ServiceFailure[] = [];
-    const ignored = new TableDelta();
     for (const entry of entries) {
       const wanted = this.compiled(entry, failed);
       if (!wanted) continue;
-      this.composition.replace(entry.key, wanted, ignored);
+      this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
     const { written, failed: refused } = await this.reconcile(candidates);
@@ -166,7 +165,7 @@ export class NftablesBackend implements Backend {
         if (culprits.size === 0) return this.halve(pending, failed);
         for (const [key, reason] of culprits) {
           failed.push({ key, reason });
-          this.composition.replace(key, pending.get(key)!.former, new TableDelta());
+          this.composition.replace(key, pending.get(key)!.former);
           pending.delete(key);
         }
       }
@@ -175,7 +174,7 @@ export class NftablesBackend implements Backend {
 
   /** Takes all candidates back, repairs the table without them, and tries them again in ever smaller groups. */
   private async halve(pending: Candidates, failed: readonly ServiceFailure[]): Promise<Outcome> {
-    for (const [key, { former }] of pending) this.composition.replace(key, former, new TableDelta());
+    for (const [key, { former }] of pending) this.composition.replace(key, former);
     const base = await this.reconcile(new Map());
     const rest = await this.tryGroups([...pending]);
     return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
@@ -193,7 +192,7 @@ export class NftablesBackend implements Backend {
       return { written: transaction.operations.length, failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
-      for (const [key, { former }] of group) this.composition.replace(key, former, new TableDelta());
+      for (const [key, { former }] of group) this.composition.replace(key, former);
       if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
       const middle = group.length >> 1;
       const one = await this.tryGroups(group.slice(0, middle));

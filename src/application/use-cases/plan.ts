@@ -3,7 +3,6 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import { TableComposition } from '../../domain/nftables/composition.js';
 import { renderTable } from '../../domain/nftables/render-text.js';
-import { TableDelta } from '../../domain/nftables/table-delta.js';
 import { tableImage } from '../../domain/nftables/table-image.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { FamilyContext } from '../sync/sync-family.js';
@@ -20,8 +19,7 @@ export function planNftables(
       const table = new ForwardingTable();
       table.update(state, state.serviceKeys(), forwarding);
       const composition = new TableComposition();
-      const delta = new TableDelta();
-      for (const entry of table.entries()) composition.replace(entry.key, compileNftables(entry), delta);
+      for (const entry of table.entries()) composition.replace(entry.key, compileNftables(entry));
       return renderTable(family, tableImage(composition, network));
     })
     .join('\n');

@@ -87,12 +87,7 @@ class FrontendPart implements Part {
   readonly #ids: Ids | undefined;
 
   place(set: SetDefinition, key: string, value?: string, comment?: string): void {
-    const element: SetElement = {
-      key,
-      ...(value === undefined ? {} : { value }),
-      ...(comment === undefined ? {} : { comment }),
-    };
-    this.elements.push({ set, element });
+    this.elements.push({ set, key, value, comment });
   }
 
   /** Leads the frontend to the chain of its class. */
@@ -166,5 +161,5 @@ function numberText(place: number): string {
 }
 
 function shared(set: SetDefinition, element: SetElement): Part {
-  return { key: `${set.name} ${element.key}`, elements: [{ set, element }], uses: [] };
+  return { key: `${set.name} ${element.key}`, elements: [{ set, ...element }], uses: [] };
 }

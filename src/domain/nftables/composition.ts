@@ -1,7 +1,6 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { sameElements, type Fragment, type Part } from './fragment.js';
+import { sameElements, type Fragment, type Part, type PlacedElement } from './fragment.js';
 import type { Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
 import type { TableDelta } from './table-delta.js';
 
 interface Claim {
@@ -32,7 +31,7 @@ export class TableComposition {
   }
 
   /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
-  replace(owner: ServicePortKey, fragment: Fragment | undefined, delta: TableDelta): void {
+  replace(owner: ServicePortKey, fragment: Fragment | undefined, delta?: TableDelta): void {
     const former = new Map((this.fragments.get(owner) ?? []).map((part) => [part.key, part]));
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
@@ -54,9 +53,9 @@ export class TableComposition {
   }
 
   /** Every element that a fragment puts into the table, with the service port that holds it. */
-  *elements(): Iterable<{ set: SetDefinition; element: SetElement; owner: ServicePortKey }> {
+  *elements(): Iterable<{ element: PlacedElement; owner: ServicePortKey }> {
     for (const [first] of this.claims.values()) {
-      for (const { set, element } of first!.part.elements) yield { set, element, owner: first!.owner };
+      for (const element of first!.part.elements) yield { element, owner: first!.owner };
     }
   }
 
@@ -69,7 +68,7 @@ export class TableComposition {
     });
   }
 
-  private claim(owner: ServicePortKey, part: Part, delta: TableDelta): void {
+  private claim(owner: ServicePortKey, part: Part, delta: TableDelta | undefined): void {
     const present = this.claims.get(part.key);
     const others = present?.filter((claim) => claim.owner !== owner) ?? [];
     const claims = [...others, { owner, part }];
@@ -78,7 +77,7 @@ export class TableComposition {
     this.switchHolder(present?.[0], claims[0], delta);
   }
 
-  private release(owner: ServicePortKey, key: string, delta: TableDelta): void {
+  private release(owner: ServicePortKey, key: string, delta: TableDelta | undefined): void {
     const present = this.claims.get(key) ?? [];
     const remaining = present.filter((claim) => claim.owner !== owner);
     if (remaining.length > 0) this.claims.set(key, remaining);
@@ -86,28 +85,32 @@ export class TableComposition {
     this.switchHolder(present[0], remaining[0], delta);
   }
 
-  private switchHolder(before: Claim | undefined, after: Claim | undefined, delta: TableDelta): void {
+  private switchHolder(
+    before: Claim | undefined,
+    after: Claim | undefined,
+    delta: TableDelta | undefined,
+  ): void {
     if (before === after) return;
-    for (const { set, element } of before?.part.elements ?? []) delta.remove(set, element, before!.owner);
-    for (const { set, element } of after?.part.elements ?? []) delta.add(set, element, after!.owner);
+    for (const element of before?.part.elements ?? []) delta?.remove(element.set, element, before!.owner);
+    for (const element of after?.part.elements ?? []) delta?.add(element.set, element, after!.owner);
     for (const structure of after?.part.uses ?? []) this.use(structure, delta);
     for (const structure of before?.part.uses ?? []) this.abandon(structure, delta);
   }
 
-  private use(structure: Structure, delta: TableDelta): void {
+  private use(structure: Structure, delta: TableDelta | undefined): void {
     const user = this.users.get(structure.name);
     if (user) {
       user.count++;
       return;
     }
     this.users.set(structure.name, { structure, count: 1 });
-    delta.structureCame(structure);
+    delta?.structureCame(structure);
   }
 
-  private abandon(structure: Structure, delta: TableDelta): void {
+  private abandon(structure: Structure, delta: TableDelta | undefined): void {
     const user = this.users.get(structure.name)!;
     if (--user.count > 0) return;
     this.users.delete(structure.name);
-    delta.structureWent(structure);
+    delta?.structureWent(structure);
   }
 }

@@ -2,9 +2,8 @@ import type { Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
 
 /** An element and the set or map it stands in. */
-export interface PlacedElement {
+export interface PlacedElement extends SetElement {
   readonly set: SetDefinition;
-  readonly element: SetElement;
 }
 
 /**
@@ -27,7 +26,7 @@ export function sameElements(one: Part, other: Part): boolean {
     one.elements.length === other.elements.length &&
     one.elements.every((placed, index) => {
       const its = other.elements[index]!;
-      return placed.set === its.set && sameElement(placed.element, its.element);
+      return placed.set === its.set && sameElement(placed, its);
     })
   );
 }
