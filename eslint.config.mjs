@@ -35,10 +35,20 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^(?!\\.|ipaddr\\.js$|node:crypto$)', message: 'The domain is pure: no I/O, no framework.' }] },
+        {
+          patterns: [
+            {
+              regex: '^(?!\\.|ipaddr\\.js$|node:crypto$)',
+              message: 'The domain is pure: no I/O, no framework.',
+            },
+          ],
+        },
       ],
       'no-restricted-globals': ['error', 'process', 'console', 'setTimeout', 'setInterval', 'fetch'],
-      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'The domain has no clock.' }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'The domain has no clock.' },
+      ],
     },
   },
   {
@@ -46,18 +56,35 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^(?!\\.|node:)', message: 'The application knows only ports: no framework, no library.' }] },
+        {
+          patterns: [
+            {
+              regex: '^(?!\\.|node:)',
+              message: 'The application knows only ports: no framework, no library.',
+            },
+          ],
+        },
       ],
     },
   },
-  { files: ['test/**/*.ts'], rules: { 'max-lines': 'off', '@typescript-eslint/no-non-null-assertion': 'off' } },
+  {
+    files: ['test/**/*.ts'],
+    rules: { 'max-lines': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
   {
     files: ['**/*.mjs', 'bin/**'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['process', 'console', 'URL', 'setTimeout', 'clearTimeout', 'performance', 'AbortController', 'AbortSignal'].map(
-          (name) => [name, 'readonly'],
-        ),
+        [
+          'process',
+          'console',
+          'URL',
+          'setTimeout',
+          'clearTimeout',
+          'performance',
+          'AbortController',
+          'AbortSignal',
+        ].map((name) => [name, 'readonly']),
       ),
     },
   },
