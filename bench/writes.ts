@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchHost, collect } from './host.js';
 
-const PATIENCE_MS = 60_000;
+const FIRST_PATIENCE_MS = 250;
+const LAST_PATIENCE_MS = 64_000;
+const POLL_MS = 20;
 
 /**
  * How many nf_tables transactions are committed on the host while the work runs, by what `nft monitor` tells. A
@@ -25,14 +27,19 @@ export async function countWrites<Result>(
   }
 }
 
-/** Commits transactions that change nothing, until the monitor tells of one. */
+/**
+ * Commits transactions that change nothing, until the monitor tells of one. The monitor reads all rules first and begins
+ * anew when a transaction comes between, so it is given more time after each.
+ */
 async function mark(host: BenchHost, seen: () => string, name: string): Promise<void> {
   const table = `ip bench-mark-${name}`;
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!seen().includes(`delete table ${table}\n# new generation`)) {
-    if (Date.now() > deadline) throw new Error('nft monitor does not tell of transactions');
-    if (name === 'before' || !seen().includes(table))
-      await host.run('nft', `add table ${table}; delete table ${table}`);
-    await delay(200);
+  for (let patience = FIRST_PATIENCE_MS; patience <= LAST_PATIENCE_MS; patience *= 2) {
+    await host.run('nft', `add table ${table}; delete table ${table}`);
+    const deadline = Date.now() + patience;
+    while (Date.now() < deadline) {
+      if (seen().includes(`delete table ${table}\n# new generation`)) return;
+      await delay(POLL_MS);
+    }
   }
+  throw new Error(`nft monitor does not tell of transactions; it said: ${seen().slice(-300)}`);
 }
