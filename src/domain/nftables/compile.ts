@@ -39,7 +39,7 @@ export function compileNftables(entry: ForwardingEntry): Fragment {
 type Ids = ReadonlyMap<string, number>;
 
 function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | undefined): Part {
-  const part = new FrontendPart(entry, frontend, ids);
+  const part = new FrontendBuilder(entry, frontend, ids);
   const { cluster = [], local = [] } = entry.endpoints;
   const list = frontend.policy === 'Local' ? local : cluster;
   const sets = setsOf(part.variant);
@@ -58,33 +58,39 @@ function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | 
     part.identify(list);
   }
   if (frontend.kind === 'load-balancer-ip') part.restrictSources();
-  return part;
+  return part.build();
 }
 
-/** Collects the elements of one frontend. */
-class FrontendPart implements Part {
+/** Collects what one frontend puts into the table. */
+class FrontendBuilder {
   readonly variant: FrontendVariant;
   readonly frontendKey: string;
-  readonly key: string;
-  readonly frontend: string;
   readonly comment: string;
-  readonly elements: PlacedElement[] = [];
-  readonly uses: Structure[] = [];
+  private readonly elements: PlacedElement[] = [];
+  private readonly uses: Structure[] = [];
 
-  constructor(entry: ForwardingEntry, { address, port }: Frontend, ids: Ids | undefined) {
-    this.#entry = entry;
-    this.#ids = ids;
-    const { protocol } = entry.name;
-    const protocolPort = `${protocol.toLowerCase()} . ${port}`;
+  constructor(
+    private readonly entry: ForwardingEntry,
+    private readonly frontend: Frontend,
+    private readonly ids: Ids | undefined,
+  ) {
+    const { address, port } = frontend;
+    const protocolPort = `${entry.name.protocol.toLowerCase()} . ${port}`;
     this.variant = address === undefined ? BY_NODE_PORT : BY_ADDRESS;
     this.frontendKey = address === undefined ? protocolPort : `${address} . ${protocolPort}`;
-    this.key = this.frontendKey;
-    this.frontend = `${address === undefined ? `node port ${port}` : hostPort(address, port)}/${protocol}`;
     this.comment = displayName(entry.name).slice(0, MAX_COMMENT);
   }
 
-  readonly #entry: ForwardingEntry;
-  readonly #ids: Ids | undefined;
+  build(): Part {
+    const { address, port } = this.frontend;
+    const where = address === undefined ? `node port ${port}` : hostPort(address, port);
+    return {
+      key: this.frontendKey,
+      frontend: `${where}/${this.entry.name.protocol}`,
+      elements: this.elements,
+      uses: this.uses,
+    };
+  }
 
   place(set: SetDefinition, key: string, value?: string, comment?: string): void {
     this.elements.push({ set, key, value, comment });
@@ -92,8 +98,8 @@ class FrontendPart implements Part {
 
   /** Leads the frontend to the chain of its class. */
   dispatch(map: SetDefinition, kind: TrafficClass['kind'], endpoints: number): void {
-    const { affinitySeconds } = this.#entry;
-    const count = this.#ids ? Math.min(endpoints, MAX_AFFINITY_ENDPOINTS) : endpoints;
+    const { affinitySeconds } = this.entry;
+    const count = this.ids ? Math.min(endpoints, MAX_AFFINITY_ENDPOINTS) : endpoints;
     const trafficClass: TrafficClass = { variant: this.variant, kind, count, affinitySeconds };
     const comment = kind === 'short-circuit' ? undefined : this.comment;
     this.place(map, this.frontendKey, formatPriority(classNumber(trafficClass)), comment);
@@ -102,21 +108,21 @@ class FrontendPart implements Part {
 
   /** Numbers the endpoints of a list: with affinity their ids, otherwise where they are. */
   list(endpoints: readonly Endpoint[], direct: SetDefinition, sticky: SetDefinition): void {
-    const ids = this.#ids;
+    const ids = this.ids;
     if (ids) {
-      this.#limited(endpoints).forEach(({ text }, number) => {
-        this.place(sticky, this.#numbered(number), formatPriority(ids.get(text)!));
+      limited(endpoints).forEach(({ text }, number) => {
+        this.place(sticky, this.numbered(number), formatPriority(ids.get(text)!));
       });
     } else {
       endpoints.forEach(({ address, port }, number) => {
-        this.place(direct, this.#numbered(number), `${address} . ${port}`);
+        this.place(direct, this.numbered(number), `${address} . ${port}`);
       });
     }
   }
 
   /** With affinity: where the endpoint of each id is. */
   identify(endpoints: readonly Endpoint[]): void {
-    const ids = this.#ids;
+    const ids = this.ids;
     if (!ids) return;
     for (const { text, address, port } of endpoints) {
       const key = `${this.frontendKey} . ${formatPriority(ids.get(text)!)}`;
@@ -126,7 +132,7 @@ class FrontendPart implements Part {
 
   /** A virtual address may itself be the source of the node's own packets, so ranges that cover the node admit it. */
   restrictSources(): void {
-    const { sourceRanges, sourceRangesCoverNode, frontends, family } = this.#entry;
+    const { sourceRanges, sourceRangesCoverNode, frontends, family } = this.entry;
     if (sourceRanges.length === 0) return;
     this.place(FIREWALL_IPS, this.frontendKey, undefined, this.comment);
     const virtual = frontends
@@ -144,13 +150,13 @@ class FrontendPart implements Part {
     }
   }
 
-  #numbered(number: number): string {
+  private numbered(number: number): string {
     return `${this.frontendKey} . ${numberText(number)}`;
   }
+}
 
-  #limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-    return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
-  }
+function limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
 }
 
 const numberTexts: string[] = [];
