@@ -17,5 +17,6 @@ export async function until(
     }
     await sleep(20);
   }
-  throw new Error(`waited ${timeoutMs} ms in vain until ${what}`, { cause: last });
+  const reason = last instanceof Error ? `:\n${last.message}` : '';
+  throw new Error(`waited ${timeoutMs} ms in vain until ${what}${reason}`, { cause: last });
 }
