@@ -1,0 +1,1 @@
+export const compileLayout = 1;
