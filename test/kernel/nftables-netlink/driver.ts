@@ -1,9 +1,17 @@
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
-import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
+import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
+import { attributesOf } from '../../../src/adapters/nftables/netlink/table-reader.js';
+import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
+import { NETLINK_NETFILTER, NLM_F_DUMP, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Rule } from '../../../src/domain/nftables/rule.js';
-import type { Operation, SetDefinition, SetElement } from '../../../src/domain/nftables/table.js';
+import {
+  TABLE_NAME,
+  type Operation,
+  type SetDefinition,
+  type SetElement,
+} from '../../../src/domain/nftables/table.js';
 import { serve } from '../driver.js';
 
 /** Drives the netlink transport from inside a namespace. */
@@ -49,6 +57,31 @@ const handlers = {
     sets: sets.map((set) => transport.fingerprintSet(family, set)),
   }),
 
+  /** All that the kernel keeps of each set, as numbers and bytes, but for its handle. */
+  async rawSets(family: IpFamily): Promise<string[]> {
+    const writer = new MessageWriter();
+    const start = writer.beginMessage(nf.GETSET, NLM_F_REQUEST | NLM_F_DUMP, 1);
+    writer.putWord(nf.familyWord(family));
+    writer.putText(nf.SET.TABLE, TABLE_NAME);
+    writer.endMessage(start);
+    const socket = NetlinkSocket.open(NETLINK_NETFILTER);
+    await socket.send(writer.bytes, writer.length);
+    const sets: string[] = [];
+    await socket.receiveAnswer(1, false, (message) => {
+      const attributes = attributesOf(message);
+      const parts: string[] = [];
+      const handle = 16;
+      while (attributes.next()) {
+        if (attributes.type === nf.SET.NAME) parts.unshift(attributes.text());
+        else if (attributes.type !== handle)
+          parts.push(`${attributes.type}=${attributes.value().toString('hex')}`);
+      }
+      sets.push(parts.join(' '));
+    });
+    socket.close();
+    return sets;
+  },
+
   /** From now on, replies have so little room. */
   async shrinkReceiveBuffer(receiveBuffer: number) {
     await transport.close();
@@ -61,7 +94,7 @@ const handlers = {
     const address = (start: string, number: number) =>
       family === 'IPv4'
         ? `${start}${number >> 16}.${(number >> 8) & 255}.${number & 255}`
-        : `${start}${(1 + (number >> 16)).toString(16)}::${(1 + (number & 0xffff)).toString(16)}`;
+        : `${start}${Math.floor(1 + number / 10_000).toString(16)}::${(1 + (number % 10_000)).toString(16)}`;
     const elements: SetElement[] = Array.from({ length: count }, (_, index) => ({
       key: `${address(prefix[0]!, Math.floor(index / 5))} . tcp . 80 . ${index % 5}`,
       value: `${address(prefix[1]!, index)} . 8080`,

@@ -2,33 +2,20 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Rule } from '../../../domain/nftables/rule.js';
 import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
-import {
-  TABLE_NAME,
-  type ChainDefinition,
-  type Operation,
-  type SetDefinition,
-} from '../../../domain/nftables/table.js';
-import type { AttributeReader } from '../../netlink/attribute-reader.js';
+import { type ChainDefinition, type Operation, type SetDefinition } from '../../../domain/nftables/table.js';
 import { ENOENT, EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER, NLM_F_DUMP, NLM_F_REQUEST } from '../../netlink/protocol.js';
-import {
-  NftCommitError,
-  type ChainState,
-  type NftFailure,
-  type NftTransport,
-  type SetState,
-  type TableState,
-} from '../transport.js';
+import { NETLINK_NETFILTER, NLM_F_REQUEST } from '../../netlink/protocol.js';
+import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './batch-encoder.js';
 import { DisturbedReadError } from './disturbed-read-error.js';
 import { fingerprintChain, fingerprintRule, fingerprintSet } from './fingerprints.js';
 import * as nf from './nf-tables.js';
-import { setLayout } from './set-layout.js';
-import { attributesOf, ElementReader, readChain, readRule, readSet } from './table-reader.js';
+import { queryTable, type Ask, type Question } from './table-query.js';
+import { attributesOf } from './table-reader.js';
 
 const READ_ATTEMPTS = 10;
 /** So many bytes are encoded before others have their turn: about a millisecond's work. */
@@ -69,9 +56,10 @@ export class NetlinkNftTransport implements NftTransport {
 
   read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined> {
     return this.exclusively(async (socket) => {
+      const ask: Ask = (question) => this.ask(socket, nf.familyWord(family), question);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await this.readGeneration(socket);
-        const state = await this.readOnce(socket, family, expected);
+        const state = await queryTable(ask, family, expected);
         if (state !== 'disturbed' && before === (await this.readGeneration(socket))) return state;
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
@@ -169,128 +157,39 @@ export class NetlinkNftTransport implements NftTransport {
     return this.sequence;
   }
 
-  private async readOnce(
-    socket: NetlinkSocket,
-    family: IpFamily,
-    expected: readonly SetDefinition[],
-  ): Promise<TableState | undefined | 'disturbed'> {
-    const query = new TableQuery((type, name, flags, put, onMessage) =>
-      this.request(socket, name, type, flags, nf.familyWord(family), put, onMessage),
-    );
-    if (!(await query.tableExists())) return undefined;
-    const chains = await query.chains();
-    const fingerprints = chains && (await query.sets());
-    if (!chains || !fingerprints) return 'disturbed';
-    const sets = new Map<string, SetState>();
-    const layouts = new Map(expected.map((set) => [set.name, set]));
-    for (const [name, fingerprint] of fingerprints) {
-      const set = layouts.get(name);
-      const known = set?.dynamicSize === undefined && set && fingerprint === fingerprintSet(family, set);
-      const reader = known ? new ElementReader(setLayout(family, set)) : undefined;
-      if (reader && !(await query.elements(name, reader))) return 'disturbed';
-      sets.set(name, { fingerprint, elements: reader?.elements ?? new Map() });
-    }
-    return { chains, sets };
-  }
-
   private async readGeneration(socket: NetlinkSocket): Promise<number> {
     let generation = 0;
-    await this.request(socket, 'GETGEN', nf.GETGEN, 0, 0, undefined, (message) => {
+    const onMessage = (message: NetlinkMessage) => {
       const attributes = attributesOf(message);
       while (attributes.next()) if (attributes.type === nf.GENERATION_ID) generation = attributes.number();
-    });
+    };
+    await this.ask(socket, 0, { type: nf.GETGEN, name: 'GETGEN', flags: 0, onMessage });
     return generation;
   }
 
   /** Sends one request and hands on what is answered. False when what is asked for is not there. */
-  private async request(
+  private async ask(
     socket: NetlinkSocket,
-    name: string,
-    type: number,
-    flags: number,
-    family: number,
-    put: ((writer: MessageWriter) => void) | undefined,
-    onMessage: (message: NetlinkMessage) => void,
+    familyWord: number,
+    { type, name, flags, put, onMessage }: Question,
   ): Promise<boolean> {
     const { writer } = this;
     const sequence = this.nextSequence();
     this.sequence++;
     writer.length = 0;
     const start = writer.beginMessage(type, NLM_F_REQUEST | flags, sequence);
-    writer.putWord(family);
+    writer.putWord(familyWord);
     put?.(writer);
     writer.endMessage(start);
     await socket.send(writer.bytes, writer.length);
-    const { errno, explanation } = await socket.receiveAnswer(sequence, flags === 0, onMessage);
+    const { errno, explanation } = await socket.receiveAnswer(
+      sequence,
+      flags === 0,
+      onMessage ?? (() => undefined),
+    );
     if (errno === 0) return true;
     if (errno === ENOENT) return false;
     if (errno === EPERM) throw new NetlinkPermissionError(`the request ${name} of nf_tables`);
     throw new NetlinkRequestError(`${name} of nf_tables`, errno, explanation);
   }
-}
-
-type Ask = (
-  type: number,
-  name: string,
-  flags: number,
-  put: (writer: MessageWriter) => void,
-  onMessage: (message: NetlinkMessage) => void,
-) => Promise<boolean>;
-
-/** The questions that make up a read of the table. */
-class TableQuery {
-  constructor(private readonly ask: Ask) {}
-
-  tableExists(): Promise<boolean> {
-    return this.ask(
-      nf.GETTABLE,
-      'GETTABLE',
-      0,
-      (writer) => writer.putText(nf.TABLE.NAME, TABLE_NAME),
-      ignore,
-    );
-  }
-
-  /** Chains with the fingerprints of their rules in order; undefined when the table has gone. */
-  async chains(): Promise<ReadonlyMap<string, ChainState> | undefined> {
-    const chains = new Map<string, { fingerprint: string; rules: string[] }>();
-    await this.dump(nf.GETCHAIN, 'GETCHAIN', (attributes) => {
-      const chain = readChain(attributes);
-      if (chain) chains.set(chain.name, { fingerprint: chain.fingerprint, rules: [] });
-    });
-    const complete = await this.dump(nf.GETRULE, 'GETRULE', (attributes) => {
-      const { chain, fingerprint } = readRule(attributes);
-      chains.get(chain)?.rules.push(fingerprint);
-    });
-    return complete ? chains : undefined;
-  }
-
-  /** The fingerprints of the named sets; undefined when the table has gone. */
-  async sets(): Promise<ReadonlyMap<string, string> | undefined> {
-    const sets = new Map<string, string>();
-    const complete = await this.dump(nf.GETSET, 'GETSET', (attributes) => {
-      const set = readSet(attributes);
-      if (set) sets.set(set.name, set.fingerprint);
-    });
-    return complete ? sets : undefined;
-  }
-
-  /** False when the set has gone. */
-  elements(set: string, reader: ElementReader): Promise<boolean> {
-    const put = (writer: MessageWriter) => {
-      writer.putText(nf.ELEMENTS.TABLE, TABLE_NAME);
-      writer.putText(nf.ELEMENTS.SET, set);
-    };
-    return this.ask(nf.GETSETELEM, 'GETSETELEM', NLM_F_DUMP, put, (message) => reader.read(message));
-  }
-
-  /** All tables' names are attribute number 1. */
-  private dump(type: number, name: string, onEntry: (attributes: AttributeReader) => void): Promise<boolean> {
-    const put = (writer: MessageWriter) => writer.putText(1, TABLE_NAME);
-    return this.ask(type, name, NLM_F_DUMP, put, (message) => onEntry(attributesOf(message)));
-  }
-}
-
-function ignore(): void {
-  // Only whether there is an answer matters.
 }

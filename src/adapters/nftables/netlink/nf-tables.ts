@@ -45,6 +45,8 @@ export const SET = {
   DESCRIPTION: 9,
   ID: 10,
   USERDATA: 13,
+  /** Only in dumps of recent kernels. */
+  COUNT: 20,
 } as const;
 export const DESCRIPTION_SIZE = 1;
 export const ELEMENTS = { TABLE: 1, SET: 2, LIST: 3 } as const;

@@ -77,9 +77,18 @@ export function readRule(attributes: AttributeReader): { chain: string; fingerpr
   return { chain, fingerprint: comment === undefined ? expressions : `${expressions} # ${comment}` };
 }
 
-/** A named set; undefined for those that belong to a rule. */
-export function readSet(attributes: AttributeReader): { name: string; fingerprint: string } | undefined {
+/** A named set as it is listed. */
+export interface ListedSet {
+  readonly name: string;
+  readonly fingerprint: string;
+  /** How many elements it has; undefined on kernels that do not tell. */
+  readonly count: number | undefined;
+}
+
+/** Undefined for sets that belong to a rule. */
+export function readSet(attributes: AttributeReader): ListedSet | undefined {
   let name = '';
+  let count: number | undefined;
   const found = { flags: 0, keyType: 0, keyLength: 0, dataType: 0, dataLength: 0, size: 0 };
   while (attributes.next()) {
     switch (attributes.type) {
@@ -104,9 +113,14 @@ export function readSet(attributes: AttributeReader): { name: string; fingerprin
       case nf.SET.DESCRIPTION:
         found.size = readSize(attributes.nested());
         break;
+      case nf.SET.COUNT:
+        count = attributes.number();
+        break;
     }
   }
-  return found.flags & nf.SET_FLAG.ANONYMOUS ? undefined : { name, fingerprint: describeLayout(found) };
+  return found.flags & nf.SET_FLAG.ANONYMOUS
+    ? undefined
+    : { name, fingerprint: describeLayout(found), count };
 }
 
 function readSize(attributes: AttributeReader): number {
@@ -117,6 +131,8 @@ function readSize(attributes: AttributeReader): number {
 /** Reads the messages of a dump of elements. */
 export class ElementReader {
   readonly elements = new Map<string, SetElement>();
+  /** How many were read; more than there are elements when some came twice. */
+  seen = 0;
   private readonly entries = new AttributeReader(Buffer.alloc(0));
   private readonly entry = new AttributeReader(Buffer.alloc(0));
   private readonly data = new AttributeReader(Buffer.alloc(0));
@@ -144,6 +160,7 @@ export class ElementReader {
       else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
       else if (entry.type === nf.ELEMENT.USERDATA) comment = readComment(entry.value());
     }
+    this.seen++;
     this.elements.set(key, {
       key,
       ...(value !== undefined && { value }),
