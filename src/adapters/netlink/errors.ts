@@ -1,0 +1,61 @@
+import { errnoName } from './errno.js';
+
+/** Something went wrong with a netlink socket itself. */
+export abstract class NetlinkError extends Error {
+  protected constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Netlink cannot be used from this process at all; choose another way to the kernel. */
+export class NetlinkUnavailableError extends NetlinkError {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`netlink cannot be used: ${reason}`, options);
+  }
+}
+
+/** The kernel refuses this process. */
+export class NetlinkPermissionError extends NetlinkError {
+  constructor(attempt: string) {
+    super(
+      `${attempt}: not permitted: CAP_NET_ADMIN is needed in the user namespace that owns this network namespace`,
+    );
+  }
+}
+
+/** A system call failed. */
+export class NetlinkSystemError extends NetlinkError {
+  /** The kernel's name of the error, such as `EMSGSIZE`. */
+  readonly code: string;
+
+  constructor(
+    readonly call: string,
+    readonly errno: number,
+    advice = '',
+  ) {
+    super(`${call} on a netlink socket failed: ${errnoName(errno)}${advice === '' ? '' : ` (${advice})`}`);
+    this.code = errnoName(errno);
+  }
+}
+
+/** The kernel answered a request with an error. */
+export class NetlinkRequestError extends NetlinkError {
+  readonly code: string;
+
+  constructor(
+    readonly request: string,
+    readonly errno: number,
+    details = '',
+  ) {
+    super(`${request} was refused: ${errnoName(errno)}${details === '' ? '' : `: ${details}`}`);
+    this.code = errnoName(errno);
+  }
+}
+
+/** What came from the socket is not what the protocol promises. */
+export class NetlinkProtocolError extends NetlinkError {
+  constructor(what: string) {
+    super(`unexpected netlink reply: ${what}`);
+  }
+}

@@ -1,0 +1,182 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { EAGAIN, EINTR, EMSGSIZE, ENOBUFS, EPERM } from './errno.js';
+import { NetlinkPermissionError, NetlinkProtocolError, NetlinkSystemError } from './errors.js';
+import { loadLibc, type Libc } from './libc.js';
+import { readMessages, readReply, type KernelReply, type NetlinkMessage } from './message-reader.js';
+
+const AF_NETLINK = 16;
+const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
+const SOL_SOCKET = 1;
+const SO_SNDBUF = 7;
+const SO_RCVBUF = 8;
+const SO_SNDBUFFORCE = 32;
+const SO_RCVBUFFORCE = 33;
+const SOL_NETLINK = 270;
+const NETLINK_CAP_ACK = 10;
+const NETLINK_EXT_ACK = 11;
+const MSG_TRUNC = 0x20;
+const MSG_DONTWAIT = 0x40;
+
+/** The kernel fills at most 32 KiB into a datagram of a dump. */
+const RECEIVE_LENGTH = 64 * 1024;
+/** Requests from this size on are handed over on a thread of their own: the kernel works on them for milliseconds. */
+const BACKGROUND_LENGTH = 256 * 1024;
+/** What the kernel keeps of the send buffer for itself, generously. */
+const SEND_MARGIN = 4096;
+
+export interface NetlinkSocketOptions {
+  /** Bytes for replies that wait to be read. Each takes about 830 of them, whatever its size. */
+  readonly receiveBuffer?: number;
+  readonly libc?: Libc;
+}
+
+/** What the kernel had to say until it fell silent. */
+export interface Replies {
+  readonly replies: readonly KernelReply[];
+  /** Some were lost because they did not fit into the receive buffer. */
+  readonly lost: boolean;
+}
+
+/**
+ * A netlink socket in the network namespace of this process. The kernel works on a request while it is being sent: when
+ * `send` is done, all replies wait to be read, so nothing here ever waits for input. One request at a time.
+ */
+export class NetlinkSocket {
+  private readonly buffer = Buffer.allocUnsafeSlow(RECEIVE_LENGTH);
+  private sendBuffer = 0;
+
+  private constructor(
+    private readonly libc: Libc,
+    private fd: number,
+  ) {}
+
+  /**
+   * Opens a socket of the protocol (NETLINK_…). Throws NetlinkUnavailableError where the C library cannot be called,
+   * NetlinkSystemError where the kernel refuses.
+   */
+  static open(
+    protocol: number,
+    { receiveBuffer = 1024 * 1024, libc = loadLibc() }: NetlinkSocketOptions = {},
+  ) {
+    const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, protocol);
+    if (fd < 0) throw new NetlinkSystemError('socket', libc.errno());
+    const socket = new NetlinkSocket(libc, fd);
+    try {
+      const address = Buffer.alloc(12);
+      address.writeUInt16LE(AF_NETLINK, 0);
+      if (libc.bind(fd, address, address.length) < 0) throw new NetlinkSystemError('bind', libc.errno());
+      // Without these two, errors come without details but come all the same.
+      socket.setOption(SOL_NETLINK, NETLINK_EXT_ACK, 1);
+      socket.setOption(SOL_NETLINK, NETLINK_CAP_ACK, 1);
+      socket.setBuffer(SO_RCVBUFFORCE, SO_RCVBUF, receiveBuffer);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    return socket;
+  }
+
+  /** Sends a request: one message, or several that belong together. The buffer must not change until it is done. */
+  async send(bytes: Buffer, length: number): Promise<void> {
+    this.makeRoom(length);
+    for (;;) {
+      const { sent, errno } =
+        length < BACKGROUND_LENGTH
+          ? this.sendNow(bytes, length)
+          : await this.libc.sendInBackground(this.fd, bytes, length, 0);
+      if (sent === length) return;
+      if (sent >= 0) throw new NetlinkProtocolError(`only ${sent} of ${length} bytes were sent`);
+      if (errno === EINTR) continue;
+      if (errno === EPERM) throw new NetlinkPermissionError('send on a netlink socket');
+      const tooLong = `${length} bytes; CAP_NET_ADMIN is needed for larger send buffers`;
+      throw new NetlinkSystemError('send', errno, errno === EMSGSIZE ? tooLong : '');
+    }
+  }
+
+  /** Reads error messages and acknowledgements until there are no more. */
+  collectReplies(): Replies {
+    const replies: KernelReply[] = [];
+    let lost = false;
+    for (;;) {
+      const length = this.receive();
+      if (length === 'nothing') return { replies, lost };
+      if (length === 'lost') {
+        lost = true;
+        continue;
+      }
+      for (const message of readMessages(this.buffer, length)) {
+        const reply = readReply(message);
+        if (reply) replies.push(reply);
+      }
+    }
+  }
+
+  /**
+   * Reads the answer to a request that was just sent: hands each message on, and returns at the end of the dump, at an
+   * error, or after one message where `single`. Between datagrams others have their turn. Messages with another sequence
+   * number are leftovers of an earlier request and passed over.
+   */
+  async receiveAnswer(
+    sequence: number,
+    single: boolean,
+    onMessage: (message: NetlinkMessage) => void,
+  ): Promise<KernelReply> {
+    for (;;) {
+      const length = this.receive();
+      if (length === 'nothing') throw new NetlinkProtocolError('the answer ended early');
+      if (length === 'lost') throw new NetlinkSystemError('recv', ENOBUFS, 'part of the answer was lost');
+      for (const message of readMessages(this.buffer, length)) {
+        if (message.sequence !== sequence) continue;
+        const reply = readReply(message);
+        if (reply) return reply;
+        onMessage(message);
+        if (single) return { sequence, errno: 0 };
+      }
+      await breathe();
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.fd >= 0) this.libc.close(this.fd);
+    this.fd = -1;
+  }
+
+  private sendNow(bytes: Buffer, length: number): { sent: number; errno: number } {
+    const sent = this.libc.send(this.fd, bytes, length, 0);
+    return { sent, errno: sent < 0 ? this.libc.errno() : 0 };
+  }
+
+  /** Reads one datagram into the buffer, if there is one. */
+  private receive(): number | 'nothing' | 'lost' {
+    for (;;) {
+      const length = this.libc.recv(this.fd, this.buffer, this.buffer.length, MSG_DONTWAIT | MSG_TRUNC);
+      if (length > this.buffer.length)
+        throw new NetlinkProtocolError(`a datagram of ${length} bytes was cut off`);
+      if (length >= 0) return length;
+      const errno = this.libc.errno();
+      if (errno === EINTR) continue;
+      if (errno === EAGAIN) return 'nothing';
+      if (errno === ENOBUFS) return 'lost';
+      throw new NetlinkSystemError('recv', errno);
+    }
+  }
+
+  private makeRoom(length: number): void {
+    const needed = length + SEND_MARGIN;
+    if (needed <= this.sendBuffer || needed <= 64 * 1024) return;
+    this.setBuffer(SO_SNDBUFFORCE, SO_SNDBUF, needed);
+    this.sendBuffer = needed;
+  }
+
+  /** The option that ignores the system's limits needs CAP_NET_ADMIN; the other one gives what the limits allow. */
+  private setBuffer(force: number, ordinary: number, size: number): void {
+    if (!this.setOption(SOL_SOCKET, force, size)) this.setOption(SOL_SOCKET, ordinary, size);
+  }
+
+  private setOption(level: number, option: number, value: number): boolean {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32LE(value);
+    return this.libc.setsockopt(this.fd, level, option, bytes, bytes.length) === 0;
+  }
+}

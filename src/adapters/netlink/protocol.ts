@@ -1,0 +1,36 @@
+/** Numbers of linux/netlink.h and bits/socket.h that every netlink family shares. */
+
+export const NETLINK_ROUTE = 0;
+export const NETLINK_NETFILTER = 12;
+export const NETLINK_GENERIC = 16;
+
+/** Bytes of struct nlmsghdr. */
+export const HEADER_LENGTH = 16;
+
+export const NLMSG_ERROR = 2;
+export const NLMSG_DONE = 3;
+
+export const NLM_F_REQUEST = 0x001;
+export const NLM_F_ACK = 0x004;
+/** In a reply: the dump was disturbed by a change and is not consistent. */
+export const NLM_F_DUMP_INTR = 0x010;
+export const NLM_F_DUMP = 0x300;
+export const NLM_F_CREATE = 0x400;
+export const NLM_F_APPEND = 0x800;
+/** In an error reply: the offending message is not repeated behind its header. */
+export const NLM_F_CAPPED = 0x100;
+/** In an error reply: attributes with the details follow. */
+export const NLM_F_ACK_TLVS = 0x200;
+
+export const NLA_F_NESTED = 0x8000;
+/** The bits of an attribute's type field that hold the type. */
+export const NLA_TYPE_MASK = 0x3fff;
+
+/** Attributes of an error reply. */
+export const NLMSGERR_ATTR_MSG = 1;
+export const NLMSGERR_ATTR_OFFS = 2;
+
+/** Messages and attributes begin at multiples of four. */
+export function align(length: number): number {
+  return (length + 3) & ~3;
+}

@@ -1,0 +1,83 @@
+/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as they are used (spec/nft-netlink.md 5, 6, 9). */
+
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+
+export const NFNL_MSG_BATCH_BEGIN = 0x10;
+export const NFNL_MSG_BATCH_END = 0x11;
+
+const NF_TABLES = 10 << 8;
+export const NEWTABLE = NF_TABLES | 0;
+export const GETTABLE = NF_TABLES | 1;
+export const DELTABLE = NF_TABLES | 2;
+export const NEWCHAIN = NF_TABLES | 3;
+export const GETCHAIN = NF_TABLES | 4;
+export const DELCHAIN = NF_TABLES | 5;
+export const NEWRULE = NF_TABLES | 6;
+export const GETRULE = NF_TABLES | 7;
+export const DELRULE = NF_TABLES | 8;
+export const NEWSET = NF_TABLES | 9;
+export const GETSET = NF_TABLES | 10;
+export const DELSET = NF_TABLES | 11;
+export const NEWSETELEM = NF_TABLES | 12;
+export const GETSETELEM = NF_TABLES | 13;
+export const DELSETELEM = NF_TABLES | 14;
+export const GETGEN = NF_TABLES | 16;
+
+/** struct nfgenmsg as a word: family, version 0, resource id 0. */
+export function familyWord(family: IpFamily): number {
+  return family === 'IPv4' ? 2 : 10;
+}
+/** The same in front of and behind a batch: family 0, and the subsystem as resource id in network byte order. */
+export const BATCH_WORD = 10 << 24;
+
+export const TABLE = { NAME: 1, FLAGS: 2, USERDATA: 6 } as const;
+export const CHAIN = { TABLE: 1, NAME: 3, HOOK: 4, POLICY: 5, TYPE: 7 } as const;
+export const HOOK = { NUMBER: 1, PRIORITY: 2 } as const;
+export const RULE = { TABLE: 1, CHAIN: 2, EXPRESSIONS: 4, USERDATA: 7 } as const;
+export const SET = {
+  TABLE: 1,
+  NAME: 2,
+  FLAGS: 3,
+  KEY_TYPE: 4,
+  KEY_LENGTH: 5,
+  DATA_TYPE: 6,
+  DATA_LENGTH: 7,
+  DESCRIPTION: 9,
+  ID: 10,
+  USERDATA: 13,
+  /** Only in dumps of recent kernels. */
+  COUNT: 20,
+} as const;
+export const DESCRIPTION_SIZE = 1;
+export const ELEMENTS = { TABLE: 1, SET: 2, LIST: 3 } as const;
+export const ELEMENT = { KEY: 1, DATA: 2, USERDATA: 6 } as const;
+export const DATA = { VALUE: 1, VERDICT: 2 } as const;
+export const VERDICT = { CODE: 1, CHAIN: 2 } as const;
+export const LIST_ELEMENT = 1;
+export const EXPRESSION = { NAME: 1, DATA: 2 } as const;
+export const GENERATION_ID = 1;
+
+export const SET_FLAG = { ANONYMOUS: 1, MAP: 8, TIMEOUT: 0x10, EVAL: 0x20 } as const;
+
+/** What nft calls the type of verdicts, and what it gives as their length. */
+export const VERDICT_TYPE = 0xffffff00;
+
+/** Verdicts, as unsigned numbers. */
+export const VERDICT_CODES = {
+  drop: 0,
+  accept: 1,
+  jump: 0xfffffffd,
+  goto: 0xfffffffc,
+  return: 0xfffffffb,
+} as const;
+
+/** Types of userdata entries, by which nft remembers what the kernel has no place for (spec/nft-netlink.md 11). */
+export const USERDATA = {
+  COMMENT: 0,
+  KEY_BYTE_ORDER: 0,
+  DATA_BYTE_ORDER: 1,
+  KEY_TYPEOF: 3,
+  DATA_TYPEOF: 4,
+  DATA_INTERVAL: 6,
+  SET_COMMENT: 7,
+} as const;
