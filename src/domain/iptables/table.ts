@@ -1,0 +1,56 @@
+/** The tables that the iptables mode writes to. */
+export type TableName = 'mangle' | 'filter' | 'nat';
+
+/** A rule as iptables-save prints it after `-A CHAIN `: canonical, so that equal rules have equal texts. */
+export type RuleText = string;
+
+/** A chain and all its rules, in order. */
+export interface Chain {
+  readonly table: TableName;
+  readonly name: string;
+  readonly rules: readonly RuleText[];
+}
+
+/** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */
+export interface SharedEntry {
+  readonly table: TableName;
+  readonly chain: string;
+  readonly rule: RuleText;
+}
+
+/**
+ * Everything that one service port puts into the tables of its family. Chains may be named by several fragments (an
+ * endpoint chain never is); shared chains end with what the image says must stand last.
+ */
+export interface IptablesFragment {
+  /** Chains that are this service port's alone. */
+  readonly chains: readonly Chain[];
+  readonly entries: readonly SharedEntry[];
+}
+
+/**
+ * What belongs to the node and not to a service: chains with fixed rules, the rules at the start and the end of shared
+ * chains, and the jumps that stand at fixed places in built-in chains.
+ */
+export interface IptablesFrame {
+  readonly chains: readonly Chain[];
+  readonly shared: readonly SharedChain[];
+  readonly jumps: readonly Jump[];
+}
+
+/** A chain whose middle is the entries of services. */
+export interface SharedChain {
+  readonly table: TableName;
+  readonly name: string;
+  readonly before: readonly RuleText[];
+  readonly after: readonly RuleText[];
+}
+
+/** A rule in a built-in chain. */
+export interface Jump {
+  readonly table: TableName;
+  readonly chain: string;
+  readonly rule: RuleText;
+  /** At the head of the chain, or at its end. */
+  readonly place: 'first' | 'last';
+}
