@@ -17,16 +17,11 @@ for (const command of [
 }
 
 const { build } = await import('esbuild');
+const { bundleOptions } = await import('../scripts/bundle-options.mjs');
 await build({
+  ...bundleOptions,
   absWorkingDir: root,
   entryPoints: { main: 'bench/main.ts', 'in-process': 'bench/in-process.ts' },
   outdir: 'dist/bench',
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  sourcemap: true,
-  external: ['koffi'],
-  logLevel: 'warning',
 });
 await import('../dist/bench/main.js');
