@@ -39,7 +39,10 @@ class FinishedSyncs implements SyncObserver {
   endpointSliceEvent(): void {}
 }
 
-function deliver(events: ClusterEvents, objects: Iterable<readonly ['Service' | 'EndpointSlice', object]>): void {
+function deliver(
+  events: ClusterEvents,
+  objects: Iterable<readonly ['Service' | 'EndpointSlice', object]>,
+): void {
   for (const [kind, object] of objects) events.applied(kind, object);
 }
 

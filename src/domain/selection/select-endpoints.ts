@@ -37,16 +37,15 @@ export function selectEndpoints(
 ): EndpointSelection {
   const topology = usesClusterEndpoints ? topologyOf(all, node) : 'none';
   const cluster = usesClusterEndpoints ? clusterEndpoints(all, topology, node) : undefined;
-  const { local, terminating } = localEndpoints(all);
-  const usableAnywhere = all.some((endpoint) => endpoint.ready || drains(endpoint));
   if (!usesLocalEndpoints) {
     const reachable = cluster ?? [];
     return { cluster, local: undefined, reachable, hasAny: reachable.length > 0 };
   }
-  if (!cluster) return { cluster, local, reachable: local, hasAny: usableAnywhere };
+  const { local, terminating } = localEndpoints(all);
+  const hasAny = all.some((endpoint) => endpoint.ready || drains(endpoint));
+  if (!cluster) return { cluster, local, reachable: local, hasAny };
   const localIsContained = topology === 'none' && !terminating;
-  const reachable = localIsContained ? cluster : union(cluster, local);
-  return { cluster, local, reachable, hasAny: usableAnywhere };
+  return { cluster, local, reachable: localIsContained ? cluster : union(cluster, local), hasAny };
 }
 
 /** Still serves although its pod is on its way out. */
@@ -55,13 +54,17 @@ function drains(endpoint: Endpoint): boolean {
 }
 
 function topologyOf(all: readonly Endpoint[], { nodeName, zone, nodeHints }: NodeTopology): Topology {
-  const ready = all.filter((endpoint) => endpoint.ready);
-  if (ready.length === 0) return 'none';
-  const everyoneHints = (hints: (endpoint: Endpoint) => readonly string[], here: string) =>
-    ready.every((endpoint) => hints(endpoint).length > 0) &&
-    ready.some((endpoint) => hints(endpoint).includes(here));
-  if (nodeHints && everyoneHints((endpoint) => endpoint.nodeHints, nodeName)) return 'PreferSameNode';
-  if (zone !== '' && everyoneHints((endpoint) => endpoint.zoneHints, zone)) return 'PreferSameZone';
+  const decides = (hints: (endpoint: Endpoint) => readonly string[], here: string): boolean => {
+    let hinted = false;
+    for (const endpoint of all) {
+      if (!endpoint.ready) continue;
+      if (hints(endpoint).length === 0) return false;
+      hinted ||= hints(endpoint).includes(here);
+    }
+    return hinted;
+  };
+  if (nodeHints && decides((endpoint) => endpoint.nodeHints, nodeName)) return 'PreferSameNode';
+  if (zone !== '' && decides((endpoint) => endpoint.zoneHints, zone)) return 'PreferSameZone';
   return 'none';
 }
 

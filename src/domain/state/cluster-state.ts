@@ -38,7 +38,8 @@ export class ClusterState {
 
   /** All endpoints of a service port in one family, merged over its slices. */
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
-    const slices = [...(this.slices.get(key)?.values() ?? [])].filter((slice) => slice.family === family);
+    const slices: EndpointSlice[] = [];
+    for (const slice of this.slices.get(key)?.values() ?? []) if (slice.family === family) slices.push(slice);
     return mergeEndpoints(slices, port);
   }
 
