@@ -73,6 +73,16 @@ describe('a commit', () => {
   });
 });
 
+describe('what takes the kernel long', () => {
+  it('does not hold up the process', async () => {
+    const { libc, transport } = open();
+    await transport.commit('IPv4', [{ op: 'delete-chain', chain: 'a' }]);
+    expect(libc.sentInBackground.length).toBe(0);
+    await transport.commit('IPv4', [{ op: 'flush-set', set: { name: 's', key: [] } }]);
+    expect(libc.sentInBackground.length).toBe(1);
+  });
+});
+
 describe('the socket', () => {
   it('is given up after something unforeseen, and opened again', async () => {
     const { libc, transport } = open();
