@@ -296,7 +296,7 @@ describe('a transaction of 200,000 elements', () => {
   it.each<IpFamily>(['IPv4', 'IPv6'])('is committed at once and read back (%s)', async (family) => {
     const speeds = await driver.ask('fill', family, 200_000);
     expect(speeds).toMatchObject({ found: 200_000, same: true });
-    expect(speeds.longestPauseMs).toBeLessThan(250);
+    expect(speeds.longestPauseMs).toBeLessThan(1000);
   });
 });
 

@@ -67,7 +67,7 @@ export function readReply({
   }
   if (type !== NLMSG_ERROR) return undefined;
   if (end - start < 4 + HEADER_LENGTH) throw new NetlinkProtocolError('an error message cut short');
-  const errno = -bytes.readInt32LE(start);
+  const errno = Math.abs(bytes.readInt32LE(start));
   if ((flags & NLM_F_ACK_TLVS) === 0) return { sequence, errno };
   const echoed = (flags & NLM_F_CAPPED) === 0 && errno !== 0 ? bytes.readUInt32LE(start + 4) : HEADER_LENGTH;
   const attributes = new AttributeReader(bytes, start + 4 + align(echoed), end);

@@ -76,12 +76,15 @@ export class NetlinkSocket {
     return socket;
   }
 
-  /** Sends a request: one message, or several that belong together. The buffer must not change until it is done. */
-  async send(bytes: Buffer, length: number): Promise<void> {
+  /**
+   * Sends a request: one message, or several that belong together. The buffer must not change until it is done.
+   * Large ones, and those that the caller knows to be `laborious` for the kernel, do not hold up this thread.
+   */
+  async send(bytes: Buffer, length: number, laborious = false): Promise<void> {
     this.makeRoom(length);
     for (;;) {
       const { sent, errno } =
-        length < BACKGROUND_LENGTH
+        length < BACKGROUND_LENGTH && !laborious
           ? this.sendNow(bytes, length)
           : await this.libc.sendInBackground(this.fd, bytes, length, 0);
       if (sent === length) return;

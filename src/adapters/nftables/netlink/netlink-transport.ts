@@ -120,7 +120,7 @@ export class NetlinkNftTransport implements NftTransport {
     try {
       const index = await this.encode(family, operations);
       this.sequence = index.nextSequence;
-      await socket.send(writer.bytes, writer.length);
+      await socket.send(writer.bytes, writer.length, operations.some(removesMuch));
       const { replies, lost } = socket.collectReplies();
       const failures: NftFailure[] = [];
       for (const reply of replies) {
@@ -192,4 +192,9 @@ export class NetlinkNftTransport implements NftTransport {
     if (errno === EPERM) throw new NetlinkPermissionError(`the request ${name} of nf_tables`);
     throw new NetlinkRequestError(`${name} of nf_tables`, errno, explanation);
   }
+}
+
+/** Small messages by which the kernel frees any number of elements before it answers. */
+function removesMuch({ op }: Operation): boolean {
+  return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
 }

@@ -1,0 +1,150 @@
+import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
+import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
+import type { Operation } from '../../../../src/domain/nftables/table.js';
+import { errorMessage, FakeLibc, plainMessage } from '../../netlink/fake-libc.js';
+
+const ENOENT = 2;
+const EAGAIN = 11;
+const EBUSY = 16;
+const ENOBUFS = 105;
+const NEWTABLE = 0x0a00;
+const NEWGEN = 0x0a0f;
+const DONE = 3;
+
+const DELETE: Operation = { op: 'delete-table' };
+
+function open() {
+  const libc = new FakeLibc();
+  const transport = NetlinkNftTransport.open(() => NetlinkSocket.open(12, { libc }));
+  return { libc, transport };
+}
+
+/** The answer to GETGEN. */
+function generation(sequence: number, id: number): Buffer {
+  const bytes = Buffer.concat([plainMessage(NEWGEN, sequence), Buffer.alloc(8)]);
+  bytes.writeUInt32LE(28, 0);
+  bytes.writeUInt32LE(0x0001_0008, 20);
+  bytes.writeUInt32BE(id, 24);
+  return bytes;
+}
+
+describe('a commit', () => {
+  it('succeeded when the kernel is silent', async () => {
+    const { libc, transport } = open();
+    await transport.commit('IPv4', [DELETE]);
+    await transport.commit('IPv4', []);
+    expect(libc.sent.length).toBe(1);
+  });
+
+  it('failed when replies were lost, even if none was left to tell why', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [ENOBUFS];
+    await expect(transport.commit('IPv4', [DELETE])).rejects.toMatchObject({
+      failures: [{ reason: 'ENOBUFS' }],
+    });
+    libc.incoming = [ENOBUFS, errorMessage(5, ENOENT)];
+    await expect(transport.commit('IPv4', [DELETE])).rejects.toMatchObject({
+      failures: [{ operation: 0, reason: 'ENOENT' }],
+    });
+  });
+
+  it('failed as a whole when the kernel names its beginning', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [errorMessage(1, EBUSY)];
+    await expect(transport.commit('IPv6', [DELETE])).rejects.toMatchObject({
+      family: 'IPv6',
+      failures: [{ reason: 'EBUSY' }],
+    });
+  });
+
+  it('is not allowed without CAP_NET_ADMIN', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [errorMessage(1, 1)];
+    await expect(transport.commit('IPv4', [DELETE])).rejects.toMatchObject({
+      name: 'NetlinkPermissionError',
+    });
+  });
+
+  it('passes over replies to what was sent before', async () => {
+    const { libc, transport } = open();
+    await transport.commit('IPv4', [DELETE]);
+    libc.incoming = [errorMessage(2, ENOENT)];
+    await transport.commit('IPv4', [DELETE]);
+  });
+});
+
+describe('what takes the kernel long', () => {
+  it('does not hold up the process', async () => {
+    const { libc, transport } = open();
+    await transport.commit('IPv4', [{ op: 'delete-chain', chain: 'a' }]);
+    expect(libc.sentInBackground.length).toBe(0);
+    await transport.commit('IPv4', [{ op: 'flush-set', set: { name: 's', key: [] } }]);
+    expect(libc.sentInBackground.length).toBe(1);
+  });
+});
+
+describe('the socket', () => {
+  it('is given up after something unforeseen, and opened again', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [EAGAIN];
+    await expect(transport.generation()).rejects.toThrow('the answer ended early');
+    expect(libc.closed).toEqual([5]);
+    libc.incoming = [generation(2, 77)];
+    expect(await transport.generation()).toBe(77);
+    await transport.close();
+    await transport.close();
+    expect(libc.closed).toEqual([5, 5]);
+    await expect(transport.generation()).rejects.toThrow('closed');
+  });
+
+  it('stays after a refusal, and serves one call after the other', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [errorMessage(1, EBUSY), generation(2, 5), generation(3, 6)];
+    const calls = [transport.generation(), transport.generation(), transport.generation()];
+    await expect(Promise.allSettled(calls)).resolves.toMatchObject([
+      { reason: { name: 'NetlinkRequestError', code: 'EBUSY' } },
+      { value: 5 },
+      { value: 6 },
+    ]);
+    expect(libc.closed).toEqual([]);
+  });
+});
+
+describe('a read', () => {
+  /** Generation, table, chains, rules, sets, generation. */
+  const round = (sequence: number, first: number, last: number) => [
+    generation(sequence, first),
+    plainMessage(NEWTABLE, sequence + 1),
+    plainMessage(DONE, sequence + 2),
+    plainMessage(DONE, sequence + 3),
+    plainMessage(DONE, sequence + 4),
+    generation(sequence + 5, last),
+  ];
+
+  it('is repeated when somebody committed meanwhile', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [...round(1, 5, 6), ...round(7, 6, 6)];
+    expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });
+  });
+
+  it('is repeated when the table went meanwhile', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [
+      ...round(1, 5, 5).slice(0, 4),
+      errorMessage(5, ENOENT),
+      generation(6, 6),
+      errorMessage(7, ENOENT),
+    ];
+    libc.incoming.push(generation(8, 6));
+    expect(await transport.read('IPv4', [])).toBeUndefined();
+  });
+
+  it('gives up when it is disturbed all the time', async () => {
+    const { libc, transport } = open();
+    libc.incoming = Array.from({ length: 10 }, (_, index) => round(1 + 6 * index, index, index + 1)).flat();
+    await expect(transport.read('IPv4', [])).rejects.toMatchObject({
+      name: 'DisturbedReadError',
+      message: expect.stringContaining('table ip kube-proxy') as string,
+    });
+  });
+});
