@@ -88,7 +88,7 @@ export class NftablesBackend implements Backend {
     };
   }
 
-  async verify(how: 'glance' | 'inspection'): Promise<VerifyResult> {
+  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
     const epoch = await this.generations.epoch();
     const untouched = epoch !== undefined && epoch === this.soundEpoch;
     if (untouched || (how === 'glance' && epoch === undefined)) {
@@ -96,7 +96,7 @@ export class NftablesBackend implements Backend {
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
     this.retired.clear();
-    return { compared: true, ...(await this.reconcile(new Map())), conflicts: [] };
+    return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
   }
 
   async cleanup(): Promise<void> {
@@ -141,13 +141,13 @@ export class NftablesBackend implements Backend {
   }
 
   /** Reads the table back and applies what separates it from the composition, without the candidates that are refused. */
-  private async reconcile(candidates: Candidates): Promise<Outcome> {
+  private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
     for (;;) {
       const epoch = await this.generations.epoch();
       const image = tableImage(this.composition, this.node!);
-      const state = await this.transport.read(this.family, tableSets(this.composition));
+      const state = await this.transport.read(this.family, tableSets(this.composition), signal);
       const { repair, removal, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');

@@ -19,9 +19,14 @@ export interface NftTransport {
   /**
    * Reads the whole table, or undefined when there is none. A read disturbed by a concurrent commit is repeated inside.
    * Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are left out.
-   * `expected` names the sets whose layout the caller knows; elements of other sets are left out.
+   * `expected` names the sets whose layout the caller knows; elements of other sets are left out. Rejects with the
+   * signal's reason soon after it is aborted.
    */
-  read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined>;
+  read(
+    family: IpFamily,
+    expected: readonly SetDefinition[],
+    signal?: AbortSignal,
+  ): Promise<TableState | undefined>;
 
   /**
    * A number that changes with every committed nf_tables transaction of anybody in this network namespace, or undefined

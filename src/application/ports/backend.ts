@@ -23,9 +23,10 @@ export interface Backend {
 
   /**
    * Compares the kernel with what was programmed and repairs what differs. A `glance` compares only when there is a sign
-   * that somebody touched the rules; an `inspection` unless it is certain that nobody did.
+   * that somebody touched the rules; an `inspection` unless it is certain that nobody did. Rejects with the signal's
+   * reason when it is aborted while comparing, because there is something more urgent to do.
    */
-  verify(how: 'glance' | 'inspection'): Promise<VerifyResult>;
+  verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult>;
 
   /** Removes everything that this backend ever makes, and nothing else. Needs no start. */
   cleanup(): Promise<void>;

@@ -19,6 +19,9 @@ export interface SyncPeriods {
 const LONGEST_PAUSE = 20;
 /** How often to look whether somebody touched the rules. */
 const GLANCE_PERIOD = 1_000;
+const COMPARISON_SHARE = 20;
+/** So many periods a verification may be put off by changes; then it is carried through. */
+const PATIENCE = 4;
 
 /**
  * Decides when one family is synced, and does one thing at a time.
@@ -28,7 +31,8 @@ const GLANCE_PERIOD = 1_000;
  * everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
  * repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried again after a
  * backoff of their own. Between syncs it glances once a second whether the rules were touched, less often when they
- * are touched without harm, and inspects them every sync period. Stopping waits for what is under way.
+ * are touched without harm, and inspects them every sync period; a change interrupts that. Stopping waits for what is
+ * under way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
@@ -41,6 +45,9 @@ export class SyncLoop {
   private failures = 0;
   private glancePeriod = GLANCE_PERIOD;
   private lastInspection = 0;
+  /** How long the last comparison with the kernel took. */
+  private comparison = 0;
+  private verification: AbortController | undefined;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
@@ -76,6 +83,7 @@ export class SyncLoop {
   changed(): void {
     if (this.state === 'waiting' || this.state === 'stopped') return;
     this.observer.queued(this.family);
+    if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
   }
@@ -85,6 +93,7 @@ export class SyncLoop {
     this.state = 'stopped';
     this.timer?.cancel();
     this.verifyTimer?.cancel();
+    this.verification?.abort();
     for (const timer of this.retries.values()) timer.cancel();
     this.retries.clear();
     await this.work;
@@ -189,27 +198,44 @@ export class SyncLoop {
     this.verifyTimer = this.clock.after(this.glancePeriod, () => this.enqueue(() => this.verify()));
   }
 
+  /** Comparing a large table costs the kernel time: it may take a twentieth of it at most. */
+  private get inspectionPeriod(): number {
+    return Math.max(this.periods.syncPeriod, COMPARISON_SHARE * this.comparison);
+  }
+
   private async verify(): Promise<void> {
     if (this.state !== 'idle') return;
-    const now = this.clock.now();
-    const due = now - this.lastInspection >= this.periods.syncPeriod;
+    const start = this.clock.now();
+    const due = start - this.lastInspection >= this.inspectionPeriod;
     if (due) {
-      this.lastInspection = now;
       // Addresses of the node come and go without an event.
       this.pending.nodeChanged();
       this.changed();
     }
+    this.verification = new AbortController();
+    const { signal } = this.verification;
     try {
-      const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance');
+      const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance', signal);
+      const now = this.clock.now();
+      if (due) this.lastInspection = now;
+      if (compared) this.comparison = now - start;
       if (written > 0) {
         this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
         this.observer.repaired(this.family, written);
       }
       this.glancePeriod =
-        compared && written === 0 ? Math.min(this.periods.syncPeriod, this.glancePeriod * 2) : GLANCE_PERIOD;
+        compared && written === 0
+          ? Math.min(
+              this.inspectionPeriod,
+              Math.max(this.glancePeriod * 2, COMPARISON_SHARE * this.comparison),
+            )
+          : GLANCE_PERIOD;
     } catch (error) {
-      this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
+      if (!signal.aborted) {
+        this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
+      }
     }
+    this.verification = undefined;
     if (this.state === 'idle') this.scheduleVerification();
   }
 

@@ -41,13 +41,20 @@ export class CliNftTransport implements NftTransport {
     if (!outcome.succeeded) throw new NftCommitError(family, readFailures(outcome.messages, script));
   }
 
-  async read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined> {
+  async read(
+    family: IpFamily,
+    expected: readonly SetDefinition[],
+    signal?: AbortSignal,
+  ): Promise<TableState | undefined> {
     const layouts = new Map(expected.map((set) => [set.name, describeSet(family, set)]));
     const parser = new TableParser(
       family,
       (set) => set.dynamicSize === undefined && layouts.get(set.name) === describeSet(family, set),
     );
-    const outcome = await this.tool.list(nftFamily(family), TABLE_NAME, (text) => parser.push(text));
+    const outcome = await this.tool.list(nftFamily(family), TABLE_NAME, (text) => {
+      signal?.throwIfAborted();
+      parser.push(text);
+    });
     if (outcome.succeeded) return describeTable(family, parser.end());
     if (outcome.messages.includes('No such file or directory')) return undefined;
     throw new NftFailedError(`listing table ${nftFamily(family)} ${TABLE_NAME}`, outcome.messages.trim());

@@ -54,9 +54,20 @@ export class NetlinkNftTransport implements NftTransport {
     return this.exclusively((socket) => this.commitOn(socket, family, operations));
   }
 
-  read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined> {
+  read(
+    family: IpFamily,
+    expected: readonly SetDefinition[],
+    signal?: AbortSignal,
+  ): Promise<TableState | undefined> {
     return this.exclusively(async (socket) => {
-      const ask: Ask = (question) => this.ask(socket, nf.familyWord(family), question);
+      const ask: Ask = (question) =>
+        this.ask(socket, nf.familyWord(family), {
+          ...question,
+          onMessage: (message) => {
+            signal?.throwIfAborted();
+            question.onMessage?.(message);
+          },
+        });
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await this.readGeneration(socket);
         const state = await queryTable(ask, family, expected);
