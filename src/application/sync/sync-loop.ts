@@ -24,15 +24,15 @@ const GLANCE_PERIOD = 1_000;
  * Decides when one family is synced, and does one thing at a time.
  *
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
- * and is idle. A change wakes it: at once when the pause after the last sync is over, otherwise at its end, and
- * everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
+ * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
+ * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
  * repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried again after a
  * backoff of their own. Between syncs it glances once a second whether the rules were touched, less often when they
  * are touched without harm, and inspects them every sync period. Stopping waits for what is under way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
-  private state: 'waiting' | 'idle' | 'scheduled' | 'running' | 'stopped' = 'waiting';
+  private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private verifyTimer: Timer | undefined;
@@ -92,8 +92,13 @@ export class SyncLoop {
 
   private schedule(delay = this.pauseUntil - this.clock.now()): void {
     this.state = 'scheduled';
-    if (delay >= 1) this.timer = this.clock.after(delay, () => this.enqueue(() => this.run()));
-    else this.enqueue(() => this.run());
+    if (delay >= 1) this.timer = this.clock.after(delay, () => this.due());
+    else this.due();
+  }
+
+  private due(): void {
+    this.state = 'due';
+    this.enqueue(() => this.run());
   }
 
   /** A new change need not wait for the end of a backoff. */
@@ -110,7 +115,7 @@ export class SyncLoop {
   }
 
   private async run(): Promise<void> {
-    if (this.state !== 'scheduled') return;
+    if (this.state !== 'due') return;
     this.state = 'running';
     this.verifyTimer?.cancel();
     const changes = this.pending.take();
