@@ -25,10 +25,11 @@ const GLANCE_PERIOD = 1_000;
  *
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
  * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
- * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
- * repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried again after a
- * backoff of their own. Between syncs it glances once a second whether the rules were touched, less often when they
- * are touched without harm, and inspects them every sync period. Stopping waits for what is under way.
+ * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
+ * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
+ * again after a backoff of their own. Between syncs, however fast they follow each other, it glances once a second
+ * whether the rules were touched, less often when they are touched without harm, and inspects them every sync period.
+ * Stopping waits for what is under way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
@@ -117,7 +118,6 @@ export class SyncLoop {
   private async run(): Promise<void> {
     if (this.state !== 'due') return;
     this.state = 'running';
-    this.verifyTimer?.cancel();
     const changes = this.pending.take();
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
@@ -190,12 +190,15 @@ export class SyncLoop {
   }
 
   private scheduleVerification(): void {
-    this.verifyTimer?.cancel();
-    this.verifyTimer = this.clock.after(this.glancePeriod, () => this.enqueue(() => this.verify()));
+    this.verifyTimer ??= this.clock.after(this.glancePeriod, () => {
+      this.verifyTimer = undefined;
+      this.enqueue(() => this.verify());
+    });
   }
 
   private async verify(): Promise<void> {
-    if (this.state !== 'idle') return;
+    // While nothing can be programmed there is nothing to compare with; the next sync schedules this again.
+    if (this.isStopped() || this.failures > 0) return;
     const now = this.clock.now();
     const due = now - this.lastInspection >= this.periods.syncPeriod;
     if (due) {
@@ -215,7 +218,7 @@ export class SyncLoop {
     } catch (error) {
       this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
     }
-    if (this.state === 'idle') this.scheduleVerification();
+    if (!this.isStopped()) this.scheduleVerification();
   }
 
   /** A method, since the state changes while a step waits. */
