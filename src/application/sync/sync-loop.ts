@@ -180,9 +180,12 @@ export class SyncLoop {
 
   private retryLater(key: ServicePortKey): void {
     this.retries.get(key)?.cancel();
+    if (this.isStopped()) return;
     const delay = retryDelay(this.sync.attempts(key));
     const timer = this.clock.after(delay, () => {
       this.retries.delete(key);
+      // An update may have mended it, or it may be gone.
+      if (this.sync.attempts(key) === 0) return;
       this.pending.serviceChanged(serviceOf(key));
       this.changed();
     });

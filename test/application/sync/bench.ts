@@ -93,6 +93,11 @@ export class Bench {
       .map(({ method, keys }) => [method, ...keys.map((key) => key.split('/')[1])].join(' '));
   }
 
+  /** Those of them that program. */
+  syncs(): readonly string[] {
+    return this.calls().filter((call) => /^(start|apply)/.test(call));
+  }
+
   private edits = 0;
 }
 

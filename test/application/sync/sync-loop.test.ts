@@ -5,14 +5,14 @@ describe('start', () => {
     const bench = new Bench();
     bench.change('a');
     await bench.clock.advanceAsync(100_000);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.syncs()).toEqual([]);
     expect(bench.observer.calls).toEqual([]);
     expect([bench.clock.pending, bench.loop.settled]).toEqual([0, false]);
   });
 
   it('then syncs everything at once, and reports it', async () => {
     const bench = await new Bench().begin('a', 'b');
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
     expect(bench.observer.calls).toEqual(['loopStarted IPv4', 'queued IPv4', 'finished IPv4']);
     expect(bench.observer.reports).toEqual([
       {
@@ -34,7 +34,7 @@ describe('start', () => {
     const bench = await new Bench().begin('a');
     bench.loop.initialised();
     await bench.settle();
-    expect(bench.calls()).toEqual(['start a']);
+    expect(bench.syncs()).toEqual(['start a']);
     expect(bench.observer.calls.filter((call) => call.startsWith('loopStarted'))).toHaveLength(1);
   });
 
@@ -57,11 +57,11 @@ describe('start', () => {
 describe('changes', () => {
   it('when idle are programmed without any timer', async () => {
     const bench = await new Bench().begin('a', 'b');
-    bench.calls();
+    bench.syncs();
     bench.change('b');
     expect(bench.loop.settled).toBe(false);
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply b']);
+    expect(bench.syncs()).toEqual(['apply b']);
     expect(bench.clock.now()).toBe(START);
     expect(bench.loop.settled).toBe(true);
     expect(bench.refreshes).toEqual([true, false]);
@@ -69,46 +69,46 @@ describe('changes', () => {
 
   it('of one burst are one apply', async () => {
     const bench = await new Bench().begin('a', 'b', 'c');
-    bench.calls();
+    bench.syncs();
     for (const name of ['a', 'c', 'a']) bench.change(name);
     bench.remove('b');
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply a c b']);
+    expect(bench.syncs()).toEqual(['apply a c b']);
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('c')]);
   });
 
   it('while a sync is under way wait for it, and go together', async () => {
     const bench = await new Bench().begin('a', 'b', 'c');
-    bench.calls();
+    bench.syncs();
     const release = bench.backend.hold();
     bench.change('a');
     await bench.settle();
     bench.change('b');
     bench.change('c');
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply a']);
+    expect(bench.syncs()).toEqual(['apply a']);
     release();
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply b c']);
+    expect(bench.syncs()).toEqual(['apply b c']);
   });
 
   it.each([1000, 250])(
     'wait for minSyncPeriod (%i ms) after the end of the last sync, exactly',
     async (period) => {
       const bench = await new Bench({ minSyncPeriod: period }).begin('a', 'b');
-      bench.calls();
+      bench.syncs();
       bench.change('a');
       await bench.clock.advanceAsync(period / 2);
       bench.change('b');
       await bench.clock.advanceAsync(period / 2 - 1);
-      expect(bench.calls()).toEqual([]);
+      expect(bench.syncs()).toEqual([]);
       await bench.clock.advanceAsync(1);
-      expect(bench.calls()).toEqual(['apply a b']);
+      expect(bench.syncs()).toEqual(['apply a b']);
       await bench.clock.advanceAsync(period);
-      bench.calls();
+      bench.syncs();
       bench.change('a');
       await bench.settle();
-      expect(bench.calls()).toEqual(['apply a']);
+      expect(bench.syncs()).toEqual(['apply a']);
     },
   );
 
@@ -124,26 +124,26 @@ describe('changes', () => {
     await bench.clock.advanceAsync(took);
     release();
     await bench.settle();
-    bench.calls();
+    bench.syncs();
     bench.change('a');
     await bench.clock.advanceAsync(pause - 1);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.syncs()).toEqual([]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['apply a']);
+    expect(bench.syncs()).toEqual(['apply a']);
   });
 
   it('of the node have its context read anew', async () => {
     const bench = await new Bench().begin('a');
-    bench.calls();
+    bench.syncs();
     bench.loop.pending.nodeChanged();
     bench.loop.changed();
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply']);
+    expect(bench.syncs()).toEqual(['apply']);
     expect(bench.refreshes).toEqual([true, true]);
     bench.loop.pending.everyServiceChanged();
     bench.loop.changed();
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply a']);
+    expect(bench.syncs()).toEqual(['apply a']);
   });
 });
 
@@ -153,7 +153,7 @@ describe('a sync that fails as a whole', () => {
     bench.backend.failure = new Error('refused');
     bench.change('a');
     await bench.settle();
-    expect(bench.calls()).toEqual(['start a b', 'apply a']);
+    expect(bench.syncs()).toEqual(['start a b', 'apply a']);
     bench.observer.take();
     return bench;
   }
@@ -165,18 +165,18 @@ describe('a sync that fails as a whole', () => {
     expect(bench.loop.settled).toBe(false);
     for (const delay of [1000, 2000, 4000, 5000, 5000]) {
       await bench.clock.advanceAsync(delay - 1);
-      expect(bench.calls()).toEqual([]);
+      expect(bench.syncs()).toEqual([]);
       await bench.clock.advanceAsync(1);
-      expect(bench.calls()).toEqual(['start a b']);
+      expect(bench.syncs()).toEqual(['start a b']);
     }
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(5000);
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
     expect(bench.observer.reports.at(-1)).toMatchObject({ ok: true, full: true });
     expect(bench.loop.settled).toBe(true);
     bench.change('b');
     await bench.settle();
-    expect(bench.calls()).toEqual(['apply b']);
+    expect(bench.syncs()).toEqual(['apply b']);
   });
 
   it('begins its backoff anew after a success', async () => {
@@ -184,13 +184,13 @@ describe('a sync that fails as a whole', () => {
     await bench.clock.advanceAsync(3000);
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(4000);
-    bench.calls();
+    bench.syncs();
     bench.backend.failure = new Error('again');
     bench.change('a');
     await bench.settle();
-    bench.calls();
+    bench.syncs();
     await bench.clock.advanceAsync(1000);
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
   });
 
   it('is repeated sooner when another change comes', async () => {
@@ -199,9 +199,9 @@ describe('a sync that fails as a whole', () => {
     bench.backend.failure = undefined;
     bench.change('b');
     await bench.settle();
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
     await bench.clock.advanceAsync(700);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.syncs()).toEqual([]);
   });
 
   it('but not before minSyncPeriod', async () => {
@@ -210,12 +210,12 @@ describe('a sync that fails as a whole', () => {
     bench.backend.failure = new Error('refused');
     bench.change('a');
     await bench.settle();
-    bench.calls();
+    bench.syncs();
     bench.change('a');
     await bench.clock.advanceAsync(399);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.syncs()).toEqual([]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['start a']);
+    expect(bench.syncs()).toEqual(['start a']);
   });
 
   it('is not repeated for each change of a burst', async () => {
@@ -223,11 +223,11 @@ describe('a sync that fails as a whole', () => {
     await bench.clock.advanceAsync(300);
     for (const name of ['a', 'b', 'a', 'b']) bench.change(name);
     await bench.settle();
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
     await bench.clock.advanceAsync(1999);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.syncs()).toEqual([]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['start a b']);
+    expect(bench.syncs()).toEqual(['start a b']);
     await bench.loop.stop();
     expect(bench.clock.pending).toBe(0);
   });
