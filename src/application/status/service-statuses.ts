@@ -34,6 +34,11 @@ export class ServiceStatuses {
     this.failedKeys[family].delete(key);
   }
 
+  /** Service ports of the family that have a status. */
+  keys(family: IpFamily): readonly ServicePortKey[] {
+    return [...this.byFamily[family].keys()];
+  }
+
   /** Service ports that could not be programmed, with the reason. */
   failures(family: IpFamily): readonly { readonly key: ServicePortKey; readonly reason: string }[] {
     return [...this.failedKeys[family]].flatMap((key) => {

@@ -85,10 +85,17 @@ export class SyncFamily {
     yield* this.state.serviceKeys();
   }
 
+  /** As changes: every service port that there is, and those that went while nothing could be programmed. */
+  private everyPort(): readonly ForwardingChange[] {
+    const present = [...this.table.entries()].map((entry) => ({ key: entry.key, entry }));
+    const gone = this.statuses.keys(this.family).filter((key) => !this.table.entry(key));
+    return [...gone.map((key) => ({ key, entry: undefined })), ...present];
+  }
+
   private record(updated: readonly ForwardingChange[] | undefined, { failed, conflicts }: ApplyResult): void {
     const { family } = this;
     const since = this.clock.now();
-    const changed = updated ?? [...this.table.entries()].map((entry) => ({ key: entry.key, entry }));
+    const changed = updated ?? this.everyPort();
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
     const notes = new Map(
       conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]),

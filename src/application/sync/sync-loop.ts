@@ -27,16 +27,16 @@ const PATIENCE = 4;
  * Decides when one family is synced, and does one thing at a time.
  *
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
- * and is idle. A change wakes it: at once when the pause after the last sync is over, otherwise at its end, and
- * everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is
- * repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried again after a
- * backoff of their own. Between syncs it glances once a second whether the rules were touched, less often when they
- * are touched without harm, and inspects them every sync period; a change interrupts that. Stopping waits for what is
- * under way.
+ * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
+ * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
+ * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
+ * again after a backoff of their own. Between syncs, however fast they follow each other, it glances once a second
+ * whether the rules were touched, less often when they are touched without harm, and inspects them every sync period; a
+ * change interrupts that, unless it was put off too often. Stopping waits for what is under way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
-  private state: 'waiting' | 'idle' | 'scheduled' | 'running' | 'stopped' = 'waiting';
+  private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private verifyTimer: Timer | undefined;
@@ -101,8 +101,13 @@ export class SyncLoop {
 
   private schedule(delay = this.pauseUntil - this.clock.now()): void {
     this.state = 'scheduled';
-    if (delay >= 1) this.timer = this.clock.after(delay, () => this.enqueue(() => this.run()));
-    else this.enqueue(() => this.run());
+    if (delay >= 1) this.timer = this.clock.after(delay, () => this.due());
+    else this.due();
+  }
+
+  private due(): void {
+    this.state = 'due';
+    this.enqueue(() => this.run());
   }
 
   /** A new change need not wait for the end of a backoff. */
@@ -119,9 +124,8 @@ export class SyncLoop {
   }
 
   private async run(): Promise<void> {
-    if (this.state !== 'scheduled') return;
+    if (this.state !== 'due') return;
     this.state = 'running';
-    this.verifyTimer?.cancel();
     const changes = this.pending.take();
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
@@ -184,9 +188,12 @@ export class SyncLoop {
 
   private retryLater(key: ServicePortKey): void {
     this.retries.get(key)?.cancel();
+    if (this.isStopped()) return;
     const delay = retryDelay(this.sync.attempts(key));
     const timer = this.clock.after(delay, () => {
       this.retries.delete(key);
+      // An update may have mended it, or it may be gone.
+      if (this.sync.attempts(key) === 0) return;
       this.pending.serviceChanged(serviceOf(key));
       this.changed();
     });
@@ -194,8 +201,10 @@ export class SyncLoop {
   }
 
   private scheduleVerification(): void {
-    this.verifyTimer?.cancel();
-    this.verifyTimer = this.clock.after(this.glancePeriod, () => this.enqueue(() => this.verify()));
+    this.verifyTimer ??= this.clock.after(this.glancePeriod, () => {
+      this.verifyTimer = undefined;
+      this.enqueue(() => this.verify());
+    });
   }
 
   /** Comparing a large table costs the kernel time: it may take a twentieth of it at most. */
@@ -204,7 +213,8 @@ export class SyncLoop {
   }
 
   private async verify(): Promise<void> {
-    if (this.state !== 'idle') return;
+    // While nothing can be programmed there is nothing to compare with; the next sync schedules this again.
+    if (this.isStopped() || this.failures > 0) return;
     const start = this.clock.now();
     const due = start - this.lastInspection >= this.inspectionPeriod;
     if (due) {
@@ -236,7 +246,7 @@ export class SyncLoop {
       }
     }
     this.verification = undefined;
-    if (this.state === 'idle') this.scheduleVerification();
+    if (!this.isStopped()) this.scheduleVerification();
   }
 
   /** A method, since the state changes while a step waits. */

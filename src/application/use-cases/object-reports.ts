@@ -17,7 +17,8 @@ export class ObjectReports {
       this.complaints.delete(id);
       return;
     }
-    if (this.complaints.get(id)?.text === text) return;
+    const former = this.complaints.get(id);
+    if (former?.text === text && former.usable === usable) return;
     this.complaints.set(id, { text, usable });
     const facts = { kind, name, problems };
     if (usable) this.logger.warn(facts, 'parts of an object are invalid and left out');

@@ -16,8 +16,17 @@ export class InvalidObject extends Error {
   }
 }
 
-/** Text from outside as it may stand in a log line: quoted, shortened, control characters escaped. */
+/** A value from outside as it may stand in a log line: quoted, shortened, control characters escaped. Never throws. */
 export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = jsonOf(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // A big integer, or a circle, as aliases in YAML can make.
+    return typeof value === 'bigint' ? String(value) : 'a value without a JSON form';
+  }
 }

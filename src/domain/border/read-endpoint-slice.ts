@@ -115,7 +115,7 @@ function readEndpoint(
 function readHints(raw: unknown, path: string): readonly string[] {
   if (raw === undefined || raw === null) return NO_HINTS;
   return listField(raw, path).map((hint, index) =>
-    textField(objectField(hint, `${path}[${index}]`).name, `${path}.name`),
+    textField(objectField(hint, `${path}[${index}]`).name, `${path}[${index}].name`),
   );
 }
 

@@ -59,10 +59,8 @@ function readProxiedService(
   problems: string[],
 ): Service {
   const type = textField(spec.type, 'spec.type') || 'ClusterIP';
-  const externalIPs = readAddresses(
-    listField(spec.externalIPs, 'spec.externalIPs'),
-    'spec.externalIPs',
-    problems,
+  const externalIPs = listField(spec.externalIPs, 'spec.externalIPs').flatMap((text, index) =>
+    readAddress(text, `spec.externalIPs[${index}]`, problems),
   );
   const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
   const externalPolicyLocal = spec.externalTrafficPolicy === 'Local' && reachableFromOutside;
@@ -138,25 +136,24 @@ function readAffinity(spec: RawObject): number {
   return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
 }
 
-function readAddresses(list: readonly unknown[], path: string, problems: string[]): Address[] {
-  return list.flatMap((text, index) => {
-    if (typeof text === 'string' && text.trim() === '') return [];
-    const address = parseAddress(typeof text === 'string' ? text.trim() : text);
-    if (!address) problems.push(`${path}[${index}] ${quote(text)} is not an IP address; left out`);
-    return address ? [address] : [];
-  });
+/** None when the text is blank, or is no address, which is a problem. */
+function readAddress(text: unknown, path: string, problems: string[]): Address[] {
+  const trimmed = typeof text === 'string' ? text.trim() : text;
+  if (trimmed === '') return [];
+  const address = parseAddress(trimmed);
+  if (!address) problems.push(`${path} ${quote(text)} is not an IP address; left out`);
+  return address ? [address] : [];
 }
 
 function readLoadBalancerIPs(status: RawObject, problems: string[]): Address[] {
   const loadBalancer = objectField(status.loadBalancer, 'status.loadBalancer');
   const ingress = listField(loadBalancer.ingress, 'status.loadBalancer.ingress');
-  const addresses = ingress.flatMap((raw, index) => {
-    const entry = objectField(raw, `status.loadBalancer.ingress[${index}]`);
-    const usable =
-      (entry.ipMode === undefined || entry.ipMode === null || entry.ipMode === 'VIP') && entry.ip;
-    return usable ? [entry.ip] : [];
+  return ingress.flatMap((raw, index) => {
+    const path = `status.loadBalancer.ingress[${index}]`;
+    const { ip, ipMode } = objectField(raw, path);
+    const isVip = ipMode === undefined || ipMode === null || ipMode === 'VIP';
+    return isVip && ip !== undefined && ip !== null ? readAddress(ip, `${path}.ip`, problems) : [];
   });
-  return readAddresses(addresses, 'status.loadBalancer.ingress[].ip', problems);
 }
 
 function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {

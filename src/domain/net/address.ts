@@ -10,6 +10,10 @@ export interface Address {
 const QUAD = /^\d{1,9}\.\d{1,9}\.\d{1,9}\.\d{1,9}$/;
 const PLAIN_QUAD = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
+/** Groups of one to four hexadecimal digits; ipaddr.js checks their number, but takes longer ones, and quads in hexadecimal. */
+const GROUPS = /^(?=.*:)(?:[0-9a-f]{0,4}:)*[0-9a-f]{0,4}$/i;
+const QUAD_AT_END = /^(.*:)([^:]*\.[^:]*)$/;
+
 /**
  * Reads an address as Kubernetes does: leading zeros in IPv4 octets are decimal, zones and brackets are refused,
  * an IPv4-mapped IPv6 address is the IPv4 address. Undefined when the text is no address.
@@ -21,10 +25,21 @@ export function parseAddress(text: unknown): Address | undefined {
     const octets = text.split('.').map(Number);
     return octets.every((octet) => octet <= 255) ? { family: 'IPv4', text: octets.join('.') } : undefined;
   }
-  if (!text.includes(':') || text.includes('%') || !ipaddr.IPv6.isValid(text)) return undefined;
-  const address = ipaddr.IPv6.parse(text);
+  const groups = withoutQuad(text);
+  if (groups === undefined || !GROUPS.test(groups) || !ipaddr.IPv6.isValid(groups)) return undefined;
+  const address = ipaddr.IPv6.parse(groups);
   if (address.isIPv4MappedAddress()) return { family: 'IPv4', text: address.toIPv4Address().toString() };
   return { family: 'IPv6', text: address.toRFC5952String() };
+}
+
+/** IPv6 text with the dotted quad that may end it written as two groups. Undefined when that is no quad. */
+function withoutQuad(text: string): string | undefined {
+  const [, head, quad] = QUAD_AT_END.exec(text) ?? [];
+  if (quad === undefined) return text;
+  const address = parseAddress(quad);
+  if (!address) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = address.text.split('.').map(Number);
+  return `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
 export function isLoopback(address: Address): boolean {

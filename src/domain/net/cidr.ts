@@ -15,6 +15,8 @@ export function parseCidr(text: unknown): Cidr | undefined {
   const parts = /^([^/]+)\/(\d{1,4})$/.exec(text);
   const address = parseAddress(parts?.[1]);
   if (!parts || !address) return undefined;
+  // The length of an IPv4-mapped network counts IPv6 bits: it would mean another network.
+  if (address.family === 'IPv4' && text.includes(':')) return undefined;
   const prefixLength = Number(parts[2]);
   if (prefixLength > addressBits(address.family)) return undefined;
   return { family: address.family, address: maskAddress(address.text, prefixLength), prefixLength };

@@ -1,0 +1,128 @@
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
+import type { Node } from '../../../src/domain/model/node.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+
+const SETTINGS: NodeSettings = {
+  nodeName: 'n1',
+  bindAddress: '0.0.0.0',
+  nodePortAddresses: ['primary'],
+  localTraffic: {
+    mode: 'ClusterCIDR',
+    clusterCIDRs: ['10.244.0.0/16'],
+    bridgeInterface: '',
+    interfaceNamePrefix: '',
+  },
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodeHints: true,
+  externalIPsAllowed: true,
+};
+const node = (ips: string[], parts: Partial<Node> = {}): Node => ({
+  name: 'n1',
+  zone: 'a',
+  ips: ips.map((ip) => parseAddress(ip)!),
+  podCIDRs: [],
+  leaving: false,
+  ...parts,
+});
+let state: ClusterState;
+let local: string[];
+let logger: MemoryLogger;
+const contexts = (settings: Partial<NodeSettings> = {}) =>
+  new NodeContexts({ ...SETTINGS, ...settings }, state, { list: () => local }, logger);
+
+beforeEach(() => {
+  state = new ClusterState();
+  local = ['127.0.0.1', '::1', '192.0.2.5', '192.0.2.4', 'fd00::4'];
+  logger = new MemoryLogger();
+});
+
+describe('NodeContexts', () => {
+  it('puts together what a family depends on', () => {
+    state.applyNode(node(['192.0.2.4', 'fd00::4']));
+    state.applyServiceCidr({ name: 'a', cidrs: [parseCidr('10.96.0.0/16')!, parseCidr('fd00:96::/112')!] });
+    expect(contexts().of('IPv4', false)).toEqual({
+      forwarding: {
+        family: 'IPv4',
+        topology: { nodeName: 'n1', zone: 'a', nodeHints: true },
+        nodeIP: '192.0.2.4',
+        externalIPsAllowed: true,
+      },
+      network: {
+        family: 'IPv4',
+        detector: { kind: 'cidr', cidr: parseCidr('10.244.0.0/16') },
+        masqueradeBit: 14,
+        masqueradeAll: false,
+        nodePortIPs: ['192.0.2.4'],
+        serviceCIDRs: ['10.96.0.0/16'],
+      },
+    });
+    const six = contexts().of('IPv6', false);
+    expect(six.forwarding.nodeIP).toBe('fd00::4');
+    expect(six.network).toMatchObject({
+      detector: undefined,
+      nodePortIPs: ['fd00::4'],
+      serviceCIDRs: ['fd00:96::/112'],
+    });
+  });
+
+  it('without a Node has loopback addresses, no zone, and node ports everywhere', () => {
+    const { forwarding, network } = contexts().of('IPv4', true);
+    expect([forwarding.nodeIP, forwarding.topology.zone, network.nodePortIPs]).toEqual([
+      '127.0.0.1',
+      '',
+      'all',
+    ]);
+  });
+
+  it('primary, with a node that has one family, leaves the other open (spec/model.md 7)', () => {
+    state.applyNode(node(['192.0.2.4']));
+    expect(contexts().of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4']);
+    expect(contexts().of('IPv6', true).network.nodePortIPs).toBe('all');
+  });
+
+  it('gives the same object until something changed, also after a refresh', () => {
+    const all = contexts();
+    const first = all.of('IPv4', false);
+    expect(all.of('IPv4', false)).toBe(first);
+    expect(all.of('IPv4', true)).toBe(first);
+    state.applyNode(node(['192.0.2.4']));
+    expect(all.of('IPv4', false)).toBe(first);
+    const second = all.of('IPv4', true);
+    expect(second).not.toBe(first);
+    expect(second.forwarding.nodeIP).toBe('192.0.2.4');
+    state.applyNode(node(['192.0.2.4'], { leaving: true }));
+    expect(all.of('IPv4', true)).toBe(second);
+    expect(all.of('IPv6', false)).not.toBe(second);
+  });
+
+  it('follows the interfaces, sorted and without loopback, which is reported once', () => {
+    const all = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'] });
+    expect(all.of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4', '192.0.2.5']);
+    local = ['192.0.2.9', '127.0.0.1', '198.51.100.1'];
+    expect(all.of('IPv4', false).network.nodePortIPs).toEqual(['192.0.2.4', '192.0.2.5']);
+    expect(all.of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.9']);
+    local = [];
+    expect(all.of('IPv4', true).network.nodePortIPs).toEqual([]);
+    expect(logger.at('error').map(({ facts }) => facts)).toEqual([{ address: '127.0.0.1' }]);
+  });
+
+  it('by pod CIDRs, tells local traffic once the Node says them', () => {
+    const all = contexts({ localTraffic: { ...SETTINGS.localTraffic, mode: 'NodeCIDR' } });
+    expect(all.of('IPv4', true).network.detector).toBeUndefined();
+    state.applyNode(node([], { podCIDRs: ['fd00:1::/64', '10.244.3.0/24', '10.244.4.0/24'] }));
+    expect(all.of('IPv4', true).network.detector).toEqual({ kind: 'cidr', cidr: parseCidr('10.244.3.0/24') });
+    expect(all.of('IPv6', true).network.detector).toEqual({ kind: 'cidr', cidr: parseCidr('fd00:1::/64') });
+  });
+
+  it('a specified bind address comes before the Node', () => {
+    state.applyNode(node(['192.0.2.4']));
+    expect(contexts({ bindAddress: '192.0.2.5' }).of('IPv4', true)).toMatchObject({
+      forwarding: { nodeIP: '192.0.2.5' },
+      network: { nodePortIPs: ['192.0.2.5'] },
+    });
+  });
+});

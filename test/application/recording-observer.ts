@@ -1,0 +1,38 @@
+import type { SyncObserver, SyncReport } from '../../src/application/ports/sync-observer.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+
+/** Keeps what it is told. */
+export class RecordingObserver implements SyncObserver {
+  /** `loopStarted IPv4`, `queued IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
+  readonly calls: string[] = [];
+  readonly reports: SyncReport[] = [];
+
+  take(): readonly string[] {
+    return this.calls.splice(0);
+  }
+
+  loopStarted(family: IpFamily): void {
+    this.calls.push(`loopStarted ${family}`);
+  }
+
+  queued(family: IpFamily): void {
+    this.calls.push(`queued ${family}`);
+  }
+
+  finished(family: IpFamily, report: SyncReport): void {
+    this.calls.push(`finished ${family}`);
+    this.reports.push(report);
+  }
+
+  repaired(family: IpFamily, steps: number): void {
+    this.calls.push(`repaired ${family} ${steps}`);
+  }
+
+  serviceEvent(changed: boolean): void {
+    this.calls.push(`service ${changed}`);
+  }
+
+  endpointSliceEvent(changed: boolean): void {
+    this.calls.push(`slice ${changed}`);
+  }
+}

@@ -1,0 +1,106 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { RecordingBackend } from '../../../src/adapters/fakes/recording-backend.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sync-family.js';
+import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { service } from '../../domain/model/samples.js';
+import { RecordingObserver } from '../recording-observer.js';
+
+export const START = 1_000_000;
+
+const CONTEXT: FamilyContext = {
+  forwarding: {
+    family: 'IPv4',
+    topology: { nodeName: 'n1', zone: '', nodeHints: false },
+    nodeIP: '192.0.2.4',
+    externalIPsAllowed: true,
+  },
+  network: {
+    family: 'IPv4',
+    detector: undefined,
+    masqueradeBit: 14,
+    masqueradeAll: false,
+    nodePortIPs: 'all',
+    serviceCIDRs: [],
+  },
+};
+
+/** A sync loop over fakes. */
+export class Bench {
+  readonly clock = new FakeClock(START);
+  readonly logger = new MemoryLogger();
+  readonly backend = new RecordingBackend();
+  readonly state = new ClusterState();
+  readonly statuses = new ServiceStatuses();
+  readonly observer = new RecordingObserver();
+  /** Whether the node was read anew, for each time the context was asked for. */
+  readonly refreshes: boolean[] = [];
+  context = CONTEXT;
+  readonly sync: SyncFamily;
+  readonly loop: SyncLoop;
+
+  constructor(periods: Partial<SyncPeriods> = {}) {
+    const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
+    this.sync = new SyncFamily(this.state, this.backend, contexts, this.statuses, this.clock, this.logger);
+    this.loop = new SyncLoop(
+      this.sync,
+      this.backend,
+      { syncPeriod: 30_000, minSyncPeriod: undefined, ...periods },
+      this.observer,
+      this.clock,
+      this.logger,
+    );
+  }
+
+  /** Lists what the state holds and runs the first sync. */
+  async begin(...names: string[]): Promise<this> {
+    for (const name of names) this.put(name);
+    this.loop.initialised();
+    await this.settle();
+    return this;
+  }
+
+  /** Adds or changes a Service without telling the loop. */
+  put(name: string, parts: Partial<Service> = {}): void {
+    this.state.applyService(service({ name, ...parts }));
+  }
+
+  /** Changes a Service as an event does. */
+  change(name: string, parts: Partial<Service> = { affinitySeconds: ++this.edits }): void {
+    this.put(name, parts);
+    this.loop.pending.serviceChanged(`shop/${name}`);
+    this.loop.changed();
+  }
+
+  remove(name: string): void {
+    this.state.removeService(`shop/${name}`);
+    this.loop.pending.serviceChanged(`shop/${name}`);
+    this.loop.changed();
+  }
+
+  /** Lets everything happen that needs no time. */
+  settle(): Promise<void> {
+    return this.clock.advanceAsync(0);
+  }
+
+  /** The backend's calls since the last time: `apply a b`. */
+  calls(): readonly string[] {
+    return this.backend
+      .take()
+      .map(({ method, keys }) => [method, ...keys.map((key) => key.split('/')[1])].join(' '));
+  }
+
+  /** Those of them that program. */
+  syncs(): readonly string[] {
+    return this.calls().filter((call) => /^(start|apply)/.test(call));
+  }
+
+  private edits = 0;
+}
+
+export function keyOf(name: string): string {
+  return `shop/${name}/tcp/`;
+}

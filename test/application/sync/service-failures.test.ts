@@ -1,0 +1,105 @@
+import { Bench, keyOf, START } from './bench.js';
+
+const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
+
+describe('a service port that cannot be programmed', () => {
+  async function poisoned(): Promise<Bench> {
+    const bench = new Bench();
+    bench.backend.poisoned.set(keyOf('b'), 'refused by the kernel');
+    await bench.begin('a', 'b', 'c');
+    return bench;
+  }
+
+  it('does not stop the others, and its status says why', async () => {
+    const bench = await poisoned();
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('c')]);
+    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'b')).toEqual({
+      state: 'failed',
+      since: START,
+      reason: 'refused by the kernel',
+      attempts: 1,
+    });
+    expect(bench.statuses.failures('IPv4')).toEqual([{ key: keyOf('b'), reason: 'refused by the kernel' }]);
+    expect(bench.statuses.failures('IPv6')).toEqual([]);
+    expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: true, failed: 1, written: 2 })]);
+    expect(bench.loop.settled).toBe(true);
+    expect(bench.logger.at('error')).toHaveLength(1);
+  });
+
+  it('is tried again after 1, 2, 4 … s, alone, and its attempts are counted', async () => {
+    const bench = await poisoned();
+    bench.calls();
+    const tries = () => bench.syncs().filter((call) => call !== 'apply');
+    for (const [index, delay] of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000].entries()) {
+      await bench.clock.advanceAsync(delay - 1);
+      expect(tries()).toEqual([]);
+      await bench.clock.advanceAsync(1);
+      expect(tries()).toEqual(['apply b']);
+      expect(bench.sync.attempts(keyOf('b'))).toBe(index + 2);
+    }
+  });
+
+  it('is programmed when it works again, and begins anew when it fails later', async () => {
+    const bench = await poisoned();
+    await bench.clock.advanceAsync(1000);
+    bench.backend.poisoned.clear();
+    await bench.clock.advanceAsync(2000);
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START + 3000 });
+    expect(bench.statuses.failures('IPv4')).toEqual([]);
+    expect([...bench.backend.programmed.keys()]).toContain(keyOf('b'));
+    expect(bench.logger.at('info').map(({ message }) => message)).toContain(
+      'service port programmed after all',
+    );
+    bench.backend.poisoned.set(keyOf('b'), 'again');
+    bench.change('b');
+    await bench.settle();
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', attempts: 1 });
+  });
+
+  it('is not tried again once an update mended it', async () => {
+    const bench = await poisoned();
+    bench.backend.poisoned.clear();
+    bench.change('b');
+    await bench.settle();
+    bench.calls();
+    await bench.clock.advanceAsync(10_000);
+    expect(bench.syncs()).toEqual([]);
+  });
+
+  it('is forgotten when it is removed', async () => {
+    const bench = await poisoned();
+    bench.remove('b');
+    await bench.settle();
+    expect(status(bench, 'b')).toBeUndefined();
+    expect(bench.statuses.failures('IPv4')).toEqual([]);
+    bench.calls();
+    await bench.clock.advanceAsync(10_000);
+    expect(bench.syncs()).toEqual([]);
+  });
+
+  it('is forgotten when it is removed while nothing can be programmed', async () => {
+    const bench = await poisoned();
+    bench.backend.failure = new Error('refused');
+    bench.remove('b');
+    bench.remove('a');
+    await bench.settle();
+    bench.backend.failure = undefined;
+    await bench.clock.advanceAsync(1000);
+    expect(bench.loop.settled).toBe(true);
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('c')]);
+    expect([status(bench, 'a'), status(bench, 'b')]).toEqual([undefined, undefined]);
+    expect(bench.statuses.failures('IPv4')).toEqual([]);
+  });
+});
+
+describe('a frontend that two services claim', () => {
+  it('is noted with the one that goes without', async () => {
+    const bench = new Bench();
+    bench.backend.conflicts.push({ frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') });
+    await bench.begin('a', 'b');
+    expect(status(bench, 'a')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'b')).toMatchObject({ note: `10.96.7.1:80/TCP belongs to ${keyOf('a')}` });
+    expect(bench.logger.at('warn')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,87 @@
+import { Bench } from './bench.js';
+
+const verifications = (bench: Bench) =>
+  bench.calls().filter((call) => call === 'glance' || call === 'inspection');
+
+describe('between syncs', () => {
+  it('the loop glances each second and inspects each sync period, with the node read anew', async () => {
+    const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
+    bench.calls();
+    await bench.clock.advanceAsync(999);
+    expect(bench.calls()).toEqual([]);
+    await bench.clock.advanceAsync(1);
+    expect(bench.calls()).toEqual(['glance']);
+    await bench.clock.advanceAsync(3999);
+    expect(bench.calls()).toEqual(['glance', 'glance', 'glance']);
+    expect(bench.refreshes).toEqual([true]);
+    await bench.clock.advanceAsync(1);
+    expect(bench.calls()).toEqual(['inspection', 'apply']);
+    expect(bench.refreshes).toEqual([true, true]);
+    await bench.clock.advanceAsync(5000);
+    expect(verifications(bench)).toEqual(['glance', 'glance', 'glance', 'glance', 'inspection']);
+  });
+
+  it('glances become rarer while somebody touches the rules without harm, and then as before', async () => {
+    const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
+    const harmless = { compared: true, written: 0 };
+    bench.backend.findings.push(harmless, harmless, harmless, { compared: false, written: 0 });
+    bench.calls();
+    for (const delay of [1000, 2000, 4000, 8000, 1000, 1000]) {
+      await bench.clock.advanceAsync(delay - 1);
+      expect(verifications(bench)).toEqual([]);
+      await bench.clock.advanceAsync(1);
+      expect(verifications(bench)).toEqual(['glance']);
+    }
+  });
+
+  it('what a verification repairs is reported', async () => {
+    const bench = await new Bench().begin('a');
+    bench.backend.findings.push({ compared: true, written: 3 });
+    bench.observer.take();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.observer.calls).toEqual(['repaired IPv4 3']);
+    expect(bench.logger.at('warn')).toHaveLength(1);
+    bench.calls();
+    await bench.clock.advanceAsync(1000);
+    expect(verifications(bench)).toEqual(['glance']);
+  });
+
+  it('a verification that fails is reported and tried again', async () => {
+    const bench = await new Bench().begin('a');
+    bench.backend.failure = new Error('no answer');
+    bench.calls();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.logger.at('error')).toHaveLength(1);
+    bench.backend.failure = undefined;
+    await bench.clock.advanceAsync(1000);
+    expect(bench.calls()).toEqual(['glance', 'glance']);
+    expect(bench.loop.settled).toBe(true);
+  });
+
+  it('syncs and verifications never overlap', async () => {
+    const bench = await new Bench().begin('a');
+    bench.calls();
+    const release = bench.backend.hold();
+    await bench.clock.advanceAsync(1000);
+    bench.change('a');
+    await bench.clock.advanceAsync(500);
+    expect(bench.calls()).toEqual(['glance']);
+    release();
+    await bench.settle();
+    expect(bench.calls()).toEqual(['apply a']);
+    await bench.clock.advanceAsync(1000);
+    expect(bench.calls()).toEqual(['glance']);
+  });
+
+  it('changes that never cease do not keep it from glancing and inspecting', async () => {
+    const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
+    bench.calls();
+    for (let i = 0; i < 24; i++) {
+      bench.change('a');
+      await bench.clock.advanceAsync(500);
+    }
+    const seen = verifications(bench);
+    expect(seen.filter((call) => call === 'glance').length).toBeGreaterThanOrEqual(8);
+    expect(seen.filter((call) => call === 'inspection')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,81 @@
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
+import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/family-loops.js';
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { OnEndpointSlice } from '../../../src/application/use-cases/on-endpoint-slice.js';
+import { OnEndpoints } from '../../../src/application/use-cases/on-endpoints.js';
+import { OnNode } from '../../../src/application/use-cases/on-node.js';
+import { OnServiceCidr } from '../../../src/application/use-cases/on-service-cidr.js';
+import { OnService } from '../../../src/application/use-cases/on-service.js';
+import type { Node } from '../../../src/domain/model/node.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+import { RecordingObserver } from '../recording-observer.js';
+
+/** A loop that only listens. */
+export class ListeningLoop implements ChangeReceiver {
+  readonly pending = new PendingChanges();
+  private bells = 0;
+
+  constructor(readonly family: IpFamily) {}
+
+  changed(): void {
+    this.bells++;
+  }
+
+  /** What was noted since the last time; undefined when the bell was not rung. */
+  heard(): object | undefined {
+    const rung = this.bells > 0;
+    this.bells = 0;
+    const { services, everyService, node, triggerTimes } = this.pending.take();
+    return rung ? { services: [...services], everyService, node, triggerTimes } : undefined;
+  }
+}
+
+/** What a loop hears of a change of Services and nothing else. */
+export function services(...names: string[]): object {
+  return { services: names, everyService: false, node: false, triggerTimes: [] };
+}
+
+export const NODE_NAME = 'n1';
+export const START = Date.parse('2024-05-01T12:00:00Z');
+
+/** All use cases of events over fakes. */
+export class Bench {
+  readonly logger = new MemoryLogger();
+  readonly state = new ClusterState();
+  readonly observer = new RecordingObserver();
+  readonly reports = new ObjectReports(this.logger);
+  readonly ipv4 = new ListeningLoop('IPv4');
+  readonly ipv6 = new ListeningLoop('IPv6');
+  readonly nodes: Node[] = [];
+  initialised = 0;
+  readonly events: ClusterEvents;
+
+  constructor() {
+    const loops = new FamilyLoops([this.ipv4, this.ipv6]);
+    const { state, reports, observer, logger } = this;
+    const onSlice = new OnEndpointSlice(state, loops, reports, observer, NODE_NAME, START);
+    this.events = new ClusterEvents(
+      {
+        Service: new OnService(state, loops, reports, observer),
+        EndpointSlice: onSlice,
+        Endpoints: new OnEndpoints(onSlice, reports, NODE_NAME),
+        Node: new OnNode(state, loops, reports, logger, NODE_NAME, (node) => this.nodes.push(node)),
+        ServiceCIDR: new OnServiceCidr(state, loops, reports),
+      },
+      ['Service', 'EndpointSlice'],
+      () => this.initialised++,
+    );
+  }
+
+  heard(): readonly [object | undefined, object | undefined] {
+    return [this.ipv4.heard(), this.ipv6.heard()];
+  }
+
+  /** Texts of the endpoints of `shop/cart`, unnamed TCP port. */
+  endpoints(family: IpFamily = 'IPv4', key = 'shop/cart'): readonly string[] {
+    return this.state.endpoints(key, family, { port: '', protocol: 'TCP' }).map(({ text }) => text);
+  }
+}

@@ -1,0 +1,121 @@
+import { Bench, NODE_NAME } from './bench.js';
+
+const EVERYTHING = { services: [], everyService: true, node: true, triggerTimes: [] };
+let bench: Bench;
+
+function apply(
+  parts: {
+    name?: string;
+    zone?: string;
+    ip?: string;
+    podCIDR?: string;
+    leaving?: boolean;
+    noise?: string;
+  } = {},
+) {
+  const {
+    name = NODE_NAME,
+    zone = 'a',
+    ip = '192.0.2.4',
+    podCIDR = '10.244.1.0/24',
+    leaving = false,
+    noise = '',
+  } = parts;
+  bench.events.applied('Node', {
+    metadata: { name, labels: { 'topology.kubernetes.io/zone': zone, noise } },
+    spec: { podCIDRs: [podCIDR], taints: leaving ? [{ key: 'ToBeDeletedByClusterAutoscaler' }] : [] },
+    status: { addresses: [{ type: 'InternalIP', address: ip }] },
+  });
+}
+
+beforeEach(() => {
+  bench = new Bench();
+});
+
+describe('OnNode', () => {
+  it('takes the own Node, and no other', () => {
+    apply({ name: 'n2' });
+    expect([bench.state.node, bench.heard(), bench.nodes]).toEqual([undefined, [undefined, undefined], []]);
+    apply();
+    expect(bench.state.node?.name).toBe(NODE_NAME);
+    expect(bench.heard()).toEqual([EVERYTHING, EVERYTHING]);
+    expect(bench.nodes).toHaveLength(1);
+  });
+
+  it.each([{ zone: 'b' }, { ip: '192.0.2.5' }, { podCIDR: '10.244.2.0/24' }])(
+    'looks at everything anew after %j',
+    (parts) => {
+      apply();
+      bench.heard();
+      apply(parts);
+      expect(bench.heard()).toEqual([EVERYTHING, EVERYTHING]);
+      expect(bench.nodes).toHaveLength(2);
+    },
+  );
+
+  it('does nothing when nothing that counts changed', () => {
+    apply();
+    bench.heard();
+    apply({ noise: 'heartbeat' });
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    expect(bench.nodes).toHaveLength(1);
+  });
+
+  it('only tells health when the Node is leaving, and when it stays after all', () => {
+    apply();
+    bench.heard();
+    apply({ leaving: true });
+    apply({ leaving: false });
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    expect(bench.nodes.map(({ leaving }) => leaving)).toEqual([false, true, false]);
+    apply({ leaving: true, zone: 'b' });
+    expect(bench.heard()).toEqual([EVERYTHING, EVERYTHING]);
+  });
+
+  it('keeps the last form of a Node that becomes invalid, or is deleted', () => {
+    apply();
+    bench.events.applied('Node', { metadata: { name: NODE_NAME, labels: 'x' } });
+    expect(bench.logger.at('error')).toHaveLength(1);
+    bench.heard();
+    bench.events.deleted('Node', { namespace: '', name: NODE_NAME });
+    expect(bench.logger.at('warn')).toHaveLength(1);
+    bench.events.deleted('Node', { namespace: '', name: 'n2' });
+    expect(bench.logger.at('warn')).toHaveLength(1);
+    expect([bench.state.node?.zone, bench.heard()]).toEqual(['a', [undefined, undefined]]);
+  });
+
+  it('does not complain about other Nodes', () => {
+    bench.events.applied('Node', { metadata: { name: 'n2', labels: 'x' } });
+    expect([bench.logger.lines, bench.reports.rejected]).toEqual([[], []]);
+  });
+});
+
+describe('OnServiceCIDR', () => {
+  const NODE = { services: [], everyService: false, node: true, triggerTimes: [] };
+  const cidr = (cidrs: unknown, name = 'kubernetes') =>
+    bench.events.applied('ServiceCIDR', { metadata: { name }, spec: { cidrs } });
+
+  it('changes the rules of the node', () => {
+    cidr(['10.96.0.0/16']);
+    expect(bench.heard()).toEqual([NODE, NODE]);
+    cidr(['10.96.0.0/16']);
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    cidr(['10.96.0.0/16', 'fd00::/112']);
+    expect(bench.heard()).toEqual([NODE, NODE]);
+    bench.events.deleted('ServiceCIDR', { namespace: '', name: 'kubernetes' });
+    expect(bench.heard()).toEqual([NODE, NODE]);
+    bench.events.deleted('ServiceCIDR', { namespace: '', name: 'kubernetes' });
+    expect(bench.heard()).toEqual([undefined, undefined]);
+  });
+
+  it('keeps the last valid form', () => {
+    cidr(['10.96.0.0/16']);
+    bench.heard();
+    cidr(['nonsense']);
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    expect([...bench.state.serviceCidrObjects()]).toHaveLength(1);
+    expect(bench.reports.rejected).toEqual([expect.stringContaining('ServiceCIDR kubernetes')]);
+    bench.events.deleted('ServiceCIDR', { namespace: '', name: 'kubernetes' });
+    expect(bench.reports.rejected).toEqual([]);
+  });
+});

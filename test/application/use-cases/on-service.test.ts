@@ -1,0 +1,96 @@
+import { rawService } from '../../domain/border/objects.js';
+import { Bench, services } from './bench.js';
+
+const NAME = { namespace: 'shop', name: 'cart' };
+let bench: Bench;
+const apply = (spec: object = {}, rest: object = {}) =>
+  bench.events.applied('Service', rawService(spec, rest));
+
+beforeEach(() => {
+  bench = new Bench();
+});
+
+describe('OnService', () => {
+  it('tells both families of a change, and of nothing else', () => {
+    apply();
+    expect(bench.heard()).toEqual([services('shop/cart'), services('shop/cart')]);
+    apply({}, { metadata: { ...NAME, labels: { a: 'b' }, resourceVersion: '2' } });
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    apply({ sessionAffinity: 'ClientIP' });
+    expect(bench.heard()[0]).toEqual(services('shop/cart'));
+    expect(bench.observer.calls).toEqual(['service true', 'service false', 'service true']);
+  });
+
+  it('removes what is deleted; what was never there is no change', () => {
+    apply();
+    bench.heard();
+    bench.events.deleted('Service', NAME);
+    expect(bench.heard()[1]).toEqual(services('shop/cart'));
+    expect(bench.state.service('shop/cart')).toBeUndefined();
+    bench.events.deleted('Service', NAME);
+    expect(bench.heard()).toEqual([undefined, undefined]);
+  });
+
+  it('an invalid update keeps the last valid form and is reported once, until it changes', () => {
+    apply();
+    bench.heard();
+    for (let i = 0; i < 3; i++) apply({ clusterIP: 'nonsense' });
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    expect(bench.state.service('shop/cart')?.clusterIPs).toEqual({ IPv4: '10.96.7.1' });
+    expect(bench.logger.lines).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        facts: { kind: 'Service', name: 'shop/cart', problems: [expect.stringContaining('spec.clusterIP')] },
+      }),
+    ]);
+    expect(bench.reports.rejected).toEqual([expect.stringContaining('Service shop/cart: spec.clusterIP')]);
+    apply({ clusterIP: 'other nonsense' });
+    expect(bench.logger.at('error')).toHaveLength(2);
+    apply();
+    expect(bench.reports.rejected).toEqual([]);
+    apply({ clusterIP: 'nonsense' });
+    expect(bench.logger.at('error')).toHaveLength(3);
+  });
+
+  it('an invalid object is left out, and others are not concerned', () => {
+    apply({ ports: [{ port: 0 }] });
+    bench.events.applied('Service', rawService({}, { metadata: { namespace: 'shop', name: 'till' } }));
+    expect([...bench.state.serviceKeys()]).toEqual(['shop/till']);
+  });
+
+  it('parts that are left out are a warning; the rest is used', () => {
+    for (let i = 0; i < 2; i++) apply({ externalIPs: ['192.0.2.1', 'x'] });
+    expect(bench.state.service('shop/cart')?.externalIPs).toHaveLength(1);
+    expect(bench.logger.lines).toEqual([expect.objectContaining({ level: 'warn' })]);
+    expect(bench.reports.rejected).toEqual([]);
+  });
+
+  it.each([
+    ['headless', { clusterIP: 'None' }, {}],
+    ['ExternalName', { type: 'ExternalName' }, {}],
+    [
+      'of another proxy',
+      {},
+      { metadata: { ...NAME, labels: { 'service.kubernetes.io/service-proxy-name': 'x' } } },
+    ],
+  ])('a Service that becomes %s is removed, silently', (_, spec, rest) => {
+    apply();
+    bench.heard();
+    apply(spec, rest);
+    expect(bench.heard()[0]).toEqual(services('shop/cart'));
+    expect(bench.state.service('shop/cart')).toBeUndefined();
+    expect(bench.logger.lines).toEqual([]);
+    apply(spec, rest);
+    expect(bench.heard()[0]).toBeUndefined();
+  });
+
+  it.each([null, undefined, 7, 'x', [], {}, { metadata: null }, { metadata: { name: 'a\n"b' } }])(
+    'survives %j',
+    (object) => {
+      bench.events.applied('Service', object);
+      expect(bench.logger.at('error')).toHaveLength(1);
+      expect(JSON.stringify(bench.logger.lines)).not.toMatch(/\n/);
+      expect(bench.heard()).toEqual([undefined, undefined]);
+    },
+  );
+});

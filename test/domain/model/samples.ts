@@ -1,0 +1,57 @@
+import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import type { EndpointSlice, SliceEndpoint } from '../../../src/domain/model/endpoint-slice.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { hostPort } from '../../../src/domain/net/address.js';
+
+/** A Service with one TCP port, and what a test changes about it. */
+export function service(parts: Partial<Service> = {}): Service {
+  return {
+    namespace: 'shop',
+    name: 'cart',
+    clusterIPs: { IPv4: '10.96.7.1' },
+    ports: [{ name: '', protocol: 'TCP', port: 80, nodePort: 0 }],
+    affinitySeconds: 0,
+    externalIPs: [],
+    loadBalancerIPs: [],
+    sourceRanges: [],
+    externalPolicyLocal: false,
+    internalPolicyLocal: false,
+    healthCheckNodePort: 0,
+    ...parts,
+  };
+}
+
+/** A ready endpoint elsewhere. */
+export function sliceEndpoint(address: string, parts: Partial<SliceEndpoint> = {}): SliceEndpoint {
+  return {
+    address,
+    isLocal: false,
+    ready: true,
+    serving: true,
+    terminating: false,
+    zoneHints: [],
+    nodeHints: [],
+    ...parts,
+  };
+}
+
+export function slice(
+  name: string,
+  endpoints: readonly SliceEndpoint[],
+  parts: Partial<EndpointSlice> = {},
+): EndpointSlice {
+  return {
+    namespace: 'shop',
+    name,
+    service: 'cart',
+    family: 'IPv4',
+    ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+    endpoints,
+    ...parts,
+  };
+}
+
+export function endpoint(address: string, parts: Partial<Endpoint> = {}): Endpoint {
+  const port = parts.port ?? 8080;
+  return { ...sliceEndpoint(address), port, text: hostPort(address, port), ...parts };
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import type { EndpointSlice } from '../../../src/domain/model/endpoint-slice.js';
+import { mergeEndpoints } from '../../../src/domain/state/merge-endpoints.js';
+import { slice, sliceEndpoint } from '../model/samples.js';
+
+const UNNAMED = { port: '', protocol: 'TCP' } as const;
+const draining = { ready: false, terminating: true };
+const texts = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices, UNNAMED).map(({ text }) => text);
+
+describe('mergeEndpoints (spec/model.md 3.3)', () => {
+  it('merges slices, sorted bytewise by the text', () => {
+    expect(
+      texts([
+        slice('b', [sliceEndpoint('10.0.0.9'), sliceEndpoint('10.0.0.2')]),
+        slice('a', [sliceEndpoint('10.0.0.10')]),
+      ]),
+    ).toEqual(['10.0.0.10:8080', '10.0.0.2:8080', '10.0.0.9:8080']);
+  });
+
+  it('writes IPv6 with brackets', () => {
+    expect(texts([slice('a', [sliceEndpoint('fd00::1')], { family: 'IPv6' })])).toEqual(['[fd00::1]:8080']);
+  });
+
+  it('the worked example: a reused IP is one ready endpoint, in either order', () => {
+    const old = [sliceEndpoint('10.0.0.5', draining)];
+    const fresh = [sliceEndpoint('10.0.0.5', { isLocal: true })];
+    for (const slices of [
+      [slice('a', old), slice('b', fresh)],
+      [slice('a', fresh), slice('b', old)],
+    ]) {
+      expect(mergeEndpoints(slices, UNNAMED)).toEqual([
+        expect.objectContaining({ text: '10.0.0.5:8080', ready: true, terminating: false, isLocal: true }),
+      ]);
+    }
+  });
+
+  it('the first of several terminating ones stays, the last of several others wins', () => {
+    const of = (parts: object[]) =>
+      mergeEndpoints(
+        [
+          slice(
+            'a',
+            parts.map((part) => sliceEndpoint('10.0.0.5', part)),
+          ),
+        ],
+        UNNAMED,
+      )[0];
+    expect(
+      of([
+        { ...draining, serving: true },
+        { ...draining, serving: false },
+      ]),
+    ).toMatchObject({ serving: true });
+    expect(of([{ ready: true }, { ready: false }])).toMatchObject({ ready: false });
+    expect(of([{ ready: false }, { ready: true }, draining])).toMatchObject({
+      ready: true,
+      terminating: false,
+    });
+  });
+
+  it('takes ports by name and protocol; numbers may differ between slices', () => {
+    const ports = (port: number, name = 'web', protocol: 'TCP' | 'UDP' = 'TCP') => ({
+      ports: [{ name, port, protocol }],
+    });
+    const slices = [
+      slice('a', [sliceEndpoint('10.0.0.1')], ports(1)),
+      slice('b', [sliceEndpoint('10.0.0.1')], ports(2)),
+      slice('c', [sliceEndpoint('10.0.0.1')], ports(3, 'web', 'UDP')),
+      slice('d', [sliceEndpoint('10.0.0.1')], ports(4, '')),
+    ];
+    const of = (port: string, protocol: 'TCP' | 'UDP') =>
+      mergeEndpoints(slices, { port, protocol }).map((e) => e.port);
+    expect([of('web', 'TCP'), of('web', 'UDP'), of('', 'TCP'), of('', 'UDP')]).toEqual([
+      [1, 2],
+      [3],
+      [4],
+      [],
+    ]);
+  });
+
+  it('gives each text once, sorted, the same for every order of slices', () => {
+    const endpoints = fc.array(
+      fc.record({
+        last: fc.integer({ min: 1, max: 12 }),
+        ready: fc.boolean(),
+        serving: fc.boolean(),
+        terminating: fc.boolean(),
+      }),
+      { maxLength: 5 },
+    );
+    const slices = fc
+      .uniqueArray(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), endpoints }), {
+        selector: ({ name }) => name,
+      })
+      .map((list) =>
+        list.map(({ name, endpoints: of }) =>
+          slice(
+            name,
+            of.map(({ last, ...parts }) => sliceEndpoint(`10.0.0.${last}`, parts)),
+          ),
+        ),
+      );
+    const shuffled = slices.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([one, other]) => {
+        const merged = mergeEndpoints(one, UNNAMED);
+        expect(mergeEndpoints(other, UNNAMED)).toEqual(merged);
+        const all = one.flatMap((each) => each.endpoints.map(({ address }) => `${address}:8080`));
+        expect(merged.map(({ text }) => text)).toEqual([...new Set(all)].sort());
+        for (const { address, terminating } of merged) {
+          const same = one.flatMap((each) => each.endpoints.filter((e) => e.address === address));
+          expect(terminating).toBe(same.every((e) => e.terminating));
+        }
+      }),
+    );
+  });
+});

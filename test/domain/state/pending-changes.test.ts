@@ -1,0 +1,52 @@
+import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+
+describe('PendingChanges', () => {
+  it('collects, hands over, and starts anew', () => {
+    const pending = new PendingChanges();
+    expect(pending.empty).toBe(true);
+    pending.serviceChanged('a/b');
+    pending.serviceChanged('a/b');
+    pending.serviceChanged('a/c');
+    expect([pending.empty, pending.serviceCount]).toEqual([false, 2]);
+    expect(pending.take()).toEqual({
+      services: new Set(['a/b', 'a/c']),
+      everyService: false,
+      node: false,
+      triggerTimes: [],
+    });
+    expect([pending.empty, pending.serviceCount]).toEqual([true, 0]);
+    expect(pending.take().services.size).toBe(0);
+  });
+
+  it('what was taken does not change any more', () => {
+    const pending = new PendingChanges();
+    pending.serviceChanged('a/b');
+    const taken = pending.take();
+    pending.serviceChanged('a/c');
+    expect([...taken.services]).toEqual(['a/b']);
+  });
+
+  it.each(['everyServiceChanged', 'nodeChanged'] as const)('%s is a change by itself', (change) => {
+    const pending = new PendingChanges();
+    pending[change]();
+    expect(pending.empty).toBe(false);
+    expect(pending.take()).toMatchObject({
+      everyService: change === 'everyServiceChanged',
+      node: change === 'nodeChanged',
+    });
+    expect(pending.empty).toBe(true);
+    expect(pending.take()).toMatchObject({ everyService: false, node: false });
+  });
+
+  it('keeps trigger times with repeats, and drops those of a Service that loses a slice (spec/model.md 8)', () => {
+    const pending = new PendingChanges();
+    pending.triggered('a/b', 1);
+    pending.triggered('a/b', 1);
+    pending.triggered('a/c', 2);
+    pending.triggered('a/d', 3);
+    pending.forgetTriggers('a/c');
+    pending.triggered('a/c', 4);
+    expect([...pending.take().triggerTimes].sort()).toEqual([1, 1, 3, 4]);
+    expect(pending.take().triggerTimes).toEqual([]);
+  });
+});
