@@ -3,7 +3,6 @@ import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import type { GenerationWatch } from '../adapters/nftables/generation-watch.js';
-import type { NftTransport } from '../adapters/nftables/transport.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Backend } from '../application/ports/backend.js';
@@ -19,6 +18,7 @@ import type { ObjectReports } from '../application/use-cases/object-reports.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine } from './configuration/command-line.js';
+import type { NftTransports } from './nft-transport.js';
 
 /** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
 export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
@@ -37,7 +37,7 @@ export const CLUSTER_EVENTS: ServiceIdentifier<ClusterEvents> = Symbol.for('Clus
 export const CLUSTER_SOURCE: ServiceIdentifier<ClusterSource> = Symbol.for('ClusterSource');
 /** One backend for each family, in the order of FAMILIES. */
 export const BACKENDS: ServiceIdentifier<readonly Backend[]> = Symbol.for('Backends');
-export const NFT_TRANSPORT: ServiceIdentifier<NftTransport> = Symbol.for('NftTransport');
+export const NFT_TRANSPORTS: ServiceIdentifier<NftTransports> = Symbol.for('NftTransports');
 export const GENERATION_WATCH: ServiceIdentifier<GenerationWatch> = Symbol.for('GenerationWatch');
 export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
 export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');

@@ -1,5 +1,4 @@
 import { Container } from 'inversify';
-import type { NftTransport } from '../adapters/nftables/transport.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
@@ -8,9 +7,10 @@ import {
   CLUSTER_SOURCE,
   HEALTH_SERVER,
   METRICS_SERVER,
-  NFT_TRANSPORT,
+  NFT_TRANSPORTS,
   SYNC_LOOPS,
 } from './identifiers.js';
+import type { NftTransports } from './nft-transport.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { nftablesModule } from './modules/nftables-module.js';
 import { processModule } from './modules/process-module.js';
@@ -21,7 +21,7 @@ import { syncModule } from './modules/sync-module.js';
 export function composeProxy(
   commandLine: CommandLine,
   families: readonly IpFamily[],
-  transport: NftTransport,
+  transports: NftTransports,
   logger: Logger,
 ): Container {
   const container = new Container();
@@ -29,7 +29,7 @@ export function composeProxy(
     processModule(commandLine, families, logger),
     clusterModule,
     syncModule,
-    nftablesModule(transport),
+    nftablesModule(transports),
     serverModule,
   );
   return container;
@@ -58,6 +58,6 @@ export class Proxy {
     await Promise.all(this.container.get(SYNC_LOOPS).map((loop) => loop.stop()));
     await this.container.get(METRICS_SERVER)?.stop();
     await this.container.get(HEALTH_SERVER)?.stop();
-    await this.container.get(NFT_TRANSPORT).close();
+    await this.container.get(NFT_TRANSPORTS).close();
   }
 }

@@ -2,19 +2,19 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { OBJECT_REPORTS, SERVICE_STATUSES, SYNC_LOOPS } from '../identifiers.js';
-import { openNftTransport } from '../nft-transport.js';
+import { openNftTransports } from '../nft-transport.js';
 import { composeProxy, Proxy } from '../proxy.js';
 
 /** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
 export async function once(commandLine: CommandLine, logger: Logger): Promise<number> {
-  const transport = await openNftTransport(commandLine.nftTransport, logger);
+  const transports = await openNftTransports(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   const { configuration } = commandLine;
   const silent = {
     ...commandLine,
     configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' },
   };
-  const container = composeProxy(silent, families, transport, logger);
+  const container = composeProxy(silent, families, transports, logger);
   const proxy = new Proxy(container);
   try {
     await proxy.start();

@@ -2,24 +2,24 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
-import { openNftTransport } from '../nft-transport.js';
+import { openNftTransports } from '../nft-transport.js';
 import { versionLine } from '../version.js';
 
 /** Serves until SIGTERM or SIGINT. The rules stay. */
 export async function run(commandLine: CommandLine, logger: Logger): Promise<number> {
-  const transport = await openNftTransport(commandLine.nftTransport, logger);
+  const transports = await openNftTransports(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   logger.info(
     {
       version: versionLine(),
       mode: 'nftables',
-      transport: transport.name,
+      transport: transports.name,
       families,
       node: commandLine.nodeName,
     },
     'starting',
   );
-  const proxy = new Proxy(composeProxy(commandLine, families, transport, logger));
+  const proxy = new Proxy(composeProxy(commandLine, families, transports, logger));
   const ended = endSignal();
   try {
     await proxy.start();
