@@ -2,11 +2,13 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { OBJECT_REPORTS, SERVICE_STATUSES, SYNC_LOOPS } from '../identifiers.js';
+import { checkKernel } from '../kernel-check.js';
 import { openNftTransports } from '../nft-transport.js';
 import { composeProxy, Proxy } from '../proxy.js';
 
 /** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
 export async function once(commandLine: CommandLine, logger: Logger): Promise<number> {
+  checkKernel();
   const transports = await openNftTransports(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   const { configuration } = commandLine;

@@ -2,11 +2,13 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { checkKernel } from '../kernel-check.js';
 import { openNftTransports } from '../nft-transport.js';
 import { versionLine } from '../version.js';
 
 /** Serves until SIGTERM or SIGINT. The rules stay. */
 export async function run(commandLine: CommandLine, logger: Logger): Promise<number> {
+  checkKernel();
   const transports = await openNftTransports(commandLine.nftTransport, logger);
   const families = supportedFamilies();
   logger.info(
