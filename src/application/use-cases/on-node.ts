@@ -22,9 +22,9 @@ export class OnNode implements ObjectUseCase {
   ) {}
 
   applied(object: unknown): void {
-    const name = rawName(object);
-    if (name !== this.nodeName) return;
     const { value, problems } = readNode(object);
+    const name = value?.name ?? rawName(object);
+    if (name !== this.nodeName) return;
     this.reports.report('Node', name, problems, value !== undefined);
     const former = this.state.node;
     if (!value || !this.state.applyNode(value)) return;
