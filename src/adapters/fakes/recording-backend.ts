@@ -36,7 +36,7 @@ export class RecordingBackend implements Backend {
   /** While set, calls that program or verify reject with it. */
   failure: Error | undefined;
   /** What the next verifications find; without one they compare nothing. */
-  readonly findings: Pick<VerifyResult, 'compared' | 'written'>[] = [];
+  readonly findings: Partial<VerifyResult>[] = [];
   private gate: Promise<void> = Promise.resolve();
 
   constructor(readonly family: IpFamily = 'IPv4') {}
@@ -78,10 +78,10 @@ export class RecordingBackend implements Backend {
     return this.program(changes, node);
   }
 
-  async verify(how: 'glance' | 'inspection'): Promise<VerifyResult> {
+  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
     await this.called(how, []);
-    const { compared, written } = this.findings.shift() ?? { compared: false, written: 0 };
-    return { compared, written, failed: [], conflicts: [] };
+    signal?.throwIfAborted();
+    return { compared: false, written: 0, failed: [], conflicts: [], ...this.findings.shift() };
   }
 
   async cleanup(): Promise<void> {

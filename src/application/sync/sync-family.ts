@@ -5,7 +5,7 @@ import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { TakenChanges } from '../../domain/state/pending-changes.js';
-import type { ApplyResult, Backend } from '../ports/backend.js';
+import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
@@ -58,8 +58,20 @@ export class SyncFamily {
     const updated = this.table.update(this.state, services, forwarding);
     const full = !this.started;
     const result = full ? await this.startBackend(network) : await this.applyChanges(updated, network);
-    this.record(full ? undefined : updated, result);
+    this.record(full ? this.everyPort() : updated, result);
     return { full, written: result.written, failed: result.failed.map(({ key }) => key) };
+  }
+
+  /** Whether the next call of `program` programs everything. */
+  get startsAnew(): boolean {
+    return !this.started;
+  }
+
+  /** Has the backend compare and repair what is programmed. Rejects when it cannot. */
+  async verify(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
+    const result = await this.backend.verify(how, signal);
+    this.record([], result);
+    return result;
   }
 
   private async startBackend(network: NodeNetwork): Promise<ApplyResult> {
@@ -92,15 +104,26 @@ export class SyncFamily {
     return [...gone.map((key) => ({ key, entry: undefined })), ...present];
   }
 
-  private record(updated: readonly ForwardingChange[] | undefined, { failed, conflicts }: ApplyResult): void {
+  /** Service ports that failed without having been asked for, as in a repair. */
+  private alsoFailed(
+    changed: readonly ForwardingChange[],
+    failed: readonly ServiceFailure[],
+  ): readonly ForwardingChange[] {
+    if (failed.length === 0) return [];
+    const known = new Set(changed.map(({ key }) => key));
+    return failed
+      .filter(({ key }) => !known.has(key))
+      .map(({ key }) => ({ key, entry: this.table.entry(key) }));
+  }
+
+  private record(changed: readonly ForwardingChange[], { failed, conflicts }: ApplyResult): void {
     const { family } = this;
     const since = this.clock.now();
-    const changed = updated ?? this.everyPort();
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
     const notes = new Map(
       conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]),
     );
-    for (const { key, entry } of changed) {
+    for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
       if (reason !== undefined) {

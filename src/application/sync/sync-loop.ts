@@ -143,6 +143,7 @@ export class SyncLoop {
 
   private async attempt(changes: TakenChanges, start: number): Promise<boolean> {
     const { family } = this;
+    const startsAnew = this.sync.startsAnew;
     try {
       const { full, written, failed } = await this.sync.program(changes);
       const now = this.clock.now();
@@ -175,7 +176,7 @@ export class SyncLoop {
       );
       this.observer.finished(family, {
         ok: false,
-        full: true,
+        full: startsAnew,
         seconds: (this.clock.now() - start) / 1000,
         written: 0,
         failed: 0,
@@ -225,7 +226,8 @@ export class SyncLoop {
     this.verification = new AbortController();
     const { signal } = this.verification;
     try {
-      const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance', signal);
+      const { compared, written, failed } = await this.sync.verify(due ? 'inspection' : 'glance', signal);
+      for (const { key } of failed) this.retryLater(key);
       const now = this.clock.now();
       if (due) this.lastInspection = now;
       if (compared) this.comparison = now - start;

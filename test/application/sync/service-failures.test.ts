@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Bench, keyOf, START } from './bench.js';
 
 const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
@@ -90,6 +91,33 @@ describe('a service port that cannot be programmed', () => {
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('c')]);
     expect([status(bench, 'a'), status(bench, 'b')]).toEqual([undefined, undefined]);
     expect(bench.statuses.failures('IPv4')).toEqual([]);
+  });
+});
+
+describe('a service port that fails although nobody asked for it', () => {
+  const failed = [{ key: keyOf('a'), reason: 'lost' }];
+
+  it('in a verification, gets its status, and is tried again', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    bench.backend.findings.push({ compared: true, written: 1, failed });
+    bench.calls();
+    await bench.clock.advanceAsync(1000);
+    expect(status(bench, 'a')).toMatchObject({ state: 'failed', reason: 'lost', attempts: 1 });
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START });
+    await bench.clock.advanceAsync(1000);
+    expect(bench.syncs()).toEqual(['apply a']);
+    expect(status(bench, 'a')).toMatchObject({ state: 'programmed' });
+  });
+
+  it('over the change of another, likewise', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    jest.spyOn(bench.backend, 'apply').mockResolvedValueOnce({ written: 1, failed, conflicts: [] });
+    bench.change('b');
+    await bench.settle();
+    expect(status(bench, 'a')).toMatchObject({ state: 'failed', attempts: 1 });
+    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+    await bench.clock.advanceAsync(1000);
+    expect(status(bench, 'a')).toMatchObject({ state: 'programmed' });
   });
 });
 

@@ -160,7 +160,7 @@ describe('a sync that fails as a whole', () => {
 
   it('is reported and repeated in full after 1, 2, 4 … s, at most the sync period', async () => {
     const bench = await failing({ syncPeriod: 5000 });
-    expect(bench.observer.reports.at(-1)).toMatchObject({ ok: false, written: 0 });
+    expect(bench.observer.reports.at(-1)).toMatchObject({ ok: false, full: false, written: 0 });
     expect(bench.logger.at('error')).toHaveLength(1);
     expect(bench.loop.settled).toBe(false);
     for (const delay of [1000, 2000, 4000, 5000, 5000]) {

@@ -58,6 +58,40 @@ describe('between syncs', () => {
     expect(bench.loop.settled).toBe(true);
   });
 
+  it('a change interrupts a verification, which is not an error', async () => {
+    const bench = await new Bench().begin('a');
+    bench.calls();
+    const release = bench.backend.hold();
+    await bench.clock.advanceAsync(1000);
+    bench.change('a');
+    release();
+    await bench.settle();
+    expect(bench.calls()).toEqual(['glance', 'apply a']);
+    expect(bench.logger.at('error')).toEqual([]);
+    await bench.clock.advanceAsync(1000);
+    expect(bench.calls()).toEqual(['glance']);
+  });
+
+  it('an interrupted inspection is made up for, and carried through when it was put off for long', async () => {
+    const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
+    const inspections: boolean[] = [];
+    for (let second = 0; second < 30; second++) {
+      const release = bench.backend.hold();
+      await bench.clock.advanceAsync(1000);
+      const inspecting = bench.calls().at(-1) === 'inspection';
+      const findings = bench.backend.findings.length;
+      bench.backend.findings.push({ compared: true });
+      bench.change('a');
+      release();
+      await bench.settle();
+      if (inspecting) inspections.push(bench.backend.findings.length === findings);
+      bench.backend.findings.length = 0;
+    }
+    expect(inspections).toContain(true);
+    expect(inspections.indexOf(true)).toBeGreaterThan(0);
+    expect(bench.logger.at('error')).toEqual([]);
+  });
+
   it('syncs and verifications never overlap', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();
