@@ -17,7 +17,7 @@ export function planNftables(
     .map((family) => {
       const { forwarding, network } = contexts.of(family, true);
       const table = new ForwardingTable();
-      table.update(state, state.serviceKeys(), forwarding);
+      table.update(state, [...state.serviceKeys()].sort(), forwarding);
       const composition = new TableComposition();
       for (const entry of table.entries()) composition.replace(entry.key, compileNftables(entry));
       return renderTable(family, tableImage(composition, network));
