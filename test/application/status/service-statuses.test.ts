@@ -1,0 +1,19 @@
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+
+describe('ServiceStatuses', () => {
+  it('keeps families apart and knows what failed', () => {
+    const statuses = new ServiceStatuses();
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'failed', since: 1, reason: 'no', attempts: 2 });
+    statuses.set('IPv6', 'a/b/tcp/', { state: 'programmed', since: 1 });
+    statuses.set('IPv4', 'a/c/tcp/', { state: 'pending', since: 1 });
+    expect(statuses.failures('IPv4')).toEqual([{ key: 'a/b/tcp/', reason: 'no' }]);
+    expect(statuses.failures('IPv6')).toEqual([]);
+    expect(statuses.keys('IPv4')).toEqual(['a/b/tcp/', 'a/c/tcp/']);
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 2 });
+    expect(statuses.failures('IPv4')).toEqual([]);
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'failed', since: 3, reason: 'no', attempts: 1 });
+    statuses.remove('IPv4', 'a/b/tcp/');
+    expect([statuses.failures('IPv4'), statuses.get('IPv4', 'a/b/tcp/')]).toEqual([[], undefined]);
+    expect(statuses.get('IPv6', 'a/b/tcp/')).toEqual({ state: 'programmed', since: 1 });
+  });
+});

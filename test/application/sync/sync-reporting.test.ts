@@ -1,0 +1,73 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
+import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import { retryDelay } from '../../../src/application/sync/backoff.js';
+import { SyncReporting } from '../../../src/application/sync/sync-reporting.js';
+
+const REPORT = {
+  ok: true,
+  full: true,
+  seconds: 0.5,
+  written: 3,
+  failed: 0,
+  programmingLatencies: [0.9, 0.8],
+  noLocalEndpoints: { internal: 1, external: 2 },
+};
+
+describe('SyncReporting', () => {
+  let metrics: RecordingMetrics;
+  let health: ProxyHealth;
+  let reporting: SyncReporting;
+
+  beforeEach(() => {
+    metrics = new RecordingMetrics();
+    health = new ProxyHealth(new FakeClock(1_000_000), 60_000);
+    reporting = new SyncReporting(health, metrics);
+  });
+
+  it('tells health and metrics of a sync', () => {
+    reporting.loopStarted('IPv4');
+    expect(health.verdict().healthy).toBe(false);
+    reporting.finished('IPv4', REPORT);
+    expect(health.verdict().healthy).toBe(true);
+    expect(metrics.of('syncFinished')).toEqual([
+      ['IPv4', expect.objectContaining({ ok: true, full: true, seconds: 0.5 })],
+    ]);
+    expect(metrics.of('networkProgramming')).toEqual([
+      ['IPv4', 0.9],
+      ['IPv4', 0.8],
+    ]);
+    expect(metrics.of('noLocalEndpoints')).toEqual([
+      ['internal', 'IPv4', 1],
+      ['external', 'IPv4', 2],
+    ]);
+  });
+
+  it('a failed sync is counted, and heals nothing', () => {
+    reporting.loopStarted('IPv4');
+    reporting.finished('IPv4', { ...REPORT, ok: false });
+    expect(health.verdict().healthy).toBe(false);
+    expect(metrics.of('nftablesSyncFailed')).toEqual([['IPv4']]);
+    expect([metrics.of('networkProgramming'), metrics.of('noLocalEndpoints')]).toEqual([[], []]);
+  });
+
+  it('counts events, and those that wait for a sync', () => {
+    reporting.serviceEvent(true);
+    reporting.serviceEvent(false);
+    reporting.serviceEvent(true);
+    reporting.endpointSliceEvent(true);
+    reporting.endpointSliceEvent(false);
+    expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([3, 2]);
+    expect(metrics.of('serviceChangesPending').at(-1)).toEqual([2]);
+    expect(metrics.of('endpointChangesPending').at(-1)).toEqual([1]);
+    reporting.finished('IPv4', REPORT);
+    expect(metrics.of('serviceChangesPending').at(-1)).toEqual([0]);
+    expect(metrics.of('endpointChangesPending').at(-1)).toEqual([0]);
+  });
+});
+
+it('retryDelay doubles from one second to a minute', () => {
+  expect([0, 1, 2, 3, 6, 7, 8, 5000].map(retryDelay)).toEqual([
+    1000, 1000, 2000, 4000, 32_000, 60_000, 60_000, 60_000,
+  ]);
+});
