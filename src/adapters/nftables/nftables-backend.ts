@@ -148,16 +148,16 @@ export class NftablesBackend implements Backend {
       const epoch = await this.generations.epoch();
       const image = tableImage(this.composition, this.node!);
       const state = await this.transport.read(this.family, tableSets(this.composition), signal);
-      const { repair, removal, replaces } = tableDifference(image, state, this.family, this.transport);
+      const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
       const pieces = replaces ? [repair] : inPieces(repair);
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
-        await this.remove(removal);
+        for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: repair.operations.length + removal.operations.length, failed };
+        return { written: stepsOf([repair, ...removals]), failed };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
         const culprits = blame(error, piece, pending);
@@ -252,6 +252,10 @@ function blame(
       culprits.set(owner, `the kernel refused ${op}: ${reason}`);
   }
   return culprits;
+}
+
+function stepsOf(transactions: readonly Transaction[]): number {
+  return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
 }
 
 function messageOf(error: unknown): string {
