@@ -95,7 +95,6 @@ export class NftablesBackend implements Backend {
       await this.removeRetired();
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
-    this.retired.clear();
     return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
   }
 
@@ -125,10 +124,9 @@ export class NftablesBackend implements Backend {
     const { transaction, retired } = deltaTransaction(delta, this.composition, node);
     if (this.node && this.node !== node) nodeTransaction(this.node, node, this.composition, transaction);
     this.node = node;
-    for (const { name } of delta.arrivals) this.retired.delete(name);
-    for (const name of retired) this.retired.add(name);
     try {
       await this.send(transaction);
+      this.retire(retired, delta);
       return { written: transaction.operations.length, failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
@@ -155,6 +153,8 @@ export class NftablesBackend implements Backend {
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
+        // Chains that wait for their deletion are among them.
+        this.retired.clear();
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
         return { written: stepsOf([repair, ...removals]), failed };
@@ -188,7 +188,7 @@ export class NftablesBackend implements Backend {
     const { transaction, retired } = deltaTransaction(delta, this.composition, this.node!);
     try {
       await this.send(transaction);
-      for (const name of retired) this.retired.add(name);
+      this.retire(retired, delta);
       return { written: transaction.operations.length, failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
@@ -205,6 +205,12 @@ export class NftablesBackend implements Backend {
     if (transaction.operations.length === 0) return;
     await this.transport.commit(this.family, transaction.operations);
     this.generations.committed();
+  }
+
+  /** After a delta is in the kernel: which emptied chains wait, and which are in use again. */
+  private retire(retired: readonly string[], { arrivals }: TableDelta): void {
+    for (const { name } of arrivals) this.retired.delete(name);
+    for (const name of retired) this.retired.add(name);
   }
 
   private async removeRetired(): Promise<void> {

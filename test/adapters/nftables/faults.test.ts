@@ -317,3 +317,45 @@ describe("kube-proxy's own table in place", () => {
     expect(kernel.dump('IPv4')).not.toContain('ABCDEFGH');
   });
 });
+
+describe('leftovers', () => {
+  /** Frees a class (two endpoints) and uses it again, while the change that freed it is refused. */
+  it.each<Blame>(['element', 'nothing'])(
+    'of refused changes do not outlive an inspection (%s)',
+    async (blame) => {
+      const kernel = new MemoryNftTransport();
+      const proxy = proxyOn(kernel);
+      const slice = (number: number, endpoints: number) => {
+        proxy.events.applied('EndpointSlice', {
+          metadata: {
+            namespace: 'ns',
+            name: `service-${number}`,
+            labels: { 'kubernetes.io/service-name': `service-${number}` },
+          },
+          addressType: 'IPv4',
+          ports: [{ name: '', port: 8080 }],
+          endpoints: Array.from({ length: endpoints }, (_, at) => ({ addresses: [`10.244.9.${at + 1}`] })),
+        });
+      };
+      for (let number = 1; number <= 4; number++) applyService(proxy, number);
+      slice(1, 2);
+      slice(2, 4);
+      await proxy.sync();
+      const lift = refuseService(kernel, 1, blame);
+      slice(1, 3);
+      slice(2, 1);
+      expect((await proxy.sync())[0]!.failed).toEqual([keyOf(1)]);
+      expect(outcome(kernel, 1)).toMatchObject({ to: ['10.244.9.1:8080', '10.244.9.2:8080'] });
+      kernel.resetCounts();
+      await proxy.verify('inspection');
+      expect(kernel.refusedCount).toBe(0);
+      lift();
+      slice(1, 5);
+      await proxy.sync();
+      await proxy.verify('inspection');
+      expect(kernel.refusedCount).toBe(0);
+      const chains = [...kernel.contents('IPv4')!.chains.keys()].filter((name) => name.startsWith('pick-'));
+      expect(chains.sort()).toEqual(['pick-1', 'pick-5']);
+    },
+  );
+});
