@@ -160,16 +160,23 @@ export class NftablesBackend implements Backend {
         return { written: stepsOf([repair, ...removals]), failed };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
-        const culprits = blame(error, piece, pending);
-        if (culprits.size === 0 && pending.size === 0) throw error;
-        if (culprits.size === 0) return this.halve(pending, failed);
+        const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
+        const culprits = blame(error, piece, suspects);
+        if (culprits.size === 0 && suspects.size === 0) throw error;
+        if (culprits.size === 0) return this.halve(suspects, failed);
         for (const [key, reason] of culprits) {
           failed.push({ key, reason });
-          this.composition.replace(key, pending.get(key)!.former);
+          this.composition.replace(key, suspects.get(key)!.former);
           pending.delete(key);
         }
       }
     }
+  }
+
+  /** The service ports that a repair is about: what they had is gone, so they have nothing to fall back to. */
+  private ownersIn(repair: Transaction): Candidates {
+    const keys = repair.operations.flatMap((_, index) => repair.ownersOf(index));
+    return new Map(keys.map((key) => [key, { wanted: this.composition.fragment(key), former: undefined }]));
   }
 
   /** Takes all candidates back, repairs the table without them, and tries them again in ever smaller groups. */

@@ -125,8 +125,51 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expect((await proxy.sync())[0]!.failed).toEqual([]);
       expect(outcome(kernel, bad)).toEqual(to(bad, 1));
     });
+
+    it('does not keep the others from being repaired', async () => {
+      await proxy.sync();
+      refuseService(kernel, bad, blame);
+      kernel.tamper('IPv4', [{ op: 'delete-table' }]);
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
+      expectOthers();
+    });
+
+    it('loses what somebody took from it, and no other service is disturbed', async () => {
+      await proxy.sync();
+      refuseService(kernel, bad, blame);
+      const { endpoints } = setsOf(BY_ADDRESS);
+      const elements = [...kernel.contents('IPv4')!.sets.get(endpoints.name)!.elements.values()].filter(
+        ({ key }) => [clusterIP(bad), clusterIP(bad + 1)].some((address) => key.startsWith(`${address} `)),
+      );
+      kernel.tamper('IPv4', [{ op: 'delete-elements', set: endpoints, elements }]);
+      kernel.resetCounts();
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
+      expectOthers();
+      const touched = kernel.commits.flatMap(({ operations }) =>
+        operations.flatMap((operation) => ('elements' in operation ? operation.elements : [])),
+      );
+      expect(touched.length).toBeLessThanOrEqual(12);
+    });
   },
 );
+
+describe('a kernel that is out of order', () => {
+  it.each(['commit', 'start'])('has everything again after it was mended (%s)', async (when) => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    for (let number = 1; number <= 5; number++) applyService(proxy, number);
+    if (when === 'commit') await proxy.sync();
+    const mend = kernel.outage(new Error('no permission'));
+    for (let number = 1; number <= 5; number++) applyService(proxy, number, 1);
+    await expect(proxy.sync()).rejects.toThrow('no permission');
+    await expect(proxy.sync()).rejects.toThrow('no permission');
+    mend();
+    expect((await proxy.sync())[0]).toMatchObject({ full: true, failed: [] });
+    for (let number = 1; number <= 5; number++) expect(outcome(kernel, number)).toEqual(to(number, 1));
+  });
+});
 
 describe('a table that somebody else touches', () => {
   let kernel: MemoryNftTransport;
