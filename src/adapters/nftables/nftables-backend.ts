@@ -153,11 +153,11 @@ export class NftablesBackend implements Backend {
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
-        // Chains that wait for their deletion are among them.
+        const written = this.stepsOf([repair, ...removals]);
         this.retired.clear();
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: stepsOf([repair, ...removals]), failed };
+        return { written, failed };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
         const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
@@ -214,6 +214,13 @@ export class NftablesBackend implements Backend {
     this.generations.committed();
   }
 
+  /** How many steps there are, without those that only remove chains known to wait for it. */
+  private stepsOf(transactions: readonly Transaction[]): number {
+    return transactions
+      .flatMap(({ operations }) => operations)
+      .filter((operation) => operation.op !== 'delete-chain' || !this.retired.has(operation.chain)).length;
+  }
+
   /** After a delta is in the kernel: which emptied chains wait, and which are in use again. */
   private retire(retired: readonly string[], { arrivals }: TableDelta): void {
     for (const { name } of arrivals) this.retired.delete(name);
@@ -265,10 +272,6 @@ function blame(
       culprits.set(owner, `the kernel refused ${op}: ${reason}`);
   }
   return culprits;
-}
-
-function stepsOf(transactions: readonly Transaction[]): number {
-  return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
 }
 
 function messageOf(error: unknown): string {

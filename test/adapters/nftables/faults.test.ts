@@ -362,6 +362,19 @@ describe("kube-proxy's own table in place", () => {
 });
 
 describe('leftovers', () => {
+  it('of our own are no sign that somebody touched the table', async () => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    expect(kernel.contents('IPv4')!.chains.get('pick-1')!.rules).toEqual([]);
+    kernel.bystanderCommits();
+    expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
   /** Frees a class (two endpoints) and uses it again, while the change that freed it is refused. */
   it.each<Blame>(['element', 'nothing'])(
     'of refused changes do not outlive an inspection (%s)',
