@@ -36,7 +36,7 @@ export class RecordingBackend implements Backend {
   /** While set, calls that program or verify reject with it. */
   failure: Error | undefined;
   /** What the next verifications find; without one they compare nothing. */
-  readonly findings: Pick<VerifyResult, 'compared' | 'written'>[] = [];
+  readonly findings: (Pick<VerifyResult, 'compared' | 'written'> & Partial<VerifyResult>)[] = [];
   private gate: Promise<void> = Promise.resolve();
 
   constructor(readonly family: IpFamily = 'IPv4') {}
@@ -80,8 +80,8 @@ export class RecordingBackend implements Backend {
 
   async verify(how: 'glance' | 'inspection'): Promise<VerifyResult> {
     await this.called(how, []);
-    const { compared, written } = this.findings.shift() ?? { compared: false, written: 0 };
-    return { compared, written, failed: [], conflicts: [] };
+    const finding = this.findings.shift() ?? { compared: false, written: 0 };
+    return { failed: [], conflicts: [], ...finding };
   }
 
   async cleanup(): Promise<void> {

@@ -225,10 +225,13 @@ export class SyncLoop {
     this.verification = new AbortController();
     const { signal } = this.verification;
     try {
-      const { compared, written } = await this.backend.verify(due ? 'inspection' : 'glance', signal);
+      const { compared, written, failed } = await this.backend.verify(due ? 'inspection' : 'glance', signal);
       const now = this.clock.now();
       if (due) this.lastInspection = now;
       if (compared) this.comparison = now - start;
+      // The next sync tries what could not be repaired, and reports and repeats it like every failure.
+      for (const { key } of failed) this.pending.serviceChanged(serviceOf(key));
+      if (failed.length > 0) this.changed();
       if (written > 0) {
         this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
         this.observer.repaired(this.family, written);
