@@ -84,7 +84,12 @@ export class MemoryNftTransport implements NftTransport {
     this.committed.push({ family, operations });
   }
 
-  async read(family: IpFamily, expected: readonly SetDefinition[]): Promise<TableState | undefined> {
+  async read(
+    family: IpFamily,
+    expected: readonly SetDefinition[],
+    signal?: AbortSignal,
+  ): Promise<TableState | undefined> {
+    signal?.throwIfAborted();
     this.fail();
     const table = this.tables.get(family);
     if (!table) return undefined;

@@ -142,10 +142,11 @@ export class NftablesBackend implements Backend {
   private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
+    let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
       const image = tableImage(this.composition, this.node!);
-      const state = await this.transport.read(this.family, tableSets(this.composition), signal);
+      const state = await this.transport.read(this.family, tableSets(this.composition), interruption);
       const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
@@ -160,6 +161,8 @@ export class NftablesBackend implements Backend {
         return { written, failed };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
+        // What is set aside now must be reported.
+        interruption = undefined;
         const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
         const culprits = blame(error, piece, suspects);
         if (culprits.size === 0 && suspects.size === 0) throw error;

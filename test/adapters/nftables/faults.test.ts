@@ -362,6 +362,22 @@ describe("kube-proxy's own table in place", () => {
 });
 
 describe('leftovers', () => {
+  it('still wait when a verification was interrupted', async () => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    const { backend } = proxy.families.get('IPv4')!;
+    kernel.bystanderCommits();
+    await expect(backend.verify('glance', AbortSignal.abort(new Error('a change came')))).rejects.toThrow(
+      'a change',
+    );
+    await proxy.verify('glance');
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
   it('of our own are no sign that somebody touched the table', async () => {
     const kernel = new MemoryNftTransport();
     const proxy = proxyOn(kernel);
