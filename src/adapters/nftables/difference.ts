@@ -11,8 +11,11 @@ const TABLE_COMMENT = 'rules for kube-proxy';
 export interface TableDifference {
   /** What must be applied at once. Empty when nothing differs. */
   readonly repair: Transaction;
-  /** What may go afterwards: chains and sets that nobody refers to once `repair` is applied. */
-  readonly removal: Transaction;
+  /**
+   * What may go afterwards, one transaction after the other: sets and chains that nobody refers to once `repair` is
+   * applied. Sets first, since their elements may lead to the chains; and before Linux 6.2 not together.
+   */
+  readonly removals: readonly Transaction[];
   /** The present table cannot be changed into the image and is replaced as a whole. */
   readonly replaces: boolean;
 }
@@ -25,7 +28,6 @@ export function tableDifference(
   transport: NftTransport,
 ): TableDifference {
   const repair = new Transaction();
-  const removal = new Transaction();
   const replaces = state !== undefined && !fits(image, state, family, transport);
   if (replaces) repair.add({ op: 'delete-table' });
   const present = replaces ? undefined : state;
@@ -34,9 +36,9 @@ export function tableDifference(
   for (const { chain } of image.chains)
     if (!present?.chains.has(chain.name)) repair.add({ op: 'add-chain', chain });
   repairRules(image, present, family, transport, repair);
-  if (present) removeUnknown(image, present, repair, removal);
+  const removals = present ? removeUnknown(image, present, repair) : [];
   for (const set of image.sets) repairElements(set, present, repair);
-  return { repair, removal, replaces };
+  return { repair, removals, replaces };
 }
 
 /** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
@@ -71,22 +73,20 @@ function repairRules(
 }
 
 /** The table is the proxy's alone, so what it does not know goes: chains of classes long unused, a stranger's rules. */
-function removeUnknown(
-  image: TableImage,
-  state: TableState,
-  repair: Transaction,
-  removal: Transaction,
-): void {
+function removeUnknown(image: TableImage, state: TableState, repair: Transaction): readonly Transaction[] {
+  const unknownSets = new Transaction();
+  const unknownChains = new Transaction();
   const chains = new Set(image.chains.map(({ chain }) => chain.name));
   for (const [name, { rules }] of state.chains) {
     if (chains.has(name)) continue;
     if (rules.length > 0) repair.add({ op: 'flush-chain', chain: name });
-    removal.add({ op: 'delete-chain', chain: name });
+    unknownChains.add({ op: 'delete-chain', chain: name });
   }
   const sets = new Set(image.sets.map(({ set }) => set.name));
   for (const name of state.sets.keys()) {
-    if (!sets.has(name)) removal.add({ op: 'delete-set', set: { name, key: [] } });
+    if (!sets.has(name)) unknownSets.add({ op: 'delete-set', set: { name, key: [] } });
   }
+  return [unknownSets, unknownChains];
 }
 
 function repairElements(

@@ -95,7 +95,6 @@ export class NftablesBackend implements Backend {
       await this.removeRetired();
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
-    this.retired.clear();
     return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
   }
 
@@ -125,10 +124,9 @@ export class NftablesBackend implements Backend {
     const { transaction, retired } = deltaTransaction(delta, this.composition, node);
     if (this.node && this.node !== node) nodeTransaction(this.node, node, this.composition, transaction);
     this.node = node;
-    for (const { name } of delta.arrivals) this.retired.delete(name);
-    for (const name of retired) this.retired.add(name);
     try {
       await this.send(transaction);
+      this.retire(retired, delta);
       return { written: transaction.operations.length, failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
@@ -144,32 +142,44 @@ export class NftablesBackend implements Backend {
   private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
+    let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
       const image = tableImage(this.composition, this.node!);
-      const state = await this.transport.read(this.family, tableSets(this.composition), signal);
-      const { repair, removal, replaces } = tableDifference(image, state, this.family, this.transport);
+      const state = await this.transport.read(this.family, tableSets(this.composition), interruption);
+      const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
       const pieces = replaces ? [repair] : inPieces(repair);
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
-        await this.remove(removal);
+        const written = this.stepsOf([repair, ...removals]);
+        this.retired.clear();
+        for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: repair.operations.length + removal.operations.length, failed };
+        return { written, failed };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
-        const culprits = blame(error, piece, pending);
-        if (culprits.size === 0 && pending.size === 0) throw error;
-        if (culprits.size === 0) return this.halve(pending, failed);
+        // What is set aside now must be reported.
+        interruption = undefined;
+        const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
+        const culprits = blame(error, piece, suspects);
+        if (culprits.size === 0 && suspects.size === 0) throw error;
+        if (culprits.size === 0) return this.halve(suspects, failed);
         for (const [key, reason] of culprits) {
           failed.push({ key, reason });
-          this.composition.replace(key, pending.get(key)!.former);
+          this.composition.replace(key, suspects.get(key)!.former);
           pending.delete(key);
         }
       }
     }
+  }
+
+  /** The service ports that a repair is about: what they had is gone, so they have nothing to fall back to. */
+  private ownersIn(repair: Transaction): Candidates {
+    const keys = repair.operations.flatMap((_, index) => repair.ownersOf(index));
+    return new Map(keys.map((key) => [key, { wanted: this.composition.fragment(key), former: undefined }]));
   }
 
   /** Takes all candidates back, repairs the table without them, and tries them again in ever smaller groups. */
@@ -188,7 +198,7 @@ export class NftablesBackend implements Backend {
     const { transaction, retired } = deltaTransaction(delta, this.composition, this.node!);
     try {
       await this.send(transaction);
-      for (const name of retired) this.retired.add(name);
+      this.retire(retired, delta);
       return { written: transaction.operations.length, failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
@@ -205,6 +215,19 @@ export class NftablesBackend implements Backend {
     if (transaction.operations.length === 0) return;
     await this.transport.commit(this.family, transaction.operations);
     this.generations.committed();
+  }
+
+  /** How many steps there are, without those that only remove chains known to wait for it. */
+  private stepsOf(transactions: readonly Transaction[]): number {
+    return transactions
+      .flatMap(({ operations }) => operations)
+      .filter((operation) => operation.op !== 'delete-chain' || !this.retired.has(operation.chain)).length;
+  }
+
+  /** After a delta is in the kernel: which emptied chains wait, and which are in use again. */
+  private retire(retired: readonly string[], { arrivals }: TableDelta): void {
+    for (const { name } of arrivals) this.retired.delete(name);
+    for (const name of retired) this.retired.add(name);
   }
 
   private async removeRetired(): Promise<void> {

@@ -12,8 +12,15 @@ beforeEach(async () => {
   metrics = new PrometheusMetrics(clock);
   logger = new MemoryLogger();
   const address = { host: '127.0.0.1', port: 0 };
-  server = new MetricsServer({ metrics, syncState: () => ({ idle: true, appliedEvents: 3 }),
-      proxyMode: 'nftables', logger, clock, address, hardFail: true });
+  server = new MetricsServer({
+    metrics,
+    syncState: () => ({ idle: true, appliedEvents: 3 }),
+    proxyMode: 'nftables',
+    logger,
+    clock,
+    address,
+    hardFail: true,
+  });
   await server.start();
 });
 

@@ -1,4 +1,4 @@
-import { Bench } from './bench.js';
+import { Bench, keyOf } from './bench.js';
 
 const verifications = (bench: Bench) =>
   bench.calls().filter((call) => call === 'glance' || call === 'inspection');
@@ -44,6 +44,24 @@ describe('between syncs', () => {
     bench.calls();
     await bench.clock.advanceAsync(1000);
     expect(verifications(bench)).toEqual(['glance']);
+  });
+
+  it('what a verification cannot repair is tried again like a change', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    bench.backend.poisoned.set(keyOf('a'), 'EINVAL');
+    bench.backend.findings.push({
+      compared: true,
+      written: 1,
+      failed: [{ key: keyOf('a'), reason: 'EINVAL' }],
+    });
+    bench.calls();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.calls()).toEqual(['glance', 'apply a']);
+    expect(bench.statuses.failures('IPv4')).toEqual([{ key: keyOf('a'), reason: 'EINVAL' }]);
+    bench.backend.poisoned.clear();
+    await bench.clock.advanceAsync(1000);
+    expect(bench.calls()).toContain('apply a');
+    expect(bench.statuses.failures('IPv4')).toEqual([]);
   });
 
   it('a verification that fails is reported and tried again', async () => {

@@ -1,0 +1,233 @@
+import type { Protocol } from '../model/service-port-name.js';
+import { maskAddress } from '../net/cidr.js';
+import type { IpFamily } from '../net/ip-family.js';
+import type { Ending, Surroundings } from './packet.js';
+import { formatPriority, parsePriority } from './priority.js';
+import type { Key, KeyField, RandomNumber, Statement } from './rule.js';
+import type { SetContents, TableContents } from './table-contents.js';
+
+/** A packet under way: what rules have made of it so far. */
+export interface Course {
+  readonly source: string;
+  readonly destination: string;
+  readonly port: number;
+  readonly protocol: Protocol;
+  /** Empty where there is none. */
+  readonly inputInterface: string;
+  readonly mark: number;
+  readonly priority: number;
+  readonly translated: boolean;
+  readonly masquerade: boolean;
+  readonly verdict: 'refused' | 'dropped' | undefined;
+  readonly remembers: Ending['remembers'];
+}
+
+/** The table cannot be walked: a rule or element names what is not there, or says what no kernel would take. */
+export class MalformedTable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MalformedTable';
+  }
+}
+
+/** Where evaluation goes on: the next statement, the next rule, behind the present chain, or (accepted) behind all chains. */
+interface Step {
+  readonly course: Course;
+  readonly to: 'statement' | 'rule' | 'caller' | 'end';
+}
+
+/** Rules that jump deeper than this are refused by the kernel (NFT_JUMP_STACK_SIZE). */
+const MAX_DEPTH = 16;
+
+/** Evaluates chains. One course may become several where numbers are drawn. */
+export class ChainWalk {
+  constructor(
+    private readonly table: TableContents,
+    private readonly family: IpFamily,
+    private readonly surroundings: Surroundings,
+    private readonly isLocal: (address: string) => boolean,
+  ) {}
+
+  /** What a base chain makes of a packet. Its policy is accept. */
+  base(chain: string, course: Course): readonly Course[] {
+    return this.chain(chain, course, 0).map((step) => step.course);
+  }
+
+  private chain(name: string, start: Course, depth: number): readonly Step[] {
+    const chain = this.table.chains.get(name);
+    if (!chain) throw new MalformedTable(`chain ${name} does not exist`);
+    if (depth > MAX_DEPTH) throw new MalformedTable(`chain ${name} is reached by too many jumps`);
+    const ended: Step[] = [];
+    let courses: readonly Course[] = [start];
+    for (const { statements } of chain.rules) {
+      const next: Course[] = [];
+      for (const step of courses.flatMap((course) => this.rule(statements, course, depth))) {
+        if (step.to === 'caller' || step.to === 'end') ended.push(step);
+        else next.push(step.course);
+      }
+      courses = next;
+      if (courses.length === 0) break;
+    }
+    return [...ended, ...courses.map((course): Step => ({ course, to: 'caller' }))];
+  }
+
+  private rule(statements: readonly Statement[], course: Course, depth: number): readonly Step[] {
+    const [statement, ...rest] = statements;
+    if (!statement) return [{ course, to: 'rule' }];
+    return this.statement(statement, course, depth).flatMap((step) =>
+      step.to === 'statement' ? this.rule(rest, step.course, depth) : [step],
+    );
+  }
+
+  private statement(statement: Statement, course: Course, depth: number): readonly Step[] {
+    switch (statement.kind) {
+      case 'address': {
+        const address = statement.field === 'saddr' ? course.source : course.destination;
+        return goOn(inNetwork(address, statement.network) === (statement.is === '=='), course);
+      }
+      case 'input-interface': {
+        const { name, wildcard, is } = statement;
+        const matches = wildcard ? course.inputInterface.startsWith(name) : course.inputInterface === name;
+        return goOn(matches === (is === '=='), course);
+      }
+      case 'dport':
+        return goOn((course.port === statement.port) === (statement.is === '=='), course);
+      case 'local-address':
+        return goOn(this.isLocal(statement.field === 'saddr' ? course.source : course.destination), course);
+      case 'new-connection':
+        return goOn(true, course);
+      case 'translated':
+        return goOn(course.translated, course);
+      case 'member':
+        return this.keys(statement.key, course).flatMap((key) =>
+          goOn(this.isMember(statement.set, key) === (statement.is === '=='), course),
+        );
+      case 'verdict-map':
+        return this.keys(statement.key, course).flatMap((key) =>
+          this.verdict(this.lookUp(statement.map, key), course, depth),
+        );
+      case 'set-priority':
+        return this.priorities(statement.to, course).map((priority) =>
+          priority === undefined
+            ? { course, to: 'rule' }
+            : { course: { ...course, priority }, to: 'statement' },
+        );
+      case 'priority-at-least':
+        return goOn(course.priority >= statement.value, course);
+      case 'mark-has':
+        return goOn(((course.mark >>> statement.bit) & 1) === 1, course);
+      case 'mark-set':
+        return goOn(true, { ...course, mark: (course.mark | (1 << statement.bit)) >>> 0 });
+      case 'mark-flip':
+        return goOn(true, { ...course, mark: (course.mark ^ (1 << statement.bit)) >>> 0 });
+      case 'remember':
+        return this.keys(statement.key, course).flatMap((key) =>
+          goOn(true, { ...course, remembers: [...course.remembers, { set: statement.set, key }] }),
+        );
+      case 'dnat':
+        return this.keys(statement.key, course).map((key) =>
+          this.translate(this.lookUp(statement.map, key), course),
+        );
+      case 'masquerade':
+        return [{ course: { ...course, masquerade: true }, to: 'end' }];
+      case 'reject':
+        return [{ course: { ...course, verdict: 'refused' }, to: 'end' }];
+      case 'drop':
+      case 'return':
+        return this.verdict(statement.kind, course, depth);
+      case 'jump':
+      case 'goto':
+        return this.verdict(`${statement.kind} ${statement.chain}`, course, depth);
+    }
+  }
+
+  /** What a verdict's text means; a key that the map does not have ends the rule. */
+  private verdict(text: string | undefined, course: Course, depth: number): readonly Step[] {
+    if (text === undefined) return [{ course, to: 'rule' }];
+    if (text === 'drop') return [{ course: { ...course, verdict: 'dropped' }, to: 'end' }];
+    if (text === 'return') return [{ course, to: 'caller' }];
+    if (text === 'accept') return [{ course, to: 'end' }];
+    const [verb, chain = ''] = text.split(' ');
+    const steps = this.chain(chain, course, depth + 1);
+    if (verb === 'goto') return steps;
+    return steps.map((step) => (step.to === 'caller' ? { ...step, to: 'rule' } : step));
+  }
+
+  private translate(value: string | undefined, course: Course): Step {
+    if (value === undefined) return { course, to: 'rule' };
+    const [destination, port] = value.split(' . ') as [string, string];
+    return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
+  }
+
+  /** The values that may be set; undefined where the map has none for the key. */
+  private priorities(
+    to: Extract<Statement, { kind: 'set-priority' }>['to'],
+    course: Course,
+  ): readonly (number | undefined)[] {
+    if (to === 'none') return [0];
+    if ('modulus' in to) return numbers(to);
+    return this.keys(to.key, course).map((key) => {
+      const value = this.lookUp(to.map, key);
+      return value === undefined ? undefined : parsePriority(value);
+    });
+  }
+
+  /** The keys that a packet may make: several where the key holds a random number. */
+  private keys(key: Key, course: Course): readonly string[] {
+    return key
+      .map((field) => components(field, course))
+      .reduce((starts, ends) => starts.flatMap((start) => ends.map((end) => [...start, end])), [
+        [],
+      ] as string[][])
+      .map((parts) => parts.join(' . '));
+  }
+
+  private lookUp(map: string, key: string): string | undefined {
+    return this.contents(map).elements.get(key)?.value;
+  }
+
+  private isMember(name: string, key: string): boolean {
+    const { set, elements } = this.contents(name);
+    return set.dynamicSize === undefined
+      ? elements.has(key)
+      : this.surroundings.remembered?.get(name)?.has(key) === true;
+  }
+
+  private contents(name: string): SetContents {
+    const contents = this.table.sets.get(name);
+    if (!contents) throw new MalformedTable(`set ${name} of the table ${this.family} does not exist`);
+    return contents;
+  }
+}
+
+function goOn(matches: boolean, course: Course): readonly Step[] {
+  return [{ course, to: matches ? 'statement' : 'rule' }];
+}
+
+function components(field: KeyField, course: Course): readonly string[] {
+  switch (field.field) {
+    case 'saddr':
+      return [
+        field.prefixLength === undefined ? course.source : maskAddress(course.source, field.prefixLength),
+      ];
+    case 'daddr':
+      return [course.destination];
+    case 'l4proto':
+      return [course.protocol.toLowerCase()];
+    case 'dport':
+      return [String(course.port)];
+    case 'priority':
+      return [formatPriority(course.priority)];
+    case 'random':
+      return numbers(field).map(String);
+  }
+}
+
+function numbers({ modulus, offset }: RandomNumber): readonly number[] {
+  return Array.from({ length: modulus }, (_, number) => offset + number);
+}
+
+function inNetwork(address: string, network: string): boolean {
+  const [first, length] = network.split('/') as [string, string?];
+  return length === undefined ? address === first : maskAddress(address, Number(length)) === first;
+}

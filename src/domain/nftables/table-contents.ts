@@ -1,0 +1,28 @@
+import type { ChainRules } from './node-rules.js';
+import type { SetDefinition, SetElement } from './table.js';
+import type { TableImage } from './table-image.js';
+
+/** A table indexed by name, as a packet meets it. */
+export interface TableContents {
+  readonly chains: ReadonlyMap<string, ChainRules>;
+  readonly sets: ReadonlyMap<string, SetContents>;
+}
+
+export interface SetContents {
+  readonly set: SetDefinition;
+  /** By key. */
+  readonly elements: ReadonlyMap<string, SetElement>;
+}
+
+/** The contents of the table that an image draws. */
+export function contentsOf({ chains, sets }: TableImage): TableContents {
+  return {
+    chains: new Map(chains.map((chain) => [chain.chain.name, chain])),
+    sets: new Map(
+      sets.map(({ set, elements }) => [
+        set.name,
+        { set, elements: new Map(elements.map((element) => [element.key, element])) },
+      ]),
+    ),
+  };
+}

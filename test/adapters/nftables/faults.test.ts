@@ -1,0 +1,433 @@
+import { MemoryNftTransport, type Blame } from '../../../src/adapters/fakes/memory-nft-transport.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
+import { outcomeOf, type Outcome } from '../../../src/domain/nftables/packet.js';
+import { setsOf } from '../../../src/domain/nftables/sets.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
+import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
+import { walk } from '../../../src/domain/nftables/walk.js';
+import { InMemoryProxy } from './in-memory-proxy.js';
+
+const SETTINGS: NodeSettings = {
+  nodeName: 'node1',
+  bindAddress: '0.0.0.0',
+  nodePortAddresses: ['primary'],
+  localTraffic: {
+    mode: 'ClusterCIDR',
+    clusterCIDRs: ['10.244.0.0/16'],
+    bridgeInterface: '',
+    interfaceNamePrefix: '',
+  },
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodeHints: false,
+  externalIPsAllowed: true,
+};
+
+const SERVICES = 50;
+const clusterIP = (number: number) => `172.30.1.${number}`;
+const endpoint = (number: number, generation = 0) => `10.244.${2 + generation}.${number}`;
+
+function applyService(proxy: InMemoryProxy, number: number, generation = 0): void {
+  const name = `service-${number}`;
+  proxy.events.applied('Service', {
+    metadata: { namespace: 'ns', name },
+    spec: { clusterIP: clusterIP(number), ports: [{ port: 80 }] },
+  });
+  proxy.events.applied('EndpointSlice', {
+    metadata: { namespace: 'ns', name, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    ports: [{ name: '', port: 8080 }],
+    endpoints: [{ addresses: [endpoint(number, generation)] }],
+  });
+}
+
+function proxyOn(kernel: MemoryNftTransport): InMemoryProxy {
+  const backend = new NftablesBackend('IPv4', kernel, new GenerationWatch(kernel), new MemoryLogger());
+  return new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
+}
+
+function outcome(kernel: MemoryNftTransport, number: number): Outcome {
+  const packet = {
+    family: 'IPv4',
+    inputInterface: 'eth0',
+    source: '203.0.113.5',
+    destination: clusterIP(number),
+    protocol: 'TCP',
+    destinationPort: 80,
+  } as const;
+  return outcomeOf(walk(kernel.contents('IPv4')!, packet, { localAddresses: new Set() }));
+}
+
+const to = (number: number, generation = 0) => ({
+  to: [`${endpoint(number, generation)}:8080`],
+  masquerade: true,
+});
+const keyOf = (number: number) => `ns/service-${number}/tcp/`;
+
+/** Refuses every element that belongs to one service's frontend. */
+function refuseService(kernel: MemoryNftTransport, number: number, blame: Blame): () => void {
+  return kernel.refuse(
+    ({ op }, element) =>
+      op === 'add-elements' && element?.key.startsWith(`${clusterIP(number)} `) ? 'EINVAL' : undefined,
+    blame,
+  );
+}
+
+describe.each<Blame>(['element', 'operation', 'nothing'])(
+  'a service that the kernel refuses, blaming %s',
+  (blame) => {
+    const bad = 17;
+    let kernel: MemoryNftTransport;
+    let proxy: InMemoryProxy;
+    beforeEach(() => {
+      kernel = new MemoryNftTransport();
+      proxy = proxyOn(kernel);
+      for (let number = 1; number <= SERVICES; number++) applyService(proxy, number);
+    });
+
+    function expectOthers(generation = 0): void {
+      for (let number = 1; number <= SERVICES; number++)
+        if (number !== bad) expect(outcome(kernel, number)).toEqual(to(number, generation));
+    }
+
+    it('does not keep the others from a first start, is reported, and is programmed when it can be', async () => {
+      const lift = refuseService(kernel, bad, blame);
+      const [result] = await proxy.sync();
+      expect(result!.failed).toEqual([keyOf(bad)]);
+      expect(proxy.statuses.failures('IPv4')).toEqual([
+        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string },
+      ]);
+      expectOthers();
+      expect(outcome(kernel, bad)).toBe('untouched');
+      lift();
+      proxy.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
+      expect((await proxy.sync())[0]!.failed).toEqual([]);
+      expect(proxy.statuses.failures('IPv4')).toEqual([]);
+      expect(outcome(kernel, bad)).toEqual(to(bad));
+      expectOthers();
+    });
+
+    it('keeps the rules that it had when a change of it is refused', async () => {
+      await proxy.sync();
+      const lift = refuseService(kernel, bad, blame);
+      for (let number = 1; number <= SERVICES; number++) applyService(proxy, number, 1);
+      expect((await proxy.sync())[0]!.failed).toEqual([keyOf(bad)]);
+      expectOthers(1);
+      expect(outcome(kernel, bad)).toEqual(to(bad));
+      // What is in memory is what the kernel has: nothing is left to repair.
+      kernel.bystanderCommits();
+      expect(await proxy.verify('glance')).toBe(0);
+      lift();
+      proxy.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
+      expect((await proxy.sync())[0]!.failed).toEqual([]);
+      expect(outcome(kernel, bad)).toEqual(to(bad, 1));
+    });
+
+    it('does not keep the others from being repaired', async () => {
+      await proxy.sync();
+      refuseService(kernel, bad, blame);
+      kernel.tamper('IPv4', [{ op: 'delete-table' }]);
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
+      expectOthers();
+    });
+
+    it('loses what somebody took from it, and no other service is disturbed', async () => {
+      await proxy.sync();
+      refuseService(kernel, bad, blame);
+      const { endpoints } = setsOf(BY_ADDRESS);
+      const elements = [...kernel.contents('IPv4')!.sets.get(endpoints.name)!.elements.values()].filter(
+        ({ key }) => [clusterIP(bad), clusterIP(bad + 1)].some((address) => key.startsWith(`${address} `)),
+      );
+      kernel.tamper('IPv4', [{ op: 'delete-elements', set: endpoints, elements }]);
+      kernel.resetCounts();
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
+      expectOthers();
+      const touched = kernel.commits.flatMap(({ operations }) =>
+        operations.flatMap((operation) => ('elements' in operation ? operation.elements : [])),
+      );
+      expect(touched.length).toBeLessThanOrEqual(12);
+    });
+  },
+);
+
+describe('a kernel that is out of order', () => {
+  it.each(['commit', 'start'])('has everything again after it was mended (%s)', async (when) => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    for (let number = 1; number <= 5; number++) applyService(proxy, number);
+    if (when === 'commit') await proxy.sync();
+    const mend = kernel.outage(new Error('no permission'));
+    for (let number = 1; number <= 5; number++) applyService(proxy, number, 1);
+    await expect(proxy.sync()).rejects.toThrow('no permission');
+    await expect(proxy.sync()).rejects.toThrow('no permission');
+    mend();
+    expect((await proxy.sync())[0]).toMatchObject({ full: true, failed: [] });
+    for (let number = 1; number <= 5; number++) expect(outcome(kernel, number)).toEqual(to(number, 1));
+  });
+});
+
+describe('a table that somebody else touches', () => {
+  let kernel: MemoryNftTransport;
+  let proxy: InMemoryProxy;
+  let sound: string;
+  beforeEach(async () => {
+    kernel = new MemoryNftTransport();
+    proxy = proxyOn(kernel);
+    for (let number = 1; number <= 5; number++) applyService(proxy, number);
+    await proxy.sync();
+    sound = kernel.dump('IPv4');
+    kernel.resetCounts();
+  });
+
+  it('is left alone when nobody touched it, and when they touched another table', async () => {
+    expect(await proxy.verify('glance')).toBe(0);
+    kernel.bystanderCommits();
+    expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.commits).toEqual([]);
+  });
+
+  it('is written again when it was deleted', async () => {
+    kernel.tamper('IPv4', [{ op: 'delete-table' }]);
+    expect(await proxy.verify('glance')).toBeGreaterThan(0);
+    expect(kernel.dump('IPv4')).toBe(sound);
+    expect(await proxy.verify('glance')).toBe(0);
+  });
+
+  it('is written again by the next change when that comes first', async () => {
+    kernel.tamper('IPv4', [{ op: 'delete-table' }]);
+    applyService(proxy, 1);
+    applyService(proxy, 6);
+    expect((await proxy.sync())[0]!.failed).toEqual([]);
+    for (let number = 1; number <= 6; number++) expect(outcome(kernel, number)).toEqual(to(number));
+  });
+
+  const { endpoints, frontends, classes } = setsOf(BY_ADDRESS);
+  const first = (set: SetDefinition, prefix = '') => {
+    const [element] = [...kernel.contents('IPv4')!.sets.get(set.name)!.elements.values()].filter(({ key }) =>
+      key.startsWith(prefix),
+    );
+    return element!;
+  };
+  const change = (
+    op: 'add-elements' | 'delete-elements',
+    set: SetDefinition,
+    element: { key: string; value?: string },
+  ) => ({ op, set, elements: [element] }) as const;
+
+  it.each<[string, () => Operation[], number]>([
+    ['an element of a map is gone', () => [change('delete-elements', endpoints, first(endpoints))], 1],
+    ['a frontend is gone', () => [change('delete-elements', frontends, first(frontends))], 1],
+    [
+      'an element of a map has another value',
+      () => {
+        const { key } = first(endpoints);
+        return [
+          change('delete-elements', endpoints, { key }),
+          change('add-elements', endpoints, { key, value: '192.0.2.66 . 66' }),
+        ];
+      },
+      2,
+    ],
+    [
+      'a stranger stands in a map',
+      () => [
+        change('add-elements', frontends, { key: '192.0.2.66 . tcp . 66', value: first(frontends).value! }),
+      ],
+      1,
+    ],
+    ['a class leads nowhere', () => [change('delete-elements', classes, first(classes))], 1],
+    [
+      'a class leads elsewhere',
+      () => [
+        { op: 'add-chain', chain: { name: 'elsewhere' } },
+        change('add-elements', classes, { key: 'ffff:fffe', value: 'goto elsewhere' }),
+      ],
+      2,
+    ],
+    [
+      'a rule more',
+      () => [{ op: 'add-rule', chain: 'masquerading', rule: { statements: [{ kind: 'drop' }] } }],
+      1 + 3,
+    ],
+    ['the rules of a chain are gone', () => [{ op: 'flush-chain', chain: 'cluster-ips-check' }], 1],
+    ['a hook is gone', () => [{ op: 'delete-chain', chain: 'nat-prerouting' }], 2],
+    ['a chain more', () => [{ op: 'add-chain', chain: { name: 'strange' } }], 1],
+    [
+      'a hook more',
+      () => [
+        { op: 'add-chain', chain: { name: 'strange', hook: { type: 'filter', hook: 'input', priority: 5 } } },
+        { op: 'add-rule', chain: 'strange', rule: { statements: [{ kind: 'drop' }] } },
+      ],
+      2,
+    ],
+    [
+      'a set more, and a chain that looks into it',
+      () => [
+        { op: 'add-set', set: { name: 'strange-set', key: ['address'] } },
+        { op: 'add-chain', chain: { name: 'strange' } },
+        {
+          op: 'add-rule',
+          chain: 'strange',
+          rule: {
+            statements: [
+              { kind: 'member', key: [{ field: 'saddr' }], set: 'strange-set', is: '==' },
+              { kind: 'drop' },
+            ],
+          },
+        },
+      ],
+      3,
+    ],
+    [
+      'a verdict map more that leads to a chain more',
+      () => {
+        const set: SetDefinition = { name: 'strange-map', key: ['priority'], value: 'verdict' };
+        return [
+          { op: 'add-set', set },
+          { op: 'add-chain', chain: { name: 'strange' } },
+          change('add-elements', set, { key: '1:1', value: 'goto strange' }),
+        ];
+      },
+      2,
+    ],
+  ])('is repaired with no more than it takes when %s', async (_, damage, operations) => {
+    kernel.tamper('IPv4', damage());
+    expect(kernel.dump('IPv4')).not.toBe(sound);
+    expect(await proxy.verify('glance')).toBe(operations);
+    expect(kernel.dump('IPv4')).toBe(sound);
+    expect(kernel.operationCount).toBe(operations);
+    expect(kernel.refusedCount).toBe(0);
+    expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.operationCount).toBe(operations);
+  });
+
+  it('is compared at each inspection where the kernel cannot tell', async () => {
+    const blind = new MemoryNftTransport({ generation: undefined });
+    const other = proxyOn(blind);
+    applyService(other, 1);
+    await other.sync();
+    blind.tamper('IPv4', [{ op: 'flush-chain', chain: 'services' }]);
+    expect(await other.verify('glance')).toBe(0);
+    expect(await other.verify('inspection')).toBeGreaterThan(0);
+    expect(outcome(blind, 1)).toEqual(to(1));
+  });
+});
+
+describe("kube-proxy's own table in place", () => {
+  const serviceIPs: SetDefinition = {
+    name: 'service-ips',
+    key: ['address', 'protocol', 'port'],
+    value: 'verdict',
+  };
+  const nodePorts: SetDefinition = { name: 'service-nodeports', key: ['protocol', 'port'], value: 'verdict' };
+  const theirs: Operation[] = [
+    { op: 'add-table', comment: 'rules for kube-proxy' },
+    { op: 'add-set', set: { name: 'cluster-ips', key: ['address'] } },
+    { op: 'add-set', set: serviceIPs },
+    { op: 'add-set', set: nodePorts },
+    {
+      op: 'add-set',
+      set: { name: 'affinity-ABCDEFGH-ns/a/tcp/__10.0.0.1/80', key: ['address'], dynamicSize: 65535 },
+    },
+    {
+      op: 'add-chain',
+      chain: { name: 'nat-prerouting', hook: { type: 'nat', hook: 'prerouting', priority: -100 } },
+    },
+    { op: 'add-chain', chain: { name: 'services' } },
+    { op: 'add-chain', chain: { name: 'service-ABCDEFGH-ns/a/tcp/' } },
+    { op: 'add-rule', chain: 'nat-prerouting', rule: { statements: [{ kind: 'jump', chain: 'services' }] } },
+    {
+      op: 'add-elements',
+      set: serviceIPs,
+      elements: [{ key: '172.30.1.1 . tcp . 80', value: 'goto service-ABCDEFGH-ns/a/tcp/' }],
+    },
+  ];
+
+  it('is replaced in one transaction, and nothing of it stays', async () => {
+    const kernel = new MemoryNftTransport();
+    kernel.tamper('IPv4', theirs);
+    const proxy = proxyOn(kernel);
+    for (let number = 1; number <= 5; number++) applyService(proxy, number);
+    await proxy.sync();
+    expect(kernel.commits).toHaveLength(1);
+    expect(kernel.refusedCount).toBe(0);
+    for (let number = 1; number <= 5; number++) expect(outcome(kernel, number)).toEqual(to(number));
+    expect(kernel.dump('IPv4')).not.toContain('ABCDEFGH');
+  });
+});
+
+describe('leftovers', () => {
+  it('still wait when a verification was interrupted', async () => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    const { backend } = proxy.families.get('IPv4')!;
+    kernel.bystanderCommits();
+    await expect(backend.verify('glance', AbortSignal.abort(new Error('a change came')))).rejects.toThrow(
+      'a change',
+    );
+    await proxy.verify('glance');
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
+  it('of our own are no sign that somebody touched the table', async () => {
+    const kernel = new MemoryNftTransport();
+    const proxy = proxyOn(kernel);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    expect(kernel.contents('IPv4')!.chains.get('pick-1')!.rules).toEqual([]);
+    kernel.bystanderCommits();
+    expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
+  /** Frees a class (two endpoints) and uses it again, while the change that freed it is refused. */
+  it.each<Blame>(['element', 'nothing'])(
+    'of refused changes do not outlive an inspection (%s)',
+    async (blame) => {
+      const kernel = new MemoryNftTransport();
+      const proxy = proxyOn(kernel);
+      const slice = (number: number, endpoints: number) => {
+        proxy.events.applied('EndpointSlice', {
+          metadata: {
+            namespace: 'ns',
+            name: `service-${number}`,
+            labels: { 'kubernetes.io/service-name': `service-${number}` },
+          },
+          addressType: 'IPv4',
+          ports: [{ name: '', port: 8080 }],
+          endpoints: Array.from({ length: endpoints }, (_, at) => ({ addresses: [`10.244.9.${at + 1}`] })),
+        });
+      };
+      for (let number = 1; number <= 4; number++) applyService(proxy, number);
+      slice(1, 2);
+      slice(2, 4);
+      await proxy.sync();
+      const lift = refuseService(kernel, 1, blame);
+      slice(1, 3);
+      slice(2, 1);
+      expect((await proxy.sync())[0]!.failed).toEqual([keyOf(1)]);
+      expect(outcome(kernel, 1)).toMatchObject({ to: ['10.244.9.1:8080', '10.244.9.2:8080'] });
+      kernel.resetCounts();
+      await proxy.verify('inspection');
+      expect(kernel.refusedCount).toBe(0);
+      lift();
+      slice(1, 5);
+      await proxy.sync();
+      await proxy.verify('inspection');
+      expect(kernel.refusedCount).toBe(0);
+      const chains = [...kernel.contents('IPv4')!.chains.keys()].filter((name) => name.startsWith('pick-'));
+      expect(chains.sort()).toEqual(['pick-1', 'pick-5']);
+    },
+  );
+});

@@ -1,0 +1,81 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import type { SyncObserver } from '../../../src/application/ports/sync-observer.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { SyncFamily, type ProgramResult } from '../../../src/application/sync/sync-family.js';
+import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
+import { FamilyLoops } from '../../../src/application/use-cases/family-loops.js';
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { OnEndpointSlice } from '../../../src/application/use-cases/on-endpoint-slice.js';
+import { OnEndpoints } from '../../../src/application/use-cases/on-endpoints.js';
+import { OnNode } from '../../../src/application/use-cases/on-node.js';
+import { OnServiceCidr } from '../../../src/application/use-cases/on-service-cidr.js';
+import { OnService } from '../../../src/application/use-cases/on-service.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+
+const deaf: SyncObserver = {
+  loopStarted: () => undefined,
+  queued: () => undefined,
+  finished: () => undefined,
+  repaired: () => undefined,
+  serviceEvent: () => undefined,
+  endpointSliceEvent: () => undefined,
+};
+
+/** The proxy's own parts from event to backend, put together without a loop: a sync runs when the test says so. */
+export class InMemoryProxy {
+  readonly logger = new MemoryLogger();
+  readonly state = new ClusterState();
+  readonly statuses = new ServiceStatuses();
+  readonly reports = new ObjectReports(this.logger);
+  readonly contexts: NodeContexts;
+  readonly events: ClusterEvents;
+  readonly families: ReadonlyMap<
+    IpFamily,
+    { readonly sync: SyncFamily; readonly pending: PendingChanges; readonly backend: Backend }
+  >;
+
+  constructor(backends: readonly Backend[], settings: NodeSettings, localAddresses: () => readonly string[]) {
+    const { state, logger, reports } = this;
+    this.contexts = new NodeContexts(settings, state, { list: localAddresses }, logger);
+    this.families = new Map(
+      backends.map((backend) => {
+        const sync = new SyncFamily(state, backend, this.contexts, this.statuses, new FakeClock(), logger);
+        return [backend.family, { sync, pending: new PendingChanges(), backend }];
+      }),
+    );
+    const loops = new FamilyLoops(
+      [...this.families].map(([family, { pending }]) => ({ family, pending, changed: () => undefined })),
+    );
+    const onSlice = new OnEndpointSlice(state, loops, reports, deaf, settings.nodeName, 0);
+    this.events = new ClusterEvents(
+      {
+        Service: new OnService(state, loops, reports, deaf),
+        EndpointSlice: onSlice,
+        Endpoints: new OnEndpoints(onSlice, reports, settings.nodeName),
+        Node: new OnNode(state, loops, reports, logger, settings.nodeName, () => undefined),
+        ServiceCIDR: new OnServiceCidr(state, loops, reports),
+      },
+      [],
+      () => undefined,
+    );
+  }
+
+  /** One sync of each family with what has come since the last. */
+  async sync(): Promise<readonly ProgramResult[]> {
+    const results: ProgramResult[] = [];
+    for (const { sync, pending } of this.families.values()) results.push(await sync.program(pending.take()));
+    return results;
+  }
+
+  /** Verifies each family as the loop does: what may have changed about the node first. */
+  async verify(how: 'glance' | 'inspection'): Promise<number> {
+    let written = 0;
+    for (const { backend } of this.families.values()) written += (await backend.verify(how)).written;
+    return written;
+  }
+}

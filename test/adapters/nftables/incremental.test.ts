@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryNftTransport } from '../../../src/adapters/fakes/memory-nft-transport.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { Packet } from '../../../src/domain/nftables/packet.js';
+import { renderRule } from '../../../src/domain/nftables/render-text.js';
+import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
+import { walk } from '../../../src/domain/nftables/walk.js';
+import { expectedOutcome, type Expected } from '../../domain/nftables/expected-outcome.js';
+import { history, LOCAL_ADDRESSES, POOL, settings, survivors, type Change } from './cluster-arbitraries.js';
+import { InMemoryProxy } from './in-memory-proxy.js';
+
+const proxyLogger = new MemoryLogger();
+const localAddresses = new Set(LOCAL_ADDRESSES);
+
+function proxyOn(kernel: MemoryNftTransport, nodeSettings: NodeSettings): InMemoryProxy {
+  const generations = new GenerationWatch(kernel);
+  const proxy: InMemoryProxy = new InMemoryProxy(
+    IP_FAMILIES.map((family) => new NftablesBackend(family, kernel, generations, proxyLogger)),
+    nodeSettings,
+    () => LOCAL_ADDRESSES,
+  );
+  return proxy;
+}
+
+async function live(proxy: InMemoryProxy, changes: readonly Change[]): Promise<void> {
+  for (const step of changes) {
+    if (step.change === 'apply') proxy.events.applied(step.kind, step.object);
+    else if (step.change === 'delete') proxy.events.deleted(step.kind, step);
+    else expect((await proxy.sync()).flatMap(({ failed }) => failed)).toEqual([]);
+  }
+  expect((await proxy.sync()).flatMap(({ failed }) => failed)).toEqual([]);
+  expect(proxy.reports.rejected).toEqual([]);
+}
+
+/** A table as comparable values. Empty chains that lead nowhere and nobody leads to may be left out. */
+function contentsIn(kernel: MemoryNftTransport, family: IpFamily, withoutEmptyChains: boolean): unknown {
+  const { chains, sets } = kernel.contents(family)!;
+  const keptChains = [...chains.values()].filter(
+    ({ chain, rules }) => !withoutEmptyChains || chain.hook || rules.length > 0,
+  );
+  return {
+    chains: Object.fromEntries(
+      keptChains.map(({ chain, rules }) => [
+        chain.name,
+        { hook: chain.hook, rules: rules.map((rule) => renderRule(family, rule)) },
+      ]),
+    ),
+    sets: Object.fromEntries([...sets].map(([name, { set, elements }]) => [name, { set, elements }])),
+  };
+}
+
+const runs = 120;
+
+describe('a table changed step by step', () => {
+  it('equals the table of a fresh start, is found right, and does what the forwarding table says', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, settings, async (changes, nodeSettings) => {
+        const kernel = new MemoryNftTransport();
+        const proxy = proxyOn(kernel, nodeSettings);
+        await live(proxy, changes);
+        const fresh = new MemoryNftTransport();
+        const final = survivors(changes);
+        await live(proxyOn(fresh, nodeSettings), [...final].reverse());
+        for (const family of IP_FAMILIES)
+          expect(contentsIn(kernel, family, true)).toEqual(contentsIn(fresh, family, true));
+
+        // Chains that ran empty go with the next look, and then nothing is left to do.
+        expect(await proxy.verify('inspection')).toBe(0);
+        for (const family of IP_FAMILIES)
+          expect(contentsIn(kernel, family, false)).toEqual(contentsIn(fresh, family, false));
+        kernel.resetCounts();
+        kernel.bystanderCommits();
+        expect(await proxy.verify('inspection')).toBe(0);
+        expect(kernel.operationCount).toBe(0);
+
+        // A restart finds everything as it should be.
+        await live(proxyOn(kernel, nodeSettings), final);
+        expect(kernel.operationCount).toBe(0);
+        expect(kernel.refusedCount).toBe(0);
+        for (const family of IP_FAMILIES) expectForwarding(proxy, kernel.contents(family)!, family);
+      }),
+      { numRuns: runs },
+    );
+  });
+});
+
+/** Packets to everything that there is, and to what is not, from everywhere. */
+function* packets(family: IpFamily): Iterable<Packet> {
+  const sameFamily = (address: string) => address.includes(':') === (family === 'IPv6');
+  const own = LOCAL_ADDRESSES.filter(sameFamily);
+  const clients = [
+    ...POOL.sources[family].map((source) => ({ source, inputInterface: 'eth0' as string | undefined })),
+    ...POOL.endpoints[family].slice(0, 2).map((source) => ({ source, inputInterface: 'veth5' })),
+    { source: POOL.sources[family].at(-1)!, inputInterface: 'cni0' },
+    { source: own[0]!, inputInterface: undefined },
+    { source: POOL.externalIPs.find(sameFamily)!, inputInterface: undefined },
+  ];
+  const unused =
+    family === 'IPv4' ? ['172.30.9.9', '172.31.9.9', '192.0.2.77'] : ['fd00:10:96::99', '2001:db8:5::77'];
+  const destinations = [
+    ...[...POOL.clusterIPs[family], ...POOL.externalIPs.filter(sameFamily), ...unused].flatMap(
+      (destination) => [...POOL.ports, 4444].map((destinationPort) => ({ destination, destinationPort })),
+    ),
+    ...own.flatMap((destination) =>
+      [...POOL.nodePorts, 30009].map((destinationPort) => ({ destination, destinationPort })),
+    ),
+  ];
+  for (const client of clients)
+    for (const to of destinations)
+      for (const protocol of ['TCP', 'UDP', 'SCTP'] as const) yield { family, protocol, ...client, ...to };
+}
+
+function expectForwarding(proxy: InMemoryProxy, table: TableContents, family: IpFamily): void {
+  const entries = [...proxy.families.get(family)!.sync.table.entries()];
+  const { network } = proxy.contexts.of(family, false);
+  for (const packet of packets(family)) {
+    const isLocalClient = packet.inputInterface === undefined;
+    const own = isLocalClient ? new Set([...localAddresses, packet.source]) : localAddresses;
+    const expected = expectedOutcome(entries, network, packet, own);
+    const actual = actualOutcome(table, packet, own);
+    if (!same(actual, expected)) expect({ packet, outcome: actual }).toEqual({ packet, outcome: expected });
+  }
+}
+
+function actualOutcome(table: TableContents, packet: Packet, own: ReadonlySet<string>): Expected | 'mixed' {
+  const endings = walk(table, packet, { localAddresses: own });
+  const [first] = endings;
+  if (endings.some(({ verdict }) => verdict !== first!.verdict)) return 'mixed' as Expected;
+  if (first!.verdict !== 'sent') return first!.verdict;
+  for (const { mark, priority } of endings) if (mark !== 0 || priority !== 0) return 'mixed' as Expected;
+  return new Map(endings.map(({ endpoint, masquerade }) => [endpoint!, masquerade]));
+}
+
+function same(one: Expected | 'mixed', other: Expected): boolean {
+  if (typeof one === 'string' || typeof other === 'string') return one === other;
+  return (
+    one.size === other.size && [...one].every(([endpoint, masquerade]) => other.get(endpoint) === masquerade)
+  );
+}

@@ -1,0 +1,172 @@
+import { parseAllDocuments } from 'yaml';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { compileNftables } from '../../../src/domain/nftables/compile.js';
+import { TableComposition } from '../../../src/domain/nftables/composition.js';
+import { MalformedTable } from '../../../src/domain/nftables/chain-walk.js';
+import type { ChainRules } from '../../../src/domain/nftables/node-rules.js';
+import type { Statement } from '../../../src/domain/nftables/rule.js';
+import { outcomeOf, type Ending, type Packet } from '../../../src/domain/nftables/packet.js';
+import { contentsOf, type TableContents } from '../../../src/domain/nftables/table-contents.js';
+import { TableDelta } from '../../../src/domain/nftables/table-delta.js';
+import { tableImage } from '../../../src/domain/nftables/table-image.js';
+import { walk } from '../../../src/domain/nftables/walk.js';
+import { InMemoryProxy } from '../../adapters/nftables/in-memory-proxy.js';
+import { readScenario, scenarioNames, type Scenario } from '../../conformance/scenarios.js';
+import { planOf, type Family, type Target } from '../../kernel/probe-plan.js';
+import type { Verdict } from '../../kernel/probe.js';
+import { clients, localAddresses, ownAddressTowards, settingsOf } from './walk-testbed.js';
+import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
+
+const FAMILIES: Record<Family, IpFamily> = { ipv4: 'IPv4', ipv6: 'IPv6' };
+
+/** The table that the whole way from objects makes, for one family. */
+function tableOf(scenario: Scenario, objects: string, family: IpFamily): TableContents {
+  const proxy = new InMemoryProxy([], settingsOf(scenario.config), () => [...localAddresses]);
+  for (const document of parseAllDocuments(objects)) {
+    const object = document.toJS() as { kind: ResourceKind } | null;
+    if (object) proxy.events.applied(object.kind, object);
+  }
+  expect(proxy.reports.rejected).toEqual([]);
+  const { forwarding, network } = proxy.contexts.of(family, true);
+  const table = new ForwardingTable();
+  table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
+  const composition = new TableComposition();
+  for (const entry of table.entries())
+    composition.replace(entry.key, compileNftables(entry), new TableDelta());
+  return contentsOf(tableImage(composition, network));
+}
+
+function packetOf(target: Target, client: string, family: Family): Packet {
+  const { inputInterface, source } = clients[client]!;
+  return {
+    family: FAMILIES[family],
+    inputInterface,
+    source: source[family] ?? ownAddressTowards(target.dst),
+    destination: target.dst,
+    protocol: target.proto === 'tcp' ? 'TCP' : 'UDP',
+    destinationPort: target.port,
+  };
+}
+
+/** What the probe would see of these endings: whether a source was rewritten shows only where the address differs. */
+function verdictOf(endings: readonly Ending[], packet: Packet, sticky: boolean): Verdict {
+  const outcome = outcomeOf(endings);
+  if (outcome === 'mixed') throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
+  // Nobody listens on the node: its own answer is a refusal.
+  if (outcome === 'untouched') return localAddresses.has(packet.destination) ? 'refused' : 'untouched';
+  if (typeof outcome === 'string') return outcome;
+  const rewritten = new Set(
+    endings.map(({ endpoint, masquerade }) => {
+      const address = endpoint!.slice(0, endpoint!.lastIndexOf(':')).replace(/[[\]]/g, '');
+      return masquerade && ownAddressTowards(address) !== packet.source;
+    }),
+  );
+  const masq = rewritten.size === 1 ? [...rewritten][0]! : 'mixed';
+  if (!sticky) return { to: outcome.to, masq };
+  return { ...(packet.inputInterface === undefined ? {} : { masq }), sticky: true };
+}
+
+/** Mark and priority served the rules; whoever gets the packet must not see them. */
+function expectNothingLeftBehind(endings: readonly Ending[]): void {
+  for (const { verdict, mark, priority } of endings)
+    if (verdict === 'sent') expect({ mark, priority }).toEqual({ mark: 0, priority: 0 });
+}
+
+/** A client that comes again is sent where it was sent before, and nowhere else. */
+function expectReturns(table: TableContents, packet: Packet, endings: readonly Ending[]): void {
+  for (const { verdict, endpoint, remembers } of endings) {
+    if (verdict !== 'sent') continue;
+    expect(remembers).toHaveLength(1);
+    const remembered = new Map(remembers.map(({ set, key }) => [set, new Set([key])]));
+    const again = outcomeOf(walk(table, packet, { localAddresses, remembered }));
+    expect(again).toMatchObject({ to: [endpoint] });
+  }
+}
+
+describe.each(await scenarioNames())('the walk through the rules of %s', (name) => {
+  it('gives every packet the fate that was recorded', async () => {
+    const scenario = await readScenario(name);
+    for (const { number, objects, packets } of scenario.steps) {
+      for (const family of ['ipv4', 'ipv6'] as const) {
+        const expected = packets[family] ?? {};
+        const table = tableOf(scenario, objects, FAMILIES[family]);
+        const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));
+        const actual = Object.fromEntries(
+          Object.keys(expected).map((key) => {
+            const [label, client] = key.split(' from ') as [string, string];
+            const target = targets.get(label)!;
+            const packet = packetOf(target, client, family);
+            const endings = walk(table, packet, { localAddresses });
+            expectNothingLeftBehind(endings);
+            if (target.sticky) expectReturns(table, packet, endings);
+            return [key, verdictOf(endings, packet, target.sticky)];
+          }),
+        );
+        expect({ step: number, family, ...actual }).toEqual({ step: number, family, ...expected });
+      }
+    }
+  });
+});
+
+describe('the walk', () => {
+  const packet: Packet = {
+    family: 'IPv4',
+    inputInterface: 'eth0',
+    source: '192.0.2.1',
+    destination: '198.51.100.1',
+    protocol: 'TCP',
+    destinationPort: 80,
+  };
+  const surroundings = { localAddresses: new Set<string>() };
+  const forward = { name: 'filter-forward', hook: { type: 'filter', hook: 'forward', priority: 0 } } as const;
+
+  function tableWith(chains: readonly ChainRules[]): TableContents {
+    return { chains: new Map(chains.map((chain) => [chain.chain.name, chain])), sets: new Map() };
+  }
+
+  it('comes back from a jump, and from a goto to where the chain was entered', () => {
+    const chains = (verb: 'jump' | 'goto'): ChainRules[] => [
+      {
+        chain: forward,
+        rules: [{ statements: [{ kind: 'jump', chain: 'one' }] }, { statements: [{ kind: 'reject' }] }],
+      },
+      {
+        chain: { name: 'one' },
+        rules: [{ statements: [{ kind: verb, chain: 'two' }] }, { statements: [{ kind: 'drop' }] }],
+      },
+      { chain: { name: 'two' }, rules: [{ statements: [{ kind: 'return' }] }] },
+    ];
+    expect(outcomeOf(walk(tableWith(chains('jump')), packet, surroundings))).toBe('dropped');
+    expect(outcomeOf(walk(tableWith(chains('goto')), packet, surroundings))).toBe('refused');
+  });
+
+  it('goes every way where a number is drawn', () => {
+    const statements: Statement[] = [
+      { kind: 'set-priority', to: { modulus: 3, offset: 5 } },
+      { kind: 'priority-at-least', value: 6 },
+      { kind: 'drop' },
+    ];
+    const endings = walk(tableWith([{ chain: forward, rules: [{ statements }] }]), packet, surroundings);
+    expect(endings.map(({ verdict, priority }) => [verdict, priority])).toEqual([
+      ['dropped', 6],
+      ['dropped', 7],
+      ['untouched', 5],
+    ]);
+    expect(outcomeOf(endings)).toBe('mixed');
+  });
+
+  it('says what is missing in a table that cannot be walked', () => {
+    const rules = (statement: Statement) =>
+      tableWith([{ chain: forward, rules: [{ statements: [statement] }] }]);
+    expect(() => walk(rules({ kind: 'jump', chain: 'gone' }), packet, surroundings)).toThrow(
+      'chain gone does not exist',
+    );
+    expect(() =>
+      walk(rules({ kind: 'member', key: [{ field: 'saddr' }], set: 'gone', is: '==' }), packet, surroundings),
+    ).toThrow('set gone');
+    expect(() => walk(rules({ kind: 'jump', chain: 'filter-forward' }), packet, surroundings)).toThrow(
+      MalformedTable,
+    );
+  });
+});
