@@ -29,8 +29,7 @@ function splitComment(text: string): { body: string; comment?: string } {
   return match ? { body: match[1]!, comment: match[2]! } : { body: text };
 }
 
-const FIELD =
-  'meta l4proto|meta priority|th dport|ip6? daddr|ip6? saddr(?: & [0-9a-f.:]+)?|numgen random mod \\d+(?: offset \\d+)?';
+const FIELD = 'meta l4proto|meta priority|th dport|ip6? daddr|ip6? saddr(?: & [0-9a-f.:]+)?';
 const KEY = `((?:${FIELD})(?: \\. (?:${FIELD}))*)`;
 const NAME = '([A-Za-z][A-Za-z0-9_./-]*)';
 const NOT = '(!= )?';
@@ -155,8 +154,6 @@ function readField(family: IpFamily, text: string): KeyField | undefined {
     case `${protocol} saddr`:
       return { field: 'saddr' };
   }
-  const random = /^numgen random mod (\d+)(?: offset (\d+))?$/.exec(text);
-  if (random) return { field: 'random', modulus: Number(random[1]), offset: Number(random[2] ?? 0) };
   const masked = /^(ip6?) saddr & (.+)$/.exec(text);
   if (masked?.[1] !== protocol) return undefined;
   const prefixLength = prefixLengthOf(family, masked[2]!);

@@ -83,12 +83,6 @@ function renderField(family: IpFamily, field: KeyField): string {
       return 'th dport';
     case 'priority':
       return 'meta priority';
-    case 'random': {
-      const draw = `numgen random mod ${safeNumber('modulus', field.modulus, 1, MAX_UINT32)}`;
-      return field.offset === 0
-        ? draw
-        : `${draw} offset ${safeNumber('offset', field.offset, 1, MAX_UINT32)}`;
-    }
   }
 }
 

@@ -80,7 +80,7 @@ class StatementEncoder {
       case 'set-priority':
         if (statement.to === 'none') write.immediate(hostWord(0), 1);
         else if ('map' in statement.to) this.mapped(statement.to);
-        else this.random(statement.to, 1);
+        else this.random(statement.to);
         return write.metaSet(META.PRIORITY, 1);
       case 'priority-at-least':
         write.metaLoad(META.PRIORITY, 1);
@@ -147,16 +147,14 @@ class StatementEncoder {
         return write.payload('transport', 2, 2, dreg);
       case 'priority':
         return write.metaLoad(META.PRIORITY, dreg);
-      case 'random':
-        return this.random(field, dreg);
     }
   }
 
-  private random({ modulus, offset }: RandomNumber, dreg: number): void {
+  private random({ modulus, offset }: RandomNumber): void {
     this.write.random(
       safeNumber('modulus', modulus, 1, 0xffffffff),
       safeNumber('offset', offset, 0, 0xffffffff),
-      dreg,
+      1,
     );
   }
 
