@@ -162,7 +162,7 @@ function readField(family: IpFamily, text: string): KeyField | undefined {
 
 function prefixLengthOf(family: IpFamily, mask: string): number | undefined {
   const canonical = parseAddress(mask)?.text;
-  for (let length = 1; length < addressBits(family); length++) {
+  for (let length = 0; length < addressBits(family); length++) {
     if (networkMask(family, length) === canonical) return length;
   }
   return undefined;

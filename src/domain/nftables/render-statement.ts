@@ -72,7 +72,7 @@ function renderField(family: IpFamily, field: KeyField): string {
     case 'saddr': {
       const address = `${nftFamily(family)} saddr`;
       const bits = addressBits(family);
-      const length = safeNumber('prefix length', field.prefixLength ?? bits, 1, bits);
+      const length = safeNumber('prefix length', field.prefixLength ?? bits, 0, bits);
       return length === bits ? address : `${address} & ${networkMask(family, length)}`;
     }
     case 'daddr':

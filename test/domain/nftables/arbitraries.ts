@@ -59,7 +59,7 @@ function keyField(family: IpFamily): fc.Arbitrary<KeyField> {
     ),
     fc.record({
       field: fc.constant('saddr' as const),
-      prefixLength: fc.integer({ min: 1, max: family === 'IPv4' ? 31 : 127 }),
+      prefixLength: fc.integer({ min: 0, max: family === 'IPv4' ? 31 : 127 }),
     }),
   );
 }

@@ -43,6 +43,10 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       `${frontend} . ${ip} saddr & ${mask} @sources`,
     ),
     one(
+      { kind: 'member', key: [...FRONTEND, { field: 'saddr', prefixLength: 0 }], set: 'sources', is: '==' },
+      `${frontend} . ${ip} saddr & ${family === 'IPv4' ? '0.0.0.0' : '::'} @sources`,
+    ),
+    one(
       { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: 'clients', is: '==' },
       `meta priority . ${ip} saddr @clients`,
     ),
