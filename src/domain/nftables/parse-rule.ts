@@ -1,6 +1,7 @@
 import { parseAddress } from '../net/address.js';
-import { addressBits, parseCidr } from '../net/cidr.js';
+import { addressBits } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { networkText, parseNetwork } from './network.js';
 import { parsePriority } from './priority.js';
 import { networkMask } from './render-statement.js';
 import type { Comparison, Key, KeyField, Rule, Statement } from './rule.js';
@@ -119,11 +120,15 @@ function readAddress(
   [protocol, field, differs, text]: readonly (string | undefined)[],
 ): Statement | undefined {
   if (protocol !== nftFamily(family)) return undefined;
-  const bits = addressBits(family);
-  const cidr = parseCidr(text!.includes('/') ? text : `${text}/${bits}`);
-  if (cidr?.family !== family) return undefined;
-  const network = cidr.prefixLength === bits ? cidr.address : `${cidr.address}/${cidr.prefixLength}`;
-  return { kind: 'address', field: field as 'saddr' | 'daddr', is: comparison(differs), network };
+  const network = parseNetwork(family, text!);
+  return (
+    network && {
+      kind: 'address',
+      field: field as 'saddr' | 'daddr',
+      is: comparison(differs),
+      network: networkText(network),
+    }
+  );
 }
 
 function withKey(
