@@ -1,62 +1,45 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { HealthVerdict, ProxyHealth } from '../../application/health/proxy-health.js';
-import type { Clock } from '../../application/ports/clock.js';
-import type { Logger } from '../../application/ports/logger.js';
 import type { Metrics } from '../../application/ports/metrics.js';
-import { type BindAddress, HttpListener } from '../http/http-listener.js';
+import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { JSON_TYPE, pathOf, respond, TEXT_TYPE } from '../http/plain-response.js';
 
-export interface HealthServerOptions {
+/** The address is `healthzBindAddress`. */
+export interface HealthServerOptions extends ListenOptions {
   readonly health: ProxyHealth;
   readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  /** `healthzBindAddress`. */
-  readonly address: BindAddress;
-  /** `bindAddressHardFail`. */
-  readonly hardFail: boolean;
 }
 
 /**
  * Answers load balancers and probes (spec/server.md 8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
  * `/livez` when the proxy is healthy; otherwise 503, and the body's `reason`, which kube-proxy does not have, says why.
  */
-export class HealthServer {
-  private readonly listener: HttpListener;
-
-  constructor(private readonly options: HealthServerOptions) {
-    const handler = (request: IncomingMessage, response: ServerResponse): void =>
-      this.answer(request, response);
-    this.listener = new HttpListener({ ...options, name: 'healthz', handler });
+export class HealthServer extends HttpListener {
+  constructor(options: HealthServerOptions) {
+    super({
+      ...options,
+      name: 'healthz',
+      handler: (request, response) => answer(options, request.url, response),
+    });
   }
+}
 
-  /** Rejects with BindError only with `hardFail`. */
-  start(): Promise<void> {
-    return this.listener.start();
+function answer(
+  { health, metrics }: HealthServerOptions,
+  target: string | undefined,
+  response: ServerResponse,
+): void {
+  const path = pathOf(target);
+  if (path !== '/healthz' && path !== '/livez') {
+    respond(response, 404, TEXT_TYPE, '404 page not found\n');
+    return;
   }
-
-  stop(): Promise<void> {
-    return this.listener.stop();
-  }
-
-  get port(): number | undefined {
-    return this.listener.port;
-  }
-
-  private answer(request: IncomingMessage, response: ServerResponse): void {
-    const { health, metrics } = this.options;
-    const path = pathOf(request.url);
-    if (path !== '/healthz' && path !== '/livez') {
-      respond(response, 404, TEXT_TYPE, '404 page not found\n');
-      return;
-    }
-    const verdict = health.verdict();
-    const forNode = path === '/healthz';
-    const code = verdict.healthy && (verdict.nodeEligible || !forNode) ? 200 : 503;
-    if (forNode) metrics.healthzAnswered(code);
-    else metrics.livezAnswered(code);
-    respond(response, code, JSON_TYPE, JSON.stringify(healthBody(verdict, code, forNode)));
-  }
+  const verdict = health.verdict();
+  const forNode = path === '/healthz';
+  const code = verdict.healthy && (verdict.nodeEligible || !forNode) ? 200 : 503;
+  if (forNode) metrics.healthzAnswered(code);
+  else metrics.livezAnswered(code);
+  respond(response, code, JSON_TYPE, JSON.stringify(healthBody(verdict, code, forNode)));
 }
 
 /** The body in kube-proxy's order of fields; `lastUpdated` is the present when all is well. */

@@ -25,15 +25,19 @@ export class BindError extends Error {
   }
 }
 
-export interface HttpListenerOptions {
-  /** For log lines: `healthz`, `metrics`. */
-  readonly name: string;
+/** What any server needs, whatever it answers. */
+export interface ListenOptions {
   readonly address: BindAddress;
   /** Whether the first failure to listen makes `start` reject (`bindAddressHardFail`). */
   readonly hardFail: boolean;
-  readonly handler: RequestListener;
   readonly logger: Logger;
   readonly clock: Clock;
+}
+
+export interface HttpListenerOptions extends ListenOptions {
+  /** For log lines: `healthz`, `metrics`. */
+  readonly name: string;
+  readonly handler: RequestListener;
 }
 
 const RETRY_MILLISECONDS = 5000;
@@ -62,6 +66,7 @@ export class HttpListener {
     }
   }
 
+  /** Idempotent; the end of all connections too. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.retry?.cancel();

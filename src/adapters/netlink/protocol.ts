@@ -1,8 +1,6 @@
 /** Numbers of linux/netlink.h and bits/socket.h that every netlink family shares. */
 
-export const NETLINK_ROUTE = 0;
 export const NETLINK_NETFILTER = 12;
-export const NETLINK_GENERIC = 16;
 
 /** Bytes of struct nlmsghdr. */
 export const HEADER_LENGTH = 16;
@@ -11,7 +9,6 @@ export const NLMSG_ERROR = 2;
 export const NLMSG_DONE = 3;
 
 export const NLM_F_REQUEST = 0x001;
-export const NLM_F_ACK = 0x004;
 /** In a reply: the dump was disturbed by a change and is not consistent. */
 export const NLM_F_DUMP_INTR = 0x010;
 export const NLM_F_DUMP = 0x300;

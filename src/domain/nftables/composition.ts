@@ -48,10 +48,6 @@ export class TableComposition {
     for (const { structure } of this.users.values()) yield structure;
   }
 
-  hasStructure(name: string): boolean {
-    return this.users.has(name);
-  }
-
   /** Every element that a fragment puts into the table, with the service port that holds it. */
   *elements(): Iterable<{ element: PlacedElement; owner: ServicePortKey }> {
     for (const [first] of this.claims.values()) {

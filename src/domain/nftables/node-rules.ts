@@ -2,7 +2,7 @@ import type { NodeNetwork } from '../forwarding/node-network.js';
 import { cidrText } from '../net/cidr.js';
 import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { BY_ADDRESS, BY_NODE_PORT } from './keys.js';
+import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
 import type { Comparison, Rule, Statement } from './rule.js';
 import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, NODEPORT_IPS, setsOf, sourcesSet } from './sets.js';
 import type { ChainDefinition, Hook } from './table.js';
@@ -77,7 +77,7 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
       comment: 'masquerade clusterIP traffic from outside cluster',
     });
   }
-  const dispatch = (variant: typeof BY_ADDRESS): readonly Statement[] => [
+  const dispatch = (variant: FrontendVariant): readonly Statement[] => [
     { kind: 'set-priority', to: { key: variant.fields, map: variant.frontends } },
     { kind: 'verdict-map', key: [{ field: 'priority' }], map: setsOf(variant).classes.name },
   ];

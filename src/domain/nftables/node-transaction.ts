@@ -1,7 +1,7 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { TableComposition } from './composition.js';
 import { NODEPORT_IPS } from './sets.js';
-import { tableChains } from './table-image.js';
+import { nodePortKeys, tableChains } from './table-image.js';
 import type { Transaction } from './transaction.js';
 
 /** Adds what a change of the node (its addresses, service ranges, options) means for the table. */
@@ -19,14 +19,10 @@ export function nodeTransaction(
     transaction.add({ op: 'flush-chain', chain: chain.chain.name });
     transaction.addRules(chain);
   }
-  const previous = addresses(before);
-  const present = addresses(after);
+  const previous = nodePortKeys(before);
+  const present = nodePortKeys(after);
   const removed = previous.filter((key) => !present.includes(key)).map((key) => ({ key }));
   const added = present.filter((key) => !previous.includes(key)).map((key) => ({ key }));
   if (removed.length > 0) transaction.add({ op: 'delete-elements', set: NODEPORT_IPS, elements: removed });
   if (added.length > 0) transaction.add({ op: 'add-elements', set: NODEPORT_IPS, elements: added });
-}
-
-function addresses({ nodePortIPs }: NodeNetwork): readonly string[] {
-  return nodePortIPs === 'all' ? [] : nodePortIPs;
 }

@@ -1,6 +1,7 @@
 import { parseAddress } from '../net/address.js';
-import { addressBits, parseCidr } from '../net/cidr.js';
+import { addressBits } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { networkText, parseNetwork } from './network.js';
 import { parsePriority } from './priority.js';
 import { networkMask } from './render-statement.js';
 import type { Comparison, Key, KeyField, Rule, Statement } from './rule.js';
@@ -29,8 +30,7 @@ function splitComment(text: string): { body: string; comment?: string } {
   return match ? { body: match[1]!, comment: match[2]! } : { body: text };
 }
 
-const FIELD =
-  'meta l4proto|meta priority|th dport|ip6? daddr|ip6? saddr(?: & [0-9a-f.:]+)?|numgen random mod \\d+(?: offset \\d+)?';
+const FIELD = 'meta l4proto|meta priority|th dport|ip6? daddr|ip6? saddr(?: & [0-9a-f.:]+)?';
 const KEY = `((?:${FIELD})(?: \\. (?:${FIELD}))*)`;
 const NAME = '([A-Za-z][A-Za-z0-9_./-]*)';
 const NOT = '(!= )?';
@@ -120,11 +120,15 @@ function readAddress(
   [protocol, field, differs, text]: readonly (string | undefined)[],
 ): Statement | undefined {
   if (protocol !== nftFamily(family)) return undefined;
-  const bits = addressBits(family);
-  const cidr = parseCidr(text!.includes('/') ? text : `${text}/${bits}`);
-  if (cidr?.family !== family) return undefined;
-  const network = cidr.prefixLength === bits ? cidr.address : `${cidr.address}/${cidr.prefixLength}`;
-  return { kind: 'address', field: field as 'saddr' | 'daddr', is: comparison(differs), network };
+  const network = parseNetwork(family, text!);
+  return (
+    network && {
+      kind: 'address',
+      field: field as 'saddr' | 'daddr',
+      is: comparison(differs),
+      network: networkText(network),
+    }
+  );
 }
 
 function withKey(
@@ -155,8 +159,6 @@ function readField(family: IpFamily, text: string): KeyField | undefined {
     case `${protocol} saddr`:
       return { field: 'saddr' };
   }
-  const random = /^numgen random mod (\d+)(?: offset (\d+))?$/.exec(text);
-  if (random) return { field: 'random', modulus: Number(random[1]), offset: Number(random[2] ?? 0) };
   const masked = /^(ip6?) saddr & (.+)$/.exec(text);
   if (masked?.[1] !== protocol) return undefined;
   const prefixLength = prefixLengthOf(family, masked[2]!);
@@ -165,7 +167,7 @@ function readField(family: IpFamily, text: string): KeyField | undefined {
 
 function prefixLengthOf(family: IpFamily, mask: string): number | undefined {
   const canonical = parseAddress(mask)?.text;
-  for (let length = 1; length < addressBits(family); length++) {
+  for (let length = 0; length < addressBits(family); length++) {
     if (networkMask(family, length) === canonical) return length;
   }
   return undefined;

@@ -1,9 +1,9 @@
 import { parseAddress } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { exampleOf, typeName } from './render-set.js';
+import { typeName } from './render-set.js';
 import type { DataType, SetDefinition, SetElement } from './table.js';
 
-const DATA_TYPES: readonly DataType[] = ['address', 'protocol', 'port', 'number', 'priority'];
+const DATA_TYPES: readonly DataType[] = ['address', 'protocol', 'port', 'priority'];
 
 /**
  * Reads the lines of a set's declaration (without its elements), as renderDeclaration or nft wrote them. Undefined when
@@ -21,7 +21,7 @@ export function parseDeclaration(
   let dynamic = false;
   let comment: string | undefined;
   for (const line of lines) {
-    const [, word, rest] = /^(type|typeof|size|flags|comment) (.*?);?$/.exec(line) ?? [];
+    const [, word, rest] = /^(type|size|flags|comment) (.*?);?$/.exec(line) ?? [];
     if (word === undefined || rest === undefined) return undefined;
     if (word === 'size') size = Number(rest);
     else if (word === 'comment') comment = rest.slice(1, -1);
@@ -49,12 +49,7 @@ export function parseDeclaration(
 function readTypes(family: IpFamily, text: string): readonly DataType[] | undefined {
   const types: DataType[] = [];
   for (const word of text.split(' . ')) {
-    const plain = word.startsWith('numgen ')
-      ? 'numgen random mod 2'
-      : word.replace(/^(ip6?) saddr$/, '$1 daddr');
-    const type = DATA_TYPES.find(
-      (candidate) => plain === typeName(family, candidate) || plain === exampleOf(family, candidate),
-    );
+    const type = DATA_TYPES.find((candidate) => word === typeName(family, candidate));
     if (!type) return undefined;
     types.push(type);
   }

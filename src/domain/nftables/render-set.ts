@@ -7,28 +7,21 @@ import {
   safeVerdict,
   UnsafeTextError,
 } from './safe-text.js';
-import { nftFamily, type DataType, type SetDefinition, type SetElement } from './table.js';
+import type { DataType, SetDefinition, SetElement } from './table.js';
 
 /** nft's word for the kind of set. */
 export function setKeyword(set: SetDefinition): 'set' | 'map' {
   return set.value === undefined ? 'set' : 'map';
 }
 
-/**
- * The lines of a set's declaration, as nft lists them. A random number has no name among nft's types: where one occurs,
- * all components are given by an example (`typeof`).
- */
+/** The lines of a set's declaration, as nft lists them. Throws UnsafeTextError. */
 export function renderDeclaration(family: IpFamily, set: SetDefinition): string[] {
   const { key, value } = set;
   if (key.length === 0 || value?.length === 0)
     throw new UnsafeTextError('set', set.name, 'a key (and a value) of at least one component');
-  const byExample = key.includes('number') || (Array.isArray(value) && value.includes('number'));
-  const name = byExample
-    ? (type: DataType) => exampleOf(family, type)
-    : (type: DataType) => typeName(family, type);
-  const valueText =
-    value === undefined ? '' : ` : ${value === 'verdict' ? value : value.map(name).join(' . ')}`;
-  const lines = [`${byExample ? 'typeof' : 'type'} ${key.map(name).join(' . ')}${valueText}`];
+  const names = (types: readonly DataType[]) => types.map((type) => typeName(family, type)).join(' . ');
+  const valueText = value === undefined ? '' : ` : ${value === 'verdict' ? value : names(value)}`;
+  const lines = [`type ${names(key)}${valueText}`];
   if (set.dynamicSize !== undefined) {
     lines.push(`size ${safeNumber('set size', set.dynamicSize, 1, 0xffffffff)}`, 'flags dynamic,timeout');
   }
@@ -47,24 +40,6 @@ export function typeName(family: IpFamily, type: DataType): string {
       return 'inet_service';
     case 'priority':
       return 'classid';
-    case 'number':
-      return 'integer';
-  }
-}
-
-/** An expression of that type, for `typeof`. */
-export function exampleOf(family: IpFamily, type: DataType): string {
-  switch (type) {
-    case 'address':
-      return `${nftFamily(family)} daddr`;
-    case 'protocol':
-      return 'meta l4proto';
-    case 'port':
-      return 'th dport';
-    case 'priority':
-      return 'meta priority';
-    case 'number':
-      return 'numgen random mod 2';
   }
 }
 

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
-import { parseAddress } from '../net/address.js';
-import { addressBits, cidrText, maskAddress, parseCidr } from '../net/cidr.js';
+import { addressBits, maskAddress } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { networkText, safeNetwork } from './network.js';
 import { formatPriority } from './priority.js';
 import type { Comparison, Key, KeyField, Statement } from './rule.js';
 import { safeInterface, safeName, safeNumber, UnsafeTextError } from './safe-text.js';
@@ -13,7 +13,7 @@ const MAX_UINT32 = 0xffffffff;
 export function renderStatement(family: IpFamily, statement: Statement): string {
   switch (statement.kind) {
     case 'address':
-      return `${nftFamily(family)} ${statement.field} ${not(statement.is)}${renderNetwork(family, statement.network)}`;
+      return `${nftFamily(family)} ${statement.field} ${not(statement.is)}${networkText(safeNetwork(family, statement.network))}`;
     case 'input-interface':
       return `iifname ${not(statement.is)}"${safeInterface(statement.name)}${statement.wildcard ? '*' : ''}"`;
     case 'dport':
@@ -62,7 +62,7 @@ function renderMap(family: IpFamily, lookup: { readonly key: Key; readonly map: 
 }
 
 /** A lookup key: its fields joined by ` . `. */
-export function renderKey(family: IpFamily, key: Key): string {
+function renderKey(family: IpFamily, key: Key): string {
   if (key.length === 0) throw new UnsafeTextError('key', '', 'at least one field');
   return key.map((field) => renderField(family, field)).join(' . ');
 }
@@ -72,7 +72,7 @@ function renderField(family: IpFamily, field: KeyField): string {
     case 'saddr': {
       const address = `${nftFamily(family)} saddr`;
       const bits = addressBits(family);
-      const length = safeNumber('prefix length', field.prefixLength ?? bits, 1, bits);
+      const length = safeNumber('prefix length', field.prefixLength ?? bits, 0, bits);
       return length === bits ? address : `${address} & ${networkMask(family, length)}`;
     }
     case 'daddr':
@@ -83,12 +83,6 @@ function renderField(family: IpFamily, field: KeyField): string {
       return 'th dport';
     case 'priority':
       return 'meta priority';
-    case 'random': {
-      const draw = `numgen random mod ${safeNumber('modulus', field.modulus, 1, MAX_UINT32)}`;
-      return field.offset === 0
-        ? draw
-        : `${draw} offset ${safeNumber('offset', field.offset, 1, MAX_UINT32)}`;
-    }
   }
 }
 
@@ -97,15 +91,6 @@ export function networkMask(family: IpFamily, prefixLength: number): string {
   const everything =
     family === 'IPv4' ? '255.255.255.255' : new ipaddr.IPv6(Array<number>(16).fill(255)).toString();
   return maskAddress(everything, prefixLength);
-}
-
-/** Canonical text of a network or address: host bits cleared, a full prefix length left out. */
-function renderNetwork(family: IpFamily, text: string): string {
-  const cidr = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
-  if (!cidr || cidr.family !== family || parseAddress(cidr.address)?.family !== family) {
-    throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
-  }
-  return cidr.prefixLength === addressBits(family) ? cidr.address : cidrText(cidr);
 }
 
 /** The mark of that bit as eight hex digits. */

@@ -3,15 +3,13 @@
  * nft's text (render-text.ts) and netlink expressions (the netlink transport). Only what the backend needs is here.
  */
 
-/** One component of a lookup key, read from the packet or computed for it. */
+/** One component of a lookup key, read from the packet. */
 export type KeyField =
   | { readonly field: 'saddr'; /** Only the first bits count. */ readonly prefixLength?: number }
   | { readonly field: 'daddr' }
   | { readonly field: 'l4proto' }
   | { readonly field: 'dport' }
-  | { readonly field: 'priority' }
-  /** A random number in [offset, offset + modulus): `numgen random mod M offset O`. */
-  | { readonly field: 'random'; readonly modulus: number; readonly offset: number };
+  | { readonly field: 'priority' };
 
 export type Key = readonly KeyField[];
 
@@ -26,7 +24,7 @@ export type Comparison = '==' | '!=';
 /**
  * One statement of a rule. Statements run in order; a comparison or lookup that fails ends the rule and the packet goes
  * on with the next one. "Priority" is the packet's queueing priority (skb->priority), which serves as a register between
- * two lookups and is cleared again before the packet leaves.
+ * two lookups and is cleared again before the packet leaves. A `bit` of the packet's mark is an index: 0, the lowest, to 31.
  */
 export type Statement =
   | {
@@ -39,7 +37,7 @@ export type Statement =
       readonly kind: 'input-interface';
       readonly is: Comparison;
       readonly name: string;
-      /** Name is a prefix: `veth*`. */ readonly wildcard: boolean;
+      /** Name is a prefix, of at least one character: `veth*`. */ readonly wildcard: boolean;
     }
   | { readonly kind: 'dport'; readonly is: Comparison; readonly port: number }
   /** The address belongs to this host: `fib saddr type local`. */

@@ -28,7 +28,7 @@ export function tableImage(composition: TableComposition, node: NodeNetwork): Ta
     image.elements.push(element);
     image.owners.push(owner);
   };
-  for (const key of nodePortElements(node)) place(NODEPORT_IPS, { key });
+  for (const key of nodePortKeys(node)) place(NODEPORT_IPS, { key });
   for (const structure of composition.structures()) {
     const placed = classElement(structure);
     if (placed) place(placed.set, placed.element);
@@ -65,6 +65,7 @@ function structureChains(composition: TableComposition, node: NodeNetwork): read
   });
 }
 
-function nodePortElements(node: NodeNetwork): readonly string[] {
+/** The elements of NODEPORT_IPS: none where every address of the node takes node ports. */
+export function nodePortKeys(node: NodeNetwork): readonly string[] {
   return node.nodePortIPs === 'all' ? [] : node.nodePortIPs;
 }

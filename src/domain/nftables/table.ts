@@ -9,8 +9,8 @@ export function nftFamily(family: IpFamily): 'ip' | 'ip6' {
   return family === 'IPv4' ? 'ip' : 'ip6';
 }
 
-/** What a component of a set's key or a map's value is. `number` is a numgen result, `priority` nft's classid. */
-export type DataType = 'address' | 'protocol' | 'port' | 'number' | 'priority';
+/** What a component of a set's key or a map's value is. `priority` is nft's classid. */
+export type DataType = 'address' | 'protocol' | 'port' | 'priority';
 
 export interface SetDefinition {
   readonly name: string;

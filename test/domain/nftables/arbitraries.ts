@@ -59,12 +59,7 @@ function keyField(family: IpFamily): fc.Arbitrary<KeyField> {
     ),
     fc.record({
       field: fc.constant('saddr' as const),
-      prefixLength: fc.integer({ min: 1, max: family === 'IPv4' ? 31 : 127 }),
-    }),
-    fc.record({
-      field: fc.constant('random' as const),
-      modulus: fc.integer({ min: 1, max: 5000 }),
-      offset: fc.integer({ min: 0, max: 5000 }),
+      prefixLength: fc.integer({ min: 0, max: family === 'IPv4' ? 31 : 127 }),
     }),
   );
 }
@@ -130,7 +125,7 @@ export const hook: fc.Arbitrary<Hook> = fc.record({
   priority: fc.integer({ min: -400, max: 400 }),
 });
 
-const dataType = fc.constantFrom<DataType>('address', 'protocol', 'port', 'number', 'priority');
+const dataType = fc.constantFrom<DataType>('address', 'protocol', 'port', 'priority');
 const dataTypes = fc.array(dataType, { minLength: 1, maxLength: 5 });
 
 export const setDefinition: fc.Arbitrary<SetDefinition> = fc.record(
@@ -152,8 +147,6 @@ function component(family: IpFamily, type: DataType): fc.Arbitrary<string> {
       return fc.constantFrom('tcp', 'udp', 'sctp');
     case 'port':
       return port.map(String);
-    case 'number':
-      return uint32.map(String);
     case 'priority':
       return uint32.map(formatPriority);
   }

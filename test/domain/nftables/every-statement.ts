@@ -5,7 +5,7 @@ import type { ChainDefinition, SetDefinition, SetElement } from '../../../src/do
 /** One table with every kind of statement, set and element: written by hand, with nft's text for each. */
 
 const FRONTEND: Key = [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }];
-const RANDOM: Key = [...FRONTEND, { field: 'random', modulus: 3, offset: 0 }];
+const NUMBERED: Key = [...FRONTEND, { field: 'priority' }];
 
 export interface Sample {
   readonly statements: readonly Statement[];
@@ -43,6 +43,10 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       `${frontend} . ${ip} saddr & ${mask} @sources`,
     ),
     one(
+      { kind: 'member', key: [...FRONTEND, { field: 'saddr', prefixLength: 0 }], set: 'sources', is: '==' },
+      `${frontend} . ${ip} saddr & ${family === 'IPv4' ? '0.0.0.0' : '::'} @sources`,
+    ),
+    one(
       { kind: 'member', key: [{ field: 'priority' }, { field: 'saddr' }], set: 'clients', is: '==' },
       `meta priority . ${ip} saddr @clients`,
     ),
@@ -59,11 +63,8 @@ export function matchSamples(family: IpFamily): readonly Sample[] {
       `meta priority set ${frontend} map @services`,
     ),
     one(
-      {
-        kind: 'set-priority',
-        to: { key: [...FRONTEND, { field: 'random', modulus: 1, offset: 4 }], map: 'ids' },
-      },
-      `meta priority set ${frontend} . numgen random mod 1 offset 4 map @ids`,
+      { kind: 'set-priority', to: { key: NUMBERED, map: 'ids' } },
+      `meta priority set ${frontend} . meta priority map @ids`,
     ),
     one({ kind: 'priority-at-least', value: 0x80000000 }, 'meta priority >= 8000:0'),
     one({ kind: 'mark-has', bit: 14 }, 'meta mark & 0x00004000 != 0x00000000'),
@@ -96,9 +97,9 @@ export function hookedSamples(
       {
         statements: [
           { kind: 'dport', is: '!=', port: 0 },
-          { kind: 'dnat', key: RANDOM, map: 'endpoints' },
+          { kind: 'dnat', key: NUMBERED, map: 'endpoints' },
         ],
-        text: `th dport != 0 dnat ${ip} to ${ip} daddr . meta l4proto . th dport . numgen random mod 3 map @endpoints`,
+        text: `th dport != 0 dnat ${ip} to ${ip} daddr . meta l4proto . th dport . meta priority map @endpoints`,
       },
     ],
     source: [
@@ -159,8 +160,8 @@ export function sampleTable(family: IpFamily): SampleTable {
         ],
       },
       {
-        set: { name: 'ids', key: ['address', 'protocol', 'port', 'number'], value: ['priority'] },
-        elements: [{ key: `${a} . tcp . 80 . 0`, value: '8000:1' }],
+        set: { name: 'ids', key: ['address', 'protocol', 'port', 'priority'], value: ['priority'] },
+        elements: [{ key: `${a} . tcp . 80 . 8000:0`, value: '8000:1' }],
       },
       {
         set: { name: 'nodeport-ids', key: ['protocol', 'port', 'priority'], value: ['address', 'port'] },
@@ -169,12 +170,12 @@ export function sampleTable(family: IpFamily): SampleTable {
       {
         set: {
           name: 'endpoints',
-          key: ['address', 'protocol', 'port', 'number'],
+          key: ['address', 'protocol', 'port', 'priority'],
           value: ['address', 'port'],
         },
         elements: [
-          { key: `${a} . tcp . 80 . 0`, value: `${b} . 8080` },
-          { key: `${a} . tcp . 80 . 1`, value: `${b} . 8081`, comment: 'second' },
+          { key: `${a} . tcp . 80 . none`, value: `${b} . 8080` },
+          { key: `${a} . tcp . 80 . 8000:1`, value: `${b} . 8081`, comment: 'second' },
         ],
       },
     ],

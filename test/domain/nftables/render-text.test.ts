@@ -14,7 +14,7 @@ import { hookedSamples, matchSamples } from './every-statement.js';
 
 const ENDPOINTS: SetDefinition = {
   name: 'endpoints',
-  key: ['address', 'protocol', 'port', 'number'],
+  key: ['address', 'protocol', 'port', 'priority'],
   value: ['address', 'port'],
   comment: 'who answers',
 };
@@ -88,7 +88,7 @@ describe('operations', () => {
     ],
     [
       { op: 'add-set', set: ENDPOINTS },
-      'add map ip kube-proxy endpoints { typeof ip daddr . meta l4proto . th dport . numgen random mod 2 : ip daddr . th dport ; comment "who answers" ; }',
+      'add map ip kube-proxy endpoints { type ipv4_addr . inet_proto . inet_service . classid : ipv4_addr . inet_service ; comment "who answers" ; }',
     ],
     [
       { op: 'add-set', set: { name: 'affinity', key: ['priority', 'address'], dynamicSize: 10 } },
@@ -276,7 +276,7 @@ describe('hostile text is refused', () => {
     { kind: 'address', field: 'saddr', is: '==', network: 'fd00::/8' },
     { kind: 'member', key: [], set: 's', is: '==' },
     { kind: 'member', key: [{ field: 'saddr', prefixLength: 33 }], set: 's', is: '==' },
-    { kind: 'dnat', key: [{ field: 'random', modulus: 0, offset: 0 }], map: 'm' },
+    { kind: 'set-priority', to: { modulus: 0, offset: 0 } },
     { kind: 'remember', key: [{ field: 'saddr' }], set: 's', timeoutSeconds: Infinity },
   ])('and so are numbers out of bounds: %j', (statement) => {
     expect(() => renderRule('IPv4', { statements: [statement] })).toThrow(UnsafeTextError);

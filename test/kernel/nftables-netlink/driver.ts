@@ -29,7 +29,7 @@ export interface Speeds {
 
 const endpoints: SetDefinition = {
   name: 'endpoints',
-  key: ['address', 'protocol', 'port', 'number'],
+  key: ['address', 'protocol', 'port', 'priority'],
   value: ['address', 'port'],
 };
 
@@ -96,7 +96,7 @@ const handlers = {
         ? `${start}${number >> 16}.${(number >> 8) & 255}.${number & 255}`
         : `${start}${Math.floor(1 + number / 10_000).toString(16)}::${(1 + (number % 10_000)).toString(16)}`;
     const elements: SetElement[] = Array.from({ length: count }, (_, index) => ({
-      key: `${address(prefix[0]!, Math.floor(index / 5))} . tcp . 80 . ${index % 5}`,
+      key: `${address(prefix[0]!, Math.floor(index / 5))} . tcp . 80 . 8000:${index % 5}`,
       value: `${address(prefix[1]!, index)} . 8080`,
     }));
     const structure: Operation[] = [

@@ -34,7 +34,7 @@ export function readFailures(messages: string, script: NftScript): NftFailure[] 
 }
 
 /** The kernel's name for the error, or nft's words where it is nft's own. */
-export function errorName(message: string): string {
+function errorName(message: string): string {
   const words = message.replace(/^.*Error: /, '').replace(/^Could not process rule: /, '');
   return ERROR_NAMES[words] ?? words;
 }

@@ -1,6 +1,6 @@
 import type { KernelReply } from '../../netlink/message-reader.js';
 import { errnoName } from '../../netlink/errno.js';
-import { align, HEADER_LENGTH } from '../../netlink/protocol.js';
+import { align, HEADER_LENGTH, NLA_TYPE_MASK } from '../../netlink/protocol.js';
 import type { NftFailure } from '../transport.js';
 import { ELEMENTS } from './nf-tables.js';
 
@@ -44,7 +44,7 @@ export class BatchIndex {
     let count = 0;
     let found: number | undefined;
     for (let at = start + HEADER_LENGTH + 4; at < end; at += align(bytes.readUInt16LE(at))) {
-      if ((bytes.readUInt16LE(at + 2) & 0x3fff) !== ELEMENTS.LIST) continue;
+      if ((bytes.readUInt16LE(at + 2) & NLA_TYPE_MASK) !== ELEMENTS.LIST) continue;
       const listEnd = at + bytes.readUInt16LE(at);
       for (let entry = at + 4; entry < listEnd; entry += align(bytes.readUInt16LE(entry))) {
         const next = entry + bytes.readUInt16LE(entry);

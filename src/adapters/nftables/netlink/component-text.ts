@@ -24,8 +24,6 @@ function componentText(bytes: Buffer, at: number, component: Component): string 
       return protocolText(bytes[at]!);
     case Component.Port:
       return String((bytes[at]! << 8) | bytes[at + 1]!);
-    case Component.Number:
-      return String(bytes.readUInt32LE(at));
     case Component.Priority:
       return formatPriority(bytes.readUInt32LE(at));
   }

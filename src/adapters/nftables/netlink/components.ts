@@ -7,7 +7,6 @@ export const enum Component {
   IPv6Address,
   Protocol,
   Port,
-  Number,
   Priority,
 }
 
@@ -20,8 +19,6 @@ export function componentOf(family: IpFamily, type: DataType): Component {
       return Component.Protocol;
     case 'port':
       return Component.Port;
-    case 'number':
-      return Component.Number;
     case 'priority':
       return Component.Priority;
   }
@@ -57,8 +54,6 @@ export function typeNumber(component: Component): number {
       return 12;
     case Component.Port:
       return 13;
-    case Component.Number:
-      return 4;
     case Component.Priority:
       return 23;
   }

@@ -6,7 +6,8 @@ import {
 } from '../../../domain/nftables/safe-text.js';
 import type { SetDefinition, SetElement } from '../../../domain/nftables/table.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
-import { NLA_F_NESTED } from '../../netlink/protocol.js';
+import { align, NLA_F_NESTED } from '../../netlink/protocol.js';
+import type { Component } from './components.js';
 import { ComponentScanner } from './component-scanner.js';
 import { putVerdict } from './expression-writer.js';
 import { DATA, ELEMENT, LIST_ELEMENT, VERDICT_CODES } from './nf-tables.js';
@@ -37,36 +38,29 @@ export class ElementEncoder {
     writer.reserve(MAX_ELEMENT);
     const entry = writer.length;
     writer.length = entry + 4;
-    this.putKey(layout, element.key);
+    this.putData(KEY_NEST, layout.key, layout.keyLength, element.key);
     if (whole) {
       if ((element.value === undefined) !== (set.value === undefined)) {
         const expected =
           set.value === undefined ? `no value in the set ${set.name}` : `a value in the map ${set.name}`;
         throw new UnsafeTextError('element', element.key, expected);
       }
-      if (layout.value) this.putValue(layout, element.value!);
+      if (layout.value) this.putData(DATA_NEST, layout.value, layout.dataLength, element.value!);
       else if (element.value !== undefined) this.putVerdict(element.value);
       if (element.comment !== undefined) this.putComment(element.comment);
     }
     writer.words[entry >>> 2] = ENTRY | (writer.length - entry);
   }
 
-  private putKey({ key, keyLength }: SetLayout, text: string): void {
+  /** A key or a value: data in its nest. */
+  private putData(nest: number, components: readonly Component[], length: number, text: string): void {
     const { writer } = this;
     const word = writer.length >>> 2;
-    writer.words[word] = KEY_NEST | (8 + ((keyLength + 3) & ~3));
-    writer.words[word + 1] = VALUE | (4 + keyLength);
-    this.scanner.scan(text, key, writer.words, word + 2);
-    writer.length += 8 + ((keyLength + 3) & ~3);
-  }
-
-  private putValue({ value, dataLength }: SetLayout, text: string): void {
-    const { writer } = this;
-    const word = writer.length >>> 2;
-    writer.words[word] = DATA_NEST | (8 + ((dataLength + 3) & ~3));
-    writer.words[word + 1] = VALUE | (4 + dataLength);
-    this.scanner.scan(text, value!, writer.words, word + 2);
-    writer.length += 8 + ((dataLength + 3) & ~3);
+    const total = 8 + align(length);
+    writer.words[word] = nest | total;
+    writer.words[word + 1] = VALUE | (4 + length);
+    this.scanner.scan(text, components, writer.words, word + 2);
+    writer.length += total;
   }
 
   private putVerdict(text: string): void {
@@ -81,7 +75,7 @@ export class ElementEncoder {
     const { length } = text;
     if (length === 0 || length > MAX_COMMENT_LENGTH) safeComment(text);
     const total = COMMENT_HEADERS + length + 1;
-    const padded = (total + 3) & ~3;
+    const padded = align(total);
     words[(start + padded - 4) >>> 2] = 0;
     words[start >>> 2] = (ELEMENT.USERDATA << 16) | total;
     bytes[start + 4] = 0;

@@ -1,5 +1,6 @@
-import { addressBits, parseCidr } from '../../../domain/net/cidr.js';
+import { addressBits } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { safeNetwork } from '../../../domain/nftables/network.js';
 import type {
   Comparison,
   Key,
@@ -8,17 +9,11 @@ import type {
   Rule,
   Statement,
 } from '../../../domain/nftables/rule.js';
-import {
-  safeComment,
-  safeInterface,
-  safeNumber,
-  UnsafeTextError,
-} from '../../../domain/nftables/safe-text.js';
+import { safeComment, safeNumber } from '../../../domain/nftables/safe-text.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
-import { componentOf, ownLength } from './components.js';
-import { ComponentScanner } from './component-scanner.js';
 import { ExpressionWriter, register } from './expression-writer.js';
 import { familyWord, RULE } from './nf-tables.js';
+import { addressBytes, hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
 import { commentUserdata } from './set-userdata.js';
 
 const META = { PRIORITY: 2, MARK: 3, INPUT_NAME: 6, L4PROTO: 16 } as const;
@@ -26,7 +21,6 @@ const CT = { STATE: 0, STATUS: 2 } as const;
 const CT_STATE_NEW = 8;
 const CT_STATUS_DNAT = 0x20;
 const RTN_LOCAL = 2;
-const INTERFACE_NAME_LENGTH = 16;
 /** Port unreachable. */
 const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
 /** Where addresses stand in the network header. */
@@ -80,7 +74,7 @@ class StatementEncoder {
       case 'set-priority':
         if (statement.to === 'none') write.immediate(hostWord(0), 1);
         else if ('map' in statement.to) this.mapped(statement.to);
-        else this.random(statement.to, 1);
+        else this.random(statement.to);
         return write.metaSet(META.PRIORITY, 1);
       case 'priority-at-least':
         write.metaLoad(META.PRIORITY, 1);
@@ -147,25 +141,21 @@ class StatementEncoder {
         return write.payload('transport', 2, 2, dreg);
       case 'priority':
         return write.metaLoad(META.PRIORITY, dreg);
-      case 'random':
-        return this.random(field, dreg);
     }
   }
 
-  private random({ modulus, offset }: RandomNumber, dreg: number): void {
+  private random({ modulus, offset }: RandomNumber): void {
     this.write.random(
       safeNumber('modulus', modulus, 1, 0xffffffff),
       safeNumber('offset', offset, 0, 0xffffffff),
-      dreg,
+      1,
     );
   }
 
   /** As nft does it: a prefix that ends with a byte is compared by loading fewer bytes, others through a mask. */
   private address(field: 'saddr' | 'daddr', is: Comparison, text: string): void {
     const { family, addressLength, write } = this;
-    const network = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
-    if (network?.family !== family)
-      throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
+    const network = safeNetwork(family, text);
     const bytes = addressBytes(family, network.address);
     const wholeBytes = network.prefixLength > 0 && network.prefixLength % 8 === 0;
     const length = wholeBytes ? network.prefixLength / 8 : addressLength;
@@ -193,45 +183,4 @@ function operator(comparison: Comparison): 'eq' | 'neq' {
 
 function markOf(bit: number): number {
   return 2 ** safeNumber('mark bit', bit, 0, 31);
-}
-
-/** What the kernel computed is in the host's byte order, what came from the packet in the network's. */
-function hostWord(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value >>> 0);
-  return bytes;
-}
-
-function networkWord(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
-function networkPort(port: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16BE(safeNumber('port', port, 0, 65535));
-  return bytes;
-}
-
-function addressBytes(family: IpFamily, text: string): Buffer {
-  const component = componentOf(family, 'address');
-  const words = new Uint32Array(ownLength(component) / 4);
-  new ComponentScanner().scan(text, [component], words, 0);
-  return Buffer.from(words.buffer);
-}
-
-function maskBytes(length: number, prefixLength: number): Buffer {
-  return Buffer.from(
-    Array.from(
-      { length },
-      (_, index) => 0xff & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))),
-    ),
-  );
-}
-
-/** A whole name is compared with its padding, so that it is not taken for a prefix. */
-function interfaceBytes(name: string, wildcard: boolean): Buffer {
-  const bytes = Buffer.from(safeInterface(name));
-  return wildcard ? bytes : Buffer.concat([bytes], INTERFACE_NAME_LENGTH);
 }

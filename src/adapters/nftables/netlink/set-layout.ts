@@ -9,7 +9,7 @@ export interface SetLayout {
   readonly key: readonly Component[];
   readonly keyType: number;
   readonly keyLength: number;
-  /** Of maps from addresses, ports and numbers; undefined for sets and for verdict maps. */
+  /** Undefined for sets and for verdict maps. */
   readonly value: readonly Component[] | undefined;
   /** 0 for sets. */
   readonly dataType: number;
