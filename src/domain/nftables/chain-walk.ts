@@ -218,8 +218,6 @@ function components(field: KeyField, course: Course): readonly string[] {
       return [String(course.port)];
     case 'priority':
       return [formatPriority(course.priority)];
-    case 'random':
-      return numbers(field).map(String);
   }
 }
 
