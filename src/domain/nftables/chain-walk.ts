@@ -99,13 +99,12 @@ export class ChainWalk {
       case 'translated':
         return goOn(course.translated, course);
       case 'member':
-        return this.keys(statement.key, course).flatMap((key) =>
-          goOn(this.isMember(statement.set, key) === (statement.is === '=='), course),
+        return goOn(
+          this.isMember(statement.set, keyText(statement.key, course)) === (statement.is === '=='),
+          course,
         );
       case 'verdict-map':
-        return this.keys(statement.key, course).flatMap((key) =>
-          this.verdict(this.lookUp(statement.map, key), course, depth),
-        );
+        return this.verdict(this.lookUp(statement.map, keyText(statement.key, course)), course, depth);
       case 'set-priority':
         return this.priorities(statement.to, course).map((priority) =>
           priority === undefined
@@ -120,14 +119,12 @@ export class ChainWalk {
         return goOn(true, { ...course, mark: (course.mark | (1 << statement.bit)) >>> 0 });
       case 'mark-flip':
         return goOn(true, { ...course, mark: (course.mark ^ (1 << statement.bit)) >>> 0 });
-      case 'remember':
-        return this.keys(statement.key, course).flatMap((key) =>
-          goOn(true, { ...course, remembers: [...course.remembers, { set: statement.set, key }] }),
-        );
+      case 'remember': {
+        const remembered = { set: statement.set, key: keyText(statement.key, course) };
+        return goOn(true, { ...course, remembers: [...course.remembers, remembered] });
+      }
       case 'dnat':
-        return this.keys(statement.key, course).map((key) =>
-          this.translate(this.lookUp(statement.map, key), course),
-        );
+        return [this.translate(this.lookUp(statement.map, keyText(statement.key, course)), course)];
       case 'masquerade':
         return [{ course: { ...course, masquerade: true }, to: 'end' }];
       case 'reject':
@@ -159,27 +156,15 @@ export class ChainWalk {
     return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
   }
 
-  /** The values that may be set; undefined where the map has none for the key. */
+  /** The values that may be set: several where a number is drawn, undefined where the map has none for the key. */
   private priorities(
     to: Extract<Statement, { kind: 'set-priority' }>['to'],
     course: Course,
   ): readonly (number | undefined)[] {
     if (to === 'none') return [0];
     if ('modulus' in to) return numbers(to);
-    return this.keys(to.key, course).map((key) => {
-      const value = this.lookUp(to.map, key);
-      return value === undefined ? undefined : parsePriority(value);
-    });
-  }
-
-  /** The keys that a packet may make: several where the key holds a random number. */
-  private keys(key: Key, course: Course): readonly string[] {
-    return key
-      .map((field) => components(field, course))
-      .reduce((starts, ends) => starts.flatMap((start) => ends.map((end) => [...start, end])), [
-        [],
-      ] as string[][])
-      .map((parts) => parts.join(' . '));
+    const value = this.lookUp(to.map, keyText(to.key, course));
+    return [value === undefined ? undefined : parsePriority(value)];
   }
 
   private lookUp(map: string, key: string): string | undefined {
@@ -204,20 +189,23 @@ function goOn(matches: boolean, course: Course): readonly Step[] {
   return [{ course, to: matches ? 'statement' : 'rule' }];
 }
 
-function components(field: KeyField, course: Course): readonly string[] {
+/** The key that the packet makes. */
+function keyText(key: Key, course: Course): string {
+  return key.map((field) => component(field, course)).join(' . ');
+}
+
+function component(field: KeyField, course: Course): string {
   switch (field.field) {
     case 'saddr':
-      return [
-        field.prefixLength === undefined ? course.source : maskAddress(course.source, field.prefixLength),
-      ];
+      return field.prefixLength === undefined ? course.source : maskAddress(course.source, field.prefixLength);
     case 'daddr':
-      return [course.destination];
+      return course.destination;
     case 'l4proto':
-      return [course.protocol.toLowerCase()];
+      return course.protocol.toLowerCase();
     case 'dport':
-      return [String(course.port)];
+      return String(course.port);
     case 'priority':
-      return [formatPriority(course.priority)];
+      return formatPriority(course.priority);
   }
 }
 
