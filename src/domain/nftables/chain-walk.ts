@@ -157,7 +157,7 @@ export class ChainWalk {
     return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
   }
 
-  /** The values that may be set; undefined where the map has none for the key. */
+  /** The values that may be set: several where a number is drawn, undefined where the map has none for the key. */
   private priorities(
     to: Extract<Statement, { kind: 'set-priority' }>['to'],
     course: Course,
