@@ -3,7 +3,7 @@ import { maskAddress } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { Ending, Surroundings } from './packet.js';
 import { formatPriority, parsePriority } from './priority.js';
-import type { Key, KeyField, RandomNumber, Statement } from './rule.js';
+import type { Key, KeyField, Statement } from './rule.js';
 import type { SetContents, TableContents } from './table-contents.js';
 
 /** A packet under way: what rules have made of it so far. */
@@ -99,13 +99,12 @@ export class ChainWalk {
       case 'translated':
         return goOn(course.translated, course);
       case 'member':
-        return this.keys(statement.key, course).flatMap((key) =>
-          goOn(this.isMember(statement.set, key) === (statement.is === '=='), course),
+        return goOn(
+          this.isMember(statement.set, keyOf(statement.key, course)) === (statement.is === '=='),
+          course,
         );
       case 'verdict-map':
-        return this.keys(statement.key, course).flatMap((key) =>
-          this.verdict(this.lookUp(statement.map, key), course, depth),
-        );
+        return this.verdict(this.lookUp(statement.map, keyOf(statement.key, course)), course, depth);
       case 'set-priority':
         return this.priorities(statement.to, course).map((priority) =>
           priority === undefined
@@ -121,13 +120,12 @@ export class ChainWalk {
       case 'mark-flip':
         return goOn(true, { ...course, mark: (course.mark ^ (1 << statement.bit)) >>> 0 });
       case 'remember':
-        return this.keys(statement.key, course).flatMap((key) =>
-          goOn(true, { ...course, remembers: [...course.remembers, { set: statement.set, key }] }),
-        );
+        return goOn(true, {
+          ...course,
+          remembers: [...course.remembers, { set: statement.set, key: keyOf(statement.key, course) }],
+        });
       case 'dnat':
-        return this.keys(statement.key, course).map((key) =>
-          this.translate(this.lookUp(statement.map, key), course),
-        );
+        return [this.translate(this.lookUp(statement.map, keyOf(statement.key, course)), course)];
       case 'masquerade':
         return [{ course: { ...course, masquerade: true }, to: 'end' }];
       case 'reject':
@@ -165,21 +163,9 @@ export class ChainWalk {
     course: Course,
   ): readonly (number | undefined)[] {
     if (to === 'none') return [0];
-    if ('modulus' in to) return numbers(to);
-    return this.keys(to.key, course).map((key) => {
-      const value = this.lookUp(to.map, key);
-      return value === undefined ? undefined : parsePriority(value);
-    });
-  }
-
-  /** The keys that a packet may make: several where the key holds a random number. */
-  private keys(key: Key, course: Course): readonly string[] {
-    return key
-      .map((field) => components(field, course))
-      .reduce((starts, ends) => starts.flatMap((start) => ends.map((end) => [...start, end])), [
-        [],
-      ] as string[][])
-      .map((parts) => parts.join(' . '));
+    if ('modulus' in to) return Array.from({ length: to.modulus }, (_, number) => to.offset + number);
+    const value = this.lookUp(to.map, keyOf(to.key, course));
+    return [value === undefined ? undefined : parsePriority(value)];
   }
 
   private lookUp(map: string, key: string): string | undefined {
@@ -204,27 +190,25 @@ function goOn(matches: boolean, course: Course): readonly Step[] {
   return [{ course, to: matches ? 'statement' : 'rule' }];
 }
 
-function components(field: KeyField, course: Course): readonly string[] {
-  switch (field.field) {
-    case 'saddr':
-      return [
-        field.prefixLength === undefined ? course.source : maskAddress(course.source, field.prefixLength),
-      ];
-    case 'daddr':
-      return [course.destination];
-    case 'l4proto':
-      return [course.protocol.toLowerCase()];
-    case 'dport':
-      return [String(course.port)];
-    case 'priority':
-      return [formatPriority(course.priority)];
-    case 'random':
-      return numbers(field).map(String);
-  }
+function keyOf(key: Key, course: Course): string {
+  return key.map((field) => component(field, course)).join(' . ');
 }
 
-function numbers({ modulus, offset }: RandomNumber): readonly number[] {
-  return Array.from({ length: modulus }, (_, number) => offset + number);
+function component(field: KeyField, course: Course): string {
+  switch (field.field) {
+    case 'saddr':
+      return field.prefixLength === undefined
+        ? course.source
+        : maskAddress(course.source, field.prefixLength);
+    case 'daddr':
+      return course.destination;
+    case 'l4proto':
+      return course.protocol.toLowerCase();
+    case 'dport':
+      return String(course.port);
+    case 'priority':
+      return formatPriority(course.priority);
+  }
 }
 
 function inNetwork(address: string, network: string): boolean {
