@@ -27,7 +27,6 @@ const TYPES: Readonly<Record<KeyField['field'], DataType>> = {
   l4proto: 'protocol',
   dport: 'port',
   priority: 'priority',
-  random: 'number',
 };
 
 /** The chain that a verdict leads to. */
@@ -107,8 +106,6 @@ function isOfType(family: IpFamily, type: DataType, text: string): boolean {
       return text === 'tcp' || text === 'udp' || text === 'sctp';
     case 'port':
       return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65535;
-    case 'number':
-      return /^(?:0|[1-9]\d{0,9})$/.test(text) && Number(text) <= 0xffffffff;
     case 'priority':
       return formatPriority(parsePriority(text)) === text;
   }
