@@ -3,7 +3,7 @@ import { maskAddress } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { Ending, Surroundings } from './packet.js';
 import { formatPriority, parsePriority } from './priority.js';
-import type { Key, KeyField, RandomNumber, Statement } from './rule.js';
+import type { Key, KeyField, Statement } from './rule.js';
 import type { SetContents, TableContents } from './table-contents.js';
 
 /** A packet under way: what rules have made of it so far. */
@@ -100,11 +100,11 @@ export class ChainWalk {
         return goOn(course.translated, course);
       case 'member':
         return goOn(
-          this.isMember(statement.set, keyText(statement.key, course)) === (statement.is === '=='),
+          this.isMember(statement.set, keyOf(statement.key, course)) === (statement.is === '=='),
           course,
         );
       case 'verdict-map':
-        return this.verdict(this.lookUp(statement.map, keyText(statement.key, course)), course, depth);
+        return this.verdict(this.lookUp(statement.map, keyOf(statement.key, course)), course, depth);
       case 'set-priority':
         return this.priorities(statement.to, course).map((priority) =>
           priority === undefined
@@ -122,10 +122,10 @@ export class ChainWalk {
       case 'remember':
         return goOn(true, {
           ...course,
-          remembers: [...course.remembers, { set: statement.set, key: keyText(statement.key, course) }],
+          remembers: [...course.remembers, { set: statement.set, key: keyOf(statement.key, course) }],
         });
       case 'dnat':
-        return [this.translate(this.lookUp(statement.map, keyText(statement.key, course)), course)];
+        return [this.translate(this.lookUp(statement.map, keyOf(statement.key, course)), course)];
       case 'masquerade':
         return [{ course: { ...course, masquerade: true }, to: 'end' }];
       case 'reject':
@@ -157,14 +157,14 @@ export class ChainWalk {
     return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
   }
 
-  /** The values that may be set: several where a number is drawn, undefined where the map has none for the key. */
+  /** The values that may be set; undefined where the map has none for the key. */
   private priorities(
     to: Extract<Statement, { kind: 'set-priority' }>['to'],
     course: Course,
   ): readonly (number | undefined)[] {
     if (to === 'none') return [0];
-    if ('modulus' in to) return numbers(to);
-    const value = this.lookUp(to.map, keyText(to.key, course));
+    if ('modulus' in to) return Array.from({ length: to.modulus }, (_, number) => to.offset + number);
+    const value = this.lookUp(to.map, keyOf(to.key, course));
     return [value === undefined ? undefined : parsePriority(value)];
   }
 
@@ -190,7 +190,7 @@ function goOn(matches: boolean, course: Course): readonly Step[] {
   return [{ course, to: matches ? 'statement' : 'rule' }];
 }
 
-function keyText(key: Key, course: Course): string {
+function keyOf(key: Key, course: Course): string {
   return key.map((field) => component(field, course)).join(' . ');
 }
 
@@ -209,10 +209,6 @@ function component(field: KeyField, course: Course): string {
     case 'priority':
       return formatPriority(course.priority);
   }
-}
-
-function numbers({ modulus, offset }: RandomNumber): readonly number[] {
-  return Array.from({ length: modulus }, (_, number) => offset + number);
 }
 
 function inNetwork(address: string, network: string): boolean {
