@@ -5,38 +5,40 @@ import { Transaction } from '../../domain/nftables/transaction.js';
 /** Elements in one transaction: some 16 MB of netlink messages, and about 0.2 s in the kernel. */
 const MAX_ELEMENTS = 200_000;
 
-const LEADING_TO_ENDPOINTS = new Set(
-  VARIANTS.flatMap((variant) => [setsOf(variant).frontends, setsOf(variant).shortCircuits]),
-);
+/** In the order in which they are filled: a frontend of policy Local needs its short circuit. */
+const LEADING_TO_ENDPOINTS = [
+  ...VARIANTS.map((variant) => setsOf(variant).shortCircuits),
+  ...VARIANTS.map((variant) => setsOf(variant).frontends),
+];
 
 /**
  * Splits a transaction that fills an empty table, so that the kernel is not locked for seconds. Every state on the way
  * is sound: maps that lead to a frontend's endpoints are filled after those that hold the endpoints.
  */
-export function inPieces(whole: Transaction): readonly Transaction[] {
+export function inPieces(whole: Transaction, limit = MAX_ELEMENTS): readonly Transaction[] {
   const count = whole.operations.reduce(
     (sum, operation) => sum + ('elements' in operation ? operation.elements.length : 0),
     0,
   );
   const removes = whole.operations.some(({ op }) => op === 'delete-elements' || op === 'flush-chain');
-  if (count <= MAX_ELEMENTS || removes) return [whole];
+  if (count <= limit || removes) return [whole];
   const structure = new Transaction();
   const pieces: Transaction[] = [structure];
-  const frontends: Transaction[] = [];
+  const leading = LEADING_TO_ENDPOINTS.map((): Transaction[] => []);
   whole.operations.forEach((operation, index) => {
     if (operation.op !== 'add-elements') {
       structure.add(operation);
       return;
     }
-    for (let start = 0; start < operation.elements.length; start += MAX_ELEMENTS) {
-      const elements = operation.elements.slice(start, start + MAX_ELEMENTS);
+    for (let start = 0; start < operation.elements.length; start += limit) {
+      const elements = operation.elements.slice(start, start + limit);
       const piece = new Transaction();
       piece.add(
         { ...operation, elements },
         elements.map((_, offset) => whole.owner(index, start + offset)),
       );
-      (LEADING_TO_ENDPOINTS.has(operation.set) ? frontends : pieces).push(piece);
+      (leading[LEADING_TO_ENDPOINTS.indexOf(operation.set)] ?? pieces).push(piece);
     }
   });
-  return [...pieces, ...frontends];
+  return [...pieces, ...leading.flat()];
 }
