@@ -39,6 +39,9 @@ const SOURCE_RANGES = [
   '::/0',
 ];
 
+/** With these the load-balancer IPs themselves may come as sources. */
+const NODE_RANGES = ['198.51.100.0/24', '2001:db8:2::/64'];
+
 /** A step in the life of a cluster. */
 export type Change =
   | { readonly change: 'apply'; readonly kind: ResourceKind; readonly object: ClusterObject }
@@ -87,7 +90,7 @@ const service: fc.Arbitrary<ClusterObject> = fc
     }),
     externalIPs: few(POOL.externalIPs, 2, 2),
     loadBalancer: few(POOL.externalIPs, 2),
-    ranges: few(SOURCE_RANGES, 3, 2),
+    ranges: fc.oneof(few(SOURCE_RANGES, 3), fc.constant(NODE_RANGES)),
     external: policy,
     internal: policy,
     affinity: fc.constantFrom(undefined, undefined, 30, 10800),
