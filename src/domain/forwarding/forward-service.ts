@@ -39,8 +39,9 @@ function forwardPort(
   // The stored list counts, even when the gate keeps it from being programmed (spec/model.md 2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
+  const known = endpointsOf({ port: port.name, protocol: port.protocol });
   const endpoints = selectEndpoints(
-    endpointsOf({ port: port.name, protocol: port.protocol }),
+    known,
     {
       usesClusterEndpoints: !internalPolicyLocal || reachableFromOutside,
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
@@ -76,6 +77,8 @@ function forwardPort(
     sourceRanges,
     sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
     healthCheckNodePort: service.healthCheckNodePort,
+    externallyReachable: reachableFromOutside,
+    knownEndpoints: known.length,
   };
 }
 

@@ -24,6 +24,10 @@ export interface ForwardingEntry {
   readonly sourceRangesCoverNode: boolean;
   /** 0 for none. */
   readonly healthCheckNodePort: number;
+  /** Has a node port, a load-balancer IP or an external IP, even one that the feature gate keeps from being programmed. */
+  readonly externallyReachable: boolean;
+  /** How many endpoints the cluster knows for the service port, whatever their state. */
+  readonly knownEndpoints: number;
 }
 
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';

@@ -11,6 +11,8 @@ export interface NodeNetwork {
   readonly masqueradeAll: boolean;
   /** The addresses that take node ports, canonical and sorted; 'all' for every local address but loopback. */
   readonly nodePortIPs: 'all' | readonly string[];
+  /** Node ports answer on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
+  readonly localhostNodePorts?: boolean;
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */
   readonly serviceCIDRs: readonly string[];
 }

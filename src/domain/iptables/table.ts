@@ -16,11 +16,16 @@ export interface SharedEntry {
   readonly table: TableName;
   readonly chain: string;
   readonly rule: RuleText;
+  /**
+   * Which packets it is about, as people call them: `10.96.0.10:53/UDP`. Entries of one chain that are about the same
+   * packets have an order: that of their service ports, and that of the fragment. Undefined where order means nothing.
+   */
+  readonly frontend?: string;
 }
 
 /**
- * Everything that one service port puts into the tables of its family. Chains may be named by several fragments (an
- * endpoint chain never is); shared chains end with what the image says must stand last.
+ * Everything that one service port puts into the tables of its family. The names of its chains contain its hash, so no
+ * other fragment has them; shared chains end with what the frame says must stand last.
  */
 export interface IptablesFragment {
   /** Chains that are this service port's alone. */
@@ -35,7 +40,10 @@ export interface IptablesFragment {
 export interface IptablesFrame {
   readonly chains: readonly Chain[];
   readonly shared: readonly SharedChain[];
+  /** In the order in which a chain that has none of them gets them, each at its place. */
   readonly jumps: readonly Jump[];
+  /** Chains that must exist, but whose rules belong to somebody else. */
+  readonly lent: readonly Pick<Chain, 'table' | 'name'>[];
 }
 
 /** A chain whose middle is the entries of services. */

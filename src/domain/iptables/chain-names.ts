@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { displayName, type ServicePortName } from '../model/service-port-name.js';
+
+/** Chains that hold one entry for each service port, or rules of the node (spec/iptables.md §3). */
+export const SERVICES = 'KUBE-SERVICES';
+export const EXTERNAL_SERVICES = 'KUBE-EXTERNAL-SERVICES';
+export const NODE_PORTS = 'KUBE-NODEPORTS';
+export const PROXY_FIREWALL = 'KUBE-PROXY-FIREWALL';
+export const FORWARD = 'KUBE-FORWARD';
+export const POSTROUTING = 'KUBE-POSTROUTING';
+export const MARK_MASQ = 'KUBE-MARK-MASQ';
+/** Shared with the kubelet, and never removed. */
+export const FIREWALL = 'KUBE-FIREWALL';
+/** Empty; that it is gone tells that somebody flushed the tables. */
+export const CANARY = 'KUBE-PROXY-CANARY';
+
+/** Endpoint choice for the policy Cluster, and for Local; the door from outside; the sources that may use a load balancer. */
+export type ServiceChainKind = 'SVC' | 'SVL' | 'EXT' | 'FW';
+
+const SERVICE_CHAIN = /^KUBE-(?:SVC|SVL|FW|EXT|SEP)-/;
+
+/** Whether a chain of table nat is one that service ports have, so that it is stale when no service port has it. */
+export function isServiceChain(name: string): boolean {
+  return SERVICE_CHAIN.test(name);
+}
+
+/** The names of a service port's chains. The hash tells service ports apart by name, port name and protocol. */
+export class ServiceChainNames {
+  private readonly identity: string;
+  private readonly hash: string;
+
+  constructor(name: ServicePortName) {
+    this.identity = displayName(name) + name.protocol.toLowerCase();
+    this.hash = hashOf(this.identity);
+  }
+
+  of(kind: ServiceChainKind): string {
+    return `KUBE-${kind}-${this.hash}`;
+  }
+
+  /** @param endpoint `ip:port` */
+  ofEndpoint(endpoint: string): string {
+    return `KUBE-SEP-${hashOf(this.identity + endpoint)}`;
+  }
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const HASH_LENGTH = 16;
+
+/** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (spec/iptables.md §8.2). */
+function hashOf(text: string): string {
+  const digest = hash('sha256', text, 'buffer');
+  let characters = '';
+  for (let index = 0; index < HASH_LENGTH; index++) {
+    const bit = index * 5;
+    const window = (digest[bit >> 3]! << 8) | digest[(bit >> 3) + 1]!;
+    characters += BASE32[(window >> (11 - (bit & 7))) & 31];
+  }
+  return characters;
+}

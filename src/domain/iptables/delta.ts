@@ -1,0 +1,90 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import type { Claim, OwnedChain, OwnedEntry } from './composition.js';
+import type { Chain } from './table.js';
+
+interface ChainChange {
+  owner: ServicePortKey;
+  readonly before: Chain | undefined;
+  after: Chain | undefined;
+}
+
+interface ClaimsChange {
+  readonly before: readonly Claim[];
+  after: readonly Claim[];
+}
+
+/** What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. */
+export class IptablesDelta {
+  private readonly chainChanges = new Map<string, ChainChange>();
+  private readonly claimChanges = new Map<string, ClaimsChange>();
+
+  chain(id: string, owner: ServicePortKey, before: Chain | undefined, after: Chain | undefined): void {
+    const change = this.chainChanges.get(id);
+    if (change) Object.assign(change, { owner, after });
+    else this.chainChanges.set(id, { owner, before, after });
+  }
+
+  claims(id: string, before: readonly Claim[], after: readonly Claim[]): void {
+    const change = this.claimChanges.get(id);
+    if (change) change.after = after;
+    else this.claimChanges.set(id, { before, after });
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.written.length === 0 &&
+      this.removed.length === 0 &&
+      this.entriesRemoved.length === 0 &&
+      this.entriesAdded.length === 0
+    );
+  }
+
+  /** Chains that are new, or whose rules changed: each is to be emptied and filled with these rules. */
+  get written(): readonly OwnedChain[] {
+    return [...this.chainChanges.values()].flatMap(({ owner, before, after }) =>
+      after && !(before && sameRules(before, after)) ? [{ chain: after, owner }] : [],
+    );
+  }
+
+  /** Chains that no service port has any more. Rules that jump to them go in the same batch. */
+  get removed(): readonly OwnedChain[] {
+    return [...this.chainChanges.values()].flatMap(({ owner, before, after }) =>
+      before && !after ? [{ chain: before, owner }] : [],
+    );
+  }
+
+  /** Entries to delete from shared chains, each once for each time it is named. They go before any is added. */
+  get entriesRemoved(): readonly OwnedEntry[] {
+    return this.differentClaims().flatMap(({ before }) => entriesOf(before));
+  }
+
+  /**
+   * Entries to add to shared chains. Their order must be that of the rules in the chain: put at its head, the last one
+   * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.
+   */
+  get entriesAdded(): readonly OwnedEntry[] {
+    return this.differentClaims().flatMap(({ after }) => entriesOf(after));
+  }
+
+  private differentClaims(): readonly ClaimsChange[] {
+    return [...this.claimChanges.values()].filter(
+      ({ before, after }) => !sameEntries(entriesOf(before), entriesOf(after)),
+    );
+  }
+}
+
+function entriesOf(claims: readonly Claim[]): readonly OwnedEntry[] {
+  return claims.flatMap(({ owner, entries }) => entries.map((entry) => ({ entry, owner })));
+}
+
+function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {
+  return (
+    one.length === other.length && one.every(({ entry }, index) => entry.rule === other[index]!.entry.rule)
+  );
+}
+
+function sameRules(one: Chain, other: Chain): boolean {
+  return (
+    one.rules.length === other.rules.length && one.rules.every((rule, index) => rule === other.rules[index])
+  );
+}

@@ -1,0 +1,73 @@
+import type { Endpoint } from '../model/endpoint.js';
+import { hostPort } from '../net/address.js';
+import type { IpFamily } from '../net/ip-family.js';
+import { MARK_MASQ } from './chain-names.js';
+import { oneIn } from './probability.js';
+import { comment } from './quoting.js';
+import { addressText, from, numberText, ruleText } from './rule-parts.js';
+import type { RuleText } from './table.js';
+
+/** What the rules of a service port's endpoints have in common. */
+export interface EndpointRules {
+  /** `namespace/service:port` */
+  readonly service: string;
+  /** In lower case. */
+  readonly protocol: string;
+  readonly family: IpFamily;
+  /** 0 without session affinity. */
+  readonly affinitySeconds: number;
+  /** Comments are left out in large clusters. */
+  readonly comments: boolean;
+}
+
+/** The rules that choose one endpoint of a list: the one that the client had, else any (spec/iptables.md §7.9). */
+export function endpointChoice(
+  list: readonly Endpoint[],
+  chainOf: (endpoint: Endpoint) => string,
+  { service, family, affinitySeconds, comments }: EndpointRules,
+): readonly RuleText[] {
+  const because = ({ text }: Endpoint) => (comments ? [comment(`${service} -> ${text}`)] : []);
+  const rules: RuleText[] = [];
+  if (affinitySeconds > 0) {
+    const seconds = numberText('seconds of session affinity', affinitySeconds, Number.MAX_SAFE_INTEGER);
+    for (const endpoint of list) {
+      const target = chainOf(endpoint);
+      const seen = `-m recent --rcheck --seconds ${seconds} --reap ${recentList(target, family)}`;
+      rules.push(ruleText({ matches: [...because(endpoint), seen], target }));
+    }
+  }
+  list.forEach((endpoint, index) => {
+    const left = list.length - index;
+    const chance = left > 1 ? [`-m statistic --mode random --probability ${oneIn(left)}`] : [];
+    rules.push(ruleText({ matches: [...because(endpoint), ...chance], target: chainOf(endpoint) }));
+  });
+  return rules;
+}
+
+/** The rules of one endpoint: its own packets are masqueraded, all go to it (spec/iptables.md §7.10). */
+export function endpointChain(
+  { address, port }: Endpoint,
+  name: string,
+  { service, protocol, family, affinitySeconds, comments }: EndpointRules,
+): readonly RuleText[] {
+  const because = comments ? [comment(service)] : [];
+  const remember = affinitySeconds > 0 ? [`-m recent --set ${recentList(name, family)}`] : [];
+  const destination = hostPort(addressText(address), Number(numberText('port', port, 65535)));
+  return [
+    ruleText({ source: from(address, family), matches: because, target: MARK_MASQ }),
+    ruleText({
+      protocol: `-p ${protocol}`,
+      matches: [...because, ...remember, `-m ${protocol}`],
+      target: `DNAT --to-destination ${destination}`,
+    }),
+  ];
+}
+
+const WHOLE_ADDRESS: Readonly<Record<IpFamily, string>> = {
+  IPv4: '255.255.255.255',
+  IPv6: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+};
+
+function recentList(name: string, family: IpFamily): string {
+  return `--name ${name} --mask ${WHOLE_ADDRESS[family]} --rsource`;
+}
