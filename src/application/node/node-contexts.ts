@@ -1,6 +1,5 @@
 import { serviceRanges } from '../../domain/border/read-service-cidr.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { isLoopback } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
 import { resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
@@ -20,6 +19,8 @@ export interface NodeSettings {
   readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
+  /** Mode iptables: node ports answer on 127.0.0.0/8 too, where the node-port addresses let them. Missing means no. */
+  readonly localhostNodePorts?: boolean;
   /** Feature gate PreferSameTrafficDistribution. */
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
@@ -68,26 +69,29 @@ export class NodeContexts {
         detector: localTrafficDetector(family, { ...settings.localTraffic, podCIDRs: node?.podCIDRs ?? [] }),
         masqueradeBit: settings.masqueradeBit,
         masqueradeAll: settings.masqueradeAll,
-        nodePortIPs: this.nodePortIPs(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
+        ...this.nodePorts(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
         serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
       },
     };
   }
 
-  private nodePortIPs(family: IpFamily, list: readonly string[]): NodeNetwork['nodePortIPs'] {
+  private nodePorts(
+    family: IpFamily,
+    list: readonly string[],
+  ): Pick<NodeNetwork, 'nodePortIPs' | 'localhostNodePorts'> {
     const accepted = nodePortAddressesOf(family, list);
-    if (accepted.matchAll) return 'all';
+    const localhostNodePorts = Boolean(this.settings.localhostNodePorts) && accepted.containsIPv4Loopback;
+    const answering = localhostNodePorts ? { localhostNodePorts } : {};
+    if (accepted.matchAll) return { nodePortIPs: 'all', ...answering };
     const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
+    if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...answering };
     for (const address of loopback) this.warnAboutLoopback(address);
-    return ips.filter((text) => !isLoopback({ family, text })).sort();
+    return { nodePortIPs: [...ips].sort() };
   }
 
   private warnAboutLoopback(address: string): void {
     if (this.warned.has(address)) return;
     this.warned.add(address);
-    this.logger.error(
-      { address },
-      'node ports on loopback addresses are not supported in nftables mode; left out',
-    );
+    this.logger.error({ address }, 'node ports on this loopback address are not supported; left out');
   }
 }
