@@ -1,0 +1,67 @@
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
+import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
+import { holds, iptablesImage, type IptablesImage } from '../../../src/domain/iptables/image.js';
+import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import {
+  forwardingTable,
+  recordedContext,
+  recordedDump,
+  RECORDED_HOST,
+  recordedState,
+  recordedSteps,
+  type RecordedStep,
+} from './recorded.js';
+
+const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+
+function imageOf(step: RecordedStep, family: IpFamily): IptablesImage {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family);
+  const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
+  const composition = new IptablesComposition();
+  for (const entry of forwardingTable(state, context).entries())
+    composition.replace(entry.key, compileIptables(entry, options));
+  return iptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
+}
+
+function chainNames(tables: SavedTables): string[] {
+  return tables
+    .flatMap(({ name, chains }) => chains.map((chain) => `${name} ${chain.name}`))
+    .filter((name) => / KUBE-/.test(name))
+    .sort();
+}
+
+describe('the rules of recorded scenarios', () => {
+  it('are those of 27 scenarios', () => {
+    expect(new Set(cases.map(({ scenario }) => scenario)).size).toBe(27);
+  });
+
+  it.each(cases)('are those of kube-proxy 1.36: $scenario $step $family', ({ scenario, step, family }) => {
+    const dump = parseSave(recordedDump({ scenario, step }, family), family);
+    const { chains, lent, jumps } = imageOf({ scenario, step }, family);
+    expect([...chains, ...lent].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
+      chainNames(dump),
+    );
+    for (const chain of chains) {
+      const recorded = savedRules(dump, chain.table, chain.name)!;
+      if (!holds(chain, recorded)) expect(chain.rules).toEqual(recorded);
+    }
+    for (const { table, chain } of jumps) {
+      const placed = jumps.filter((jump) => jump.table === table && jump.chain === chain);
+      expect(placed.map(({ rule }) => rule).reverse()).toEqual(savedRules(dump, table, chain));
+    }
+  });
+});
+
+describe('reading and writing recorded dumps', () => {
+  it.each(cases)('goes round: $scenario $step $family', ({ scenario, step, family }) => {
+    const text = recordedDump({ scenario, step }, family);
+    const tables = parseSave(text, family);
+    expect(renderSave(tables)).toBe(text.replaceAll('--nfacct-name  ', '--nfacct-name '));
+    expect(parseSave(renderSave(tables), family)).toEqual(tables);
+  });
+});

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadAll } from 'js-yaml';
+import { readObjects } from '../../../src/adapters/manifests/manifest-objects.js';
+import { NodeContexts } from '../../../src/application/node/node-contexts.js';
+import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
+import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
+import { modeSettings } from '../../../src/bootstrap/configuration/proxy-configuration.js';
+import { readEndpointSlice } from '../../../src/domain/border/read-endpoint-slice.js';
+import { readNode } from '../../../src/domain/border/read-node.js';
+import { readServiceCidr } from '../../../src/domain/border/read-service-cidr.js';
+import { readService } from '../../../src/domain/border/read-service.js';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { IptablesHost } from '../../../src/domain/iptables/options.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+
+const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
+
+/** The addresses of the host on which the scenarios were recorded. */
+const LOCAL_ADDRESSES = [
+  '127.0.0.1',
+  '10.244.1.1',
+  '198.18.0.1',
+  '198.51.100.11',
+  '::1',
+  'fd00:10:244:1::1',
+  '2001:db8:18::1',
+  '2001:db8:2::11',
+];
+
+/** What the tools and the kernel had on which the scenarios were recorded. */
+export const RECORDED_HOST: IptablesHost = {
+  randomFully: true,
+  tcpLiberal: false,
+  counters: new Set(['ct_state_invalid_dropped_pkts', 'localhost_nps_accepted_pkts'] as const),
+};
+
+/** One state of a recorded scenario. */
+export interface RecordedStep {
+  readonly scenario: string;
+  readonly step: number;
+}
+
+/** Every step of every scenario. */
+export function recordedSteps(): readonly RecordedStep[] {
+  return readdirSync(root)
+    .sort()
+    .flatMap((scenario) =>
+      readdirSync(`${root}${scenario}`)
+        .flatMap((file) => /^objects-(\d+)\.yaml$/.exec(file)?.[1] ?? [])
+        .map((step) => ({ scenario, step: Number(step) })),
+    );
+}
+
+/** What iptables-save printed; undefined where the family was not recorded. */
+export function recordedDump({ scenario, step }: RecordedStep, family: IpFamily): string {
+  const tool = family === 'IPv4' ? 'iptables' : 'ip6tables';
+  return readFileSync(`${root}${scenario}/expected/iptables/${tool}-${step}.txt`, 'utf8');
+}
+
+/** The state of the cluster that a step describes. */
+export function recordedState({ scenario, step }: RecordedStep): ClusterState {
+  const state = new ClusterState();
+  const text = readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
+  for (const { kind, object } of readObjects(loadAll(text)).objects) {
+    if (kind === 'Service') take(readService(object).value, (value) => state.applyService(value));
+    if (kind === 'EndpointSlice')
+      take(readEndpointSlice(object, 'node1').value, (value) => state.applySlice(value));
+    if (kind === 'Node') take(readNode(object).value, (value) => state.applyNode(value));
+    if (kind === 'ServiceCIDR') take(readServiceCidr(object).value, (value) => state.applyServiceCidr(value));
+  }
+  return state;
+}
+
+function take<T>(value: T | undefined, apply: (value: T) => unknown): void {
+  if (value !== undefined) apply(value);
+}
+
+/** What decides about a family besides services, by the scenario's configuration. */
+export function recordedContext(
+  { scenario }: RecordedStep,
+  state: ClusterState,
+  family: IpFamily,
+): FamilyContext {
+  const { configuration } = decodeConfigurationFile(readFileSync(`${root}${scenario}/config.yaml`, 'utf8'));
+  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, 'iptables');
+  const { detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
+  const settings = {
+    nodeName: 'node1',
+    bindAddress,
+    nodePortAddresses,
+    localTraffic: {
+      mode: detectLocalMode || 'ClusterCIDR',
+      clusterCIDRs: clusterCIDR,
+      ...detectLocal,
+    } as const,
+    masqueradeBit,
+    masqueradeAll,
+    localhostNodePorts: configuration.iptables.localhostNodePorts,
+    nodeHints: true,
+    externalIPsAllowed: true,
+  };
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
+  return new NodeContexts(settings, state, { list: () => LOCAL_ADDRESSES }, logger as never).of(family, true);
+}
+
+/** The forwarding table of a state. */
+export function forwardingTable(state: ClusterState, { forwarding }: FamilyContext): ForwardingTable {
+  const table = new ForwardingTable();
+  table.update(state, state.serviceKeys(), forwarding);
+  return table;
+}
