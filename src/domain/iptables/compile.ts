@@ -19,6 +19,7 @@ import {
   fromLocalPods,
   notFromLocalPods,
   numberText,
+  protocolText,
   ruleText,
   to,
   type RuleParts,
@@ -54,7 +55,7 @@ class ServicePortCompiler {
     const { name, endpoints, externalPolicyLocal } = entry;
     this.service = displayName(name);
     this.names = new ServiceChainNames(name);
-    this.protocol = name.protocol.toLowerCase();
+    this.protocol = protocolText(name.protocol);
     this.servesOutside = endpoints.hasAny && (!externalPolicyLocal || Boolean(endpoints.local?.length));
     this.restrictsSources =
       endpoints.hasAny && entry.sourceRanges.length > 0 && this.frontends('load-balancer-ip').length > 0;

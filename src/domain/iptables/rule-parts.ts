@@ -67,6 +67,15 @@ export function numberText(what: string, value: number, most: number): string {
   return String(value);
 }
 
+const PROTOCOL = /^(?:tcp|udp|sctp)$/;
+
+/** @throws UnsafeRuleTextError */
+export function protocolText(protocol: string): string {
+  const text = protocol.toLowerCase();
+  if (!PROTOCOL.test(text)) throw new UnsafeRuleTextError('protocol', protocol);
+  return text;
+}
+
 function networkText(network: string | Cidr, family: IpFamily): string {
   if (typeof network === 'string') return `${addressText(network)}/${addressBits(family)}`;
   const length = numberText('prefix length', network.prefixLength, addressBits(family));

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { hostPort, parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+
+const PREFIX: Readonly<Record<IpFamily, string>> = { IPv4: '10.0.0.', IPv6: 'fd00::' };
+
+/** Few addresses and ports, so that service ports often claim the same. */
+const digit = fc.integer({ min: 1, max: 3 });
+const protocol = fc.constantFrom<Protocol[]>('TCP', 'UDP', 'SCTP');
+
+const endpoint = (family: IpFamily): fc.Arbitrary<Endpoint> =>
+  fc
+    .record({
+      last: fc.integer({ min: 1, max: 20 }),
+      isLocal: fc.boolean(),
+      ready: fc.boolean(),
+      serving: fc.boolean(),
+      terminating: fc.boolean(),
+    })
+    .map(({ last, ...state }) => {
+      const address = `${PREFIX[family]}${last}`;
+      return { address, port: 8080, text: hostPort(address, 8080), ...state, zoneHints: [], nodeHints: [] };
+    });
+
+const service = (family: IpFamily, name: string): fc.Arbitrary<Service> => {
+  const addresses = fc
+    .uniqueArray(digit, { maxLength: 2 })
+    .map((digits) => digits.map((last) => parseAddress(`${PREFIX[family]}${last}`)!));
+  return fc.record({
+    namespace: fc.constant('default'),
+    name: fc.constant(name),
+    clusterIPs: digit.map((last) => ({ [family]: `${PREFIX[family]}${last}` })),
+    ports: fc.uniqueArray(
+      fc.record({
+        name: fc.constantFrom('', 'http', 'dns'),
+        protocol,
+        port: fc.constantFrom(53, 80),
+        nodePort: fc.constantFrom(0, 30000, 30001),
+      }),
+      { minLength: 1, maxLength: 3, selector: (port) => `${port.name} ${port.protocol}` },
+    ),
+    affinitySeconds: fc.constantFrom(0, 600),
+    externalIPs: addresses,
+    loadBalancerIPs: addresses,
+    sourceRanges: fc.constantFrom([], [parseCidr(`${PREFIX[family]}0/${family === 'IPv4' ? 24 : 64}`)!]),
+    externalPolicyLocal: fc.boolean(),
+    internalPolicyLocal: fc.boolean(),
+    healthCheckNodePort: fc.constantFrom(0, 32000),
+  });
+};
+
+/** The forwarding entries of all ports of a Service of that name. */
+export function serviceEntries(family: IpFamily, name: string): fc.Arbitrary<readonly ForwardingEntry[]> {
+  const endpoints = fc.uniqueArray(endpoint(family), { maxLength: 4, selector: ({ text }) => text });
+  return fc.tuple(service(family, name), endpoints).map(([value, list]) =>
+    forwardService(value, () => [...list].sort((one, other) => (one.text < other.text ? -1 : 1)), {
+      family,
+      topology: { nodeName: 'node1', zone: '', nodeHints: true },
+      nodeIP: `${PREFIX[family]}11`,
+      externalIPsAllowed: true,
+    }),
+  );
+}

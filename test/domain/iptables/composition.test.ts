@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import { compileIptables } from '../../../src/domain/iptables/compile.js';
+import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
+import { IptablesDelta } from '../../../src/domain/iptables/delta.js';
+import { frameDelta } from '../../../src/domain/iptables/frame-delta.js';
+import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
+import { holds, iptablesImage, type IptablesImage } from '../../../src/domain/iptables/image.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { serviceEntries } from './arbitraries.js';
+import { RECORDED_HOST } from './recorded.js';
+import { TablesInMemory } from './tables-in-memory.js';
+
+const NAMES = ['a', 'b', 'c'];
+
+function nodeOf(family: IpFamily): NodeNetwork {
+  return {
+    family,
+    detector: { kind: 'cidr', cidr: parseCidr(family === 'IPv4' ? '10.244.0.0/16' : 'fd00:10::/56')! },
+    masqueradeBit: 14,
+    masqueradeAll: false,
+    nodePortIPs: 'all',
+    localhostNodePorts: family === 'IPv4',
+    serviceCIDRs: [],
+  };
+}
+
+const compiled = (entry: ForwardingEntry) =>
+  compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false });
+
+function freshImage(entries: Iterable<ForwardingEntry>, family: IpFamily): IptablesImage {
+  const composition = new IptablesComposition();
+  for (const entry of entries) composition.replace(entry.key, compiled(entry));
+  return iptablesImage(composition, iptablesFrame(nodeOf(family), RECORDED_HOST));
+}
+
+function expectHeld(tables: TablesInMemory, image: IptablesImage): void {
+  const ids = image.chains.map(({ table, name }) => `${table} ${name}`);
+  expect([...tables.chains.keys()].sort()).toEqual(ids.sort());
+  for (const chain of image.chains) {
+    const actual = tables.chains.get(`${chain.table} ${chain.name}`)!;
+    if (!holds(chain, actual)) expect(actual).toEqual(chain.rules);
+  }
+}
+
+/** A Service in a new state, or gone. */
+const change = (family: IpFamily) =>
+  fc
+    .constantFrom(...NAMES)
+    .chain((name) =>
+      fc
+        .option(serviceEntries(family, name), { nil: [], freq: 4 })
+        .map((entries) => ({ service: `default/${name}/`, entries })),
+    );
+
+describe('incremental equals full', () => {
+  it.each(IP_FAMILIES)('after any sequence of batches of changes, in %s', (family) => {
+    const batches = fc.array(fc.array(change(family), { maxLength: 3 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(batches, (sequence) => {
+        const composition = new IptablesComposition();
+        const tables = new TablesInMemory(freshImage([], family));
+        const present = new Map<string, ForwardingEntry>();
+        for (const batch of sequence) {
+          const delta = new IptablesDelta();
+          for (const { service, entries } of batch) {
+            for (const key of present.keys()) {
+              if (!key.startsWith(service) || entries.some((entry) => entry.key === key)) continue;
+              present.delete(key);
+              composition.replace(key, undefined, delta);
+            }
+            for (const entry of entries) {
+              present.set(entry.key, entry);
+              composition.replace(entry.key, compiled(entry), delta);
+            }
+          }
+          tables.apply(delta);
+          expectHeld(tables, freshImage(present.values(), family));
+        }
+        const again = new IptablesDelta();
+        for (const entry of present.values()) composition.replace(entry.key, compiled(entry), again);
+        expect(again.isEmpty).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
+    const services = fc.tuple(...NAMES.map((name) => serviceEntries(family, name)));
+    fc.assert(
+      fc.property(services, fc.infiniteStream(fc.nat()), (lists, random) => {
+        const entries = lists.flat();
+        const shuffled = entries
+          .map((entry) => ({ entry, at: random.next().value }))
+          .sort((one, other) => one.at - other.at)
+          .map(({ entry }) => entry);
+        expect(freshImage(shuffled, family)).toEqual(freshImage(entries, family));
+      }),
+    );
+  });
+
+  it('follows the addresses of the node', () => {
+    const before = nodeOf('IPv4');
+    const after = {
+      ...before,
+      nodePortIPs: ['10.0.0.1', '10.0.0.2'],
+      masqueradeBit: 10,
+      localhostNodePorts: false,
+    };
+    const frames = [before, after].map((node) => iptablesFrame(node, RECORDED_HOST)) as [never, never];
+    const empty = new IptablesComposition();
+    const tables = new TablesInMemory(iptablesImage(empty, frames[0]));
+    tables.applyFrame(frameDelta(...frames));
+    // What was in KUBE-FIREWALL stays: the kubelet uses it too.
+    tables.chains.delete('filter KUBE-FIREWALL');
+    expectHeld(tables, iptablesImage(empty, frames[1]));
+    expect(frameDelta(frames[1], frames[1])).toEqual({ chains: [], tails: [] });
+  });
+});
+
+describe('a frontend that two services claim', () => {
+  const entryOf = (name: string): ForwardingEntry => ({
+    key: `default/${name}/tcp/`,
+    name: { namespace: 'default', name, port: '', protocol: 'TCP' },
+    family: 'IPv4',
+    frontends: [{ kind: 'cluster-ip', address: '10.0.0.1', port: 80, policy: 'Cluster', outcome: 'reject' }],
+    endpoints: { cluster: [], local: undefined, reachable: [], hasAny: false },
+    internalPolicyLocal: false,
+    externalPolicyLocal: false,
+    affinitySeconds: 0,
+    sourceRanges: [],
+    sourceRangesCoverNode: false,
+    healthCheckNodePort: 0,
+    externallyReachable: false,
+    knownEndpoints: 0,
+  });
+
+  it('keeps the rules of both, the first by name first, and says so', () => {
+    const composition = new IptablesComposition();
+    const tables = new TablesInMemory(freshImage([], 'IPv4'));
+    for (const name of ['b', 'a', 'c']) {
+      const delta = new IptablesDelta();
+      composition.replace(entryOf(name).key, compiled(entryOf(name)), delta);
+      tables.apply(delta);
+    }
+    const services = tables.chains.get('filter KUBE-SERVICES')!;
+    expect(services.map((rule) => /default\/(.)/.exec(rule)![1])).toEqual(['a', 'b', 'c']);
+    const frontend = '10.0.0.1:80/TCP';
+    const [holder, ...losers] = ['a', 'b', 'c'].map((name) => entryOf(name).key) as [string, ...string[]];
+    for (const key of [holder, ...losers])
+      expect(composition.conflictsOf(key)).toEqual(losers.map((loser) => ({ frontend, holder, loser })));
+  });
+
+  it('does not hold when the rules stand the other way round', () => {
+    const image = freshImage(['a', 'b'].map(entryOf), 'IPv4');
+    const chain = image.chains.find(({ table, name }) => table === 'filter' && name === 'KUBE-SERVICES')!;
+    expect(holds(chain, chain.rules)).toBe(true);
+    expect(holds(chain, [...chain.rules].reverse())).toBe(false);
+  });
+
+  it('holds in any order where they claim nothing together', () => {
+    const other = { ...entryOf('b'), frontends: [{ ...entryOf('b').frontends[0]!, address: '10.0.0.2' }] };
+    const image = freshImage([entryOf('a'), other], 'IPv4');
+    const chain = image.chains.find(({ table, name }) => table === 'filter' && name === 'KUBE-SERVICES')!;
+    expect(holds(chain, [...chain.rules].reverse())).toBe(true);
+    expect(holds(chain, [...chain.rules, chain.rules[0]!])).toBe(false);
+    expect(holds(chain, [chain.rules[0]!, chain.rules[0]!])).toBe(false);
+  });
+
+  it('holds only when the dispatch to node ports stands last', () => {
+    const chain = freshImage([{ ...entryOf('a'), ...withEndpoint() }], 'IPv4').chains.find(
+      ({ table, name }) => table === 'nat' && name === 'KUBE-SERVICES',
+    )!;
+    expect(chain.rules).toHaveLength(2);
+    expect(holds(chain, [...chain.rules].reverse())).toBe(false);
+  });
+
+  it('knows whose chain it is', () => {
+    const composition = new IptablesComposition();
+    const entry = { ...entryOf('a'), ...withEndpoint() };
+    composition.replace(entry.key, compiled(entry));
+    const { chains } = composition.fragment(entry.key)!;
+    expect(chains).toHaveLength(2);
+    for (const { table, name } of chains) expect(composition.ownerOf(table, name)).toBe(entry.key);
+    composition.replace(entry.key, undefined);
+    for (const { table, name } of chains) expect(composition.ownerOf(table, name)).toBeUndefined();
+    expect(composition.size).toBe(0);
+  });
+
+  function withEndpoint(): Pick<ForwardingEntry, 'endpoints' | 'frontends'> {
+    const endpoint = {
+      address: '10.1.0.1',
+      port: 8080,
+      text: '10.1.0.1:8080',
+      isLocal: true,
+      ready: true,
+      serving: true,
+      terminating: false,
+      zoneHints: [],
+      nodeHints: [],
+    };
+    return {
+      endpoints: { cluster: [endpoint], local: undefined, reachable: [endpoint], hasAny: true },
+      frontends: [{ ...entryOf('a').frontends[0]!, outcome: 'forward' }],
+    };
+  }
+});

@@ -1,0 +1,57 @@
+import type { IptablesDelta } from '../../../src/domain/iptables/delta.js';
+import type { FrameDelta } from '../../../src/domain/iptables/frame-delta.js';
+import type { IptablesImage } from '../../../src/domain/iptables/image.js';
+import type { RuleText, TableName } from '../../../src/domain/iptables/table.js';
+
+/** Tables that refuse what the kernel refuses. */
+export class TablesInMemory {
+  readonly chains = new Map<string, RuleText[]>();
+
+  constructor(image: IptablesImage) {
+    for (const { table, name, rules } of image.chains) this.chains.set(`${table} ${name}`, [...rules]);
+  }
+
+  apply(delta: IptablesDelta): void {
+    for (const { entry } of delta.entriesRemoved) this.delete(entry.table, entry.chain, entry.rule);
+    for (const { chain } of delta.written) this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
+    for (const { entry } of [...delta.entriesAdded].reverse())
+      this.rules(entry.table, entry.chain).unshift(entry.rule);
+    for (const { chain } of delta.removed) {
+      this.rules(chain.table, chain.name);
+      this.chains.delete(`${chain.table} ${chain.name}`);
+    }
+    this.expectTargets();
+  }
+
+  applyFrame({ chains, tails }: FrameDelta): void {
+    for (const { table, name, rules } of chains) this.chains.set(`${table} ${name}`, [...rules]);
+    for (const { chain, removed, added } of tails) {
+      for (const rule of removed) this.delete(chain.table, chain.name, rule);
+      this.rules(chain.table, chain.name).push(...added);
+    }
+  }
+
+  private rules(table: TableName, chain: string): RuleText[] {
+    const rules = this.chains.get(`${table} ${chain}`);
+    if (!rules) throw new Error(`no chain ${chain} in ${table}`);
+    return rules;
+  }
+
+  private delete(table: TableName, chain: string, rule: RuleText): void {
+    const rules = this.rules(table, chain);
+    const position = rules.indexOf(rule);
+    if (position < 0) throw new Error(`no rule ${rule} in ${chain}`);
+    rules.splice(position, 1);
+  }
+
+  private expectTargets(): void {
+    for (const [chain, rules] of this.chains) {
+      for (const rule of rules) {
+        const target = / -j (KUBE-\S+)|^-j (KUBE-\S+)/.exec(rule);
+        const name = target?.[1] ?? target?.[2];
+        if (name !== undefined && !this.chains.has(`${chain.split(' ')[0]} ${name}`))
+          throw new Error(`${chain} jumps to ${name}, which is not there`);
+      }
+    }
+  }
+}
