@@ -4,7 +4,8 @@ import { quoted } from './quoting.js';
 import type { RuleText } from './table.js';
 
 /** Signs of a text that is not canonical yet. Most are, so that one test is all they cost. */
-const SUSPECT = / {2}|^ | $|--comment [^"]|\\|-[sd] [^/ ]+(?: |$)|0x0[0-9a-f]|0x[0-9a-f]*[A-F]/;
+const SUSPECT =
+  / {2}|^ | $|--comment [^"]|--comment "[-\w]+"|\\|-[sd] [^/ ]+(?: |$)|0x0[0-9a-f]|0x[0-9a-f]*[A-F]/;
 const WORD = /"((?:[^"\\]|\\.)*)"|(\S+)/g;
 const HEXADECIMAL = /0x([0-9a-f]+)/gi;
 

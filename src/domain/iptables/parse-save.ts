@@ -29,13 +29,14 @@ const RULE = /^(?:\[\d+:\d+\] )?-A (\S+)(?: (.*))?$/;
 export function parseSave(text: string, family: IpFamily): SavedTables {
   const reader = new SaveReader(family);
   let start = 0;
-  for (let line = 1; start < text.length; line++) {
+  let line = 1;
+  for (; start < text.length; line++) {
     const feed = text.indexOf('\n', start);
     const end = feed < 0 ? text.length : feed;
     if (end > start) reader.read(text.slice(start, end), line);
     start = end + 1;
   }
-  return reader.tables;
+  return reader.finish(line);
 }
 
 interface OpenChain extends SavedChain {
@@ -43,7 +44,7 @@ interface OpenChain extends SavedChain {
 }
 
 class SaveReader {
-  readonly tables: SavedTable[] = [];
+  private readonly tables: SavedTable[] = [];
   private chains: Map<string, OpenChain> | undefined;
   private opened = '';
 
@@ -67,6 +68,12 @@ class SaveReader {
         return this.rule(text, line);
     }
     throw new SaveSyntaxError(line, text, 'a table, a chain, a rule or COMMIT');
+  }
+
+  /** What was read; output that was cut off does not end in COMMIT. */
+  finish(line: number): SavedTables {
+    if (this.chains) throw new SaveSyntaxError(line, '', `COMMIT of table ${this.opened}`);
+    return this.tables;
   }
 
   private chain(text: string, line: number): void {

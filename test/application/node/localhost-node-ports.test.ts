@@ -1,0 +1,63 @@
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+
+const settings: NodeSettings = {
+  nodeName: 'node1',
+  bindAddress: '0.0.0.0',
+  nodePortAddresses: [],
+  localTraffic: {
+    mode: 'ClusterCIDR',
+    clusterCIDRs: ['10.244.0.0/16'],
+    bridgeInterface: '',
+    interfaceNamePrefix: '',
+  },
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodeHints: true,
+  externalIPsAllowed: true,
+};
+
+const local = { list: () => ['127.0.0.1', '10.0.0.7', '10.0.0.3', '::1', 'fd00::7'] };
+
+function networks(part: Partial<NodeSettings>) {
+  const logger = new MemoryLogger();
+  const contexts = new NodeContexts({ ...settings, ...part }, new ClusterState(), local, logger);
+  const ports = (family: 'IPv4' | 'IPv6') => {
+    const { nodePortIPs, localhostNodePorts } = contexts.of(family, true).network;
+    return { nodePortIPs, localhostNodePorts };
+  };
+  return { ipv4: ports('IPv4'), ipv6: ports('IPv6'), logger };
+}
+
+describe('node ports on loopback addresses (spec/model.md §7)', () => {
+  it('answer in IPv4 where everything answers and the mode asks for it', () => {
+    const { ipv4, ipv6 } = networks({ localhostNodePorts: true });
+    expect(ipv4).toEqual({ nodePortIPs: 'all', localhostNodePorts: true });
+    expect(ipv6).toEqual({ nodePortIPs: 'all' });
+    expect(networks({}).ipv4.localhostNodePorts).toBeUndefined();
+  });
+
+  it('answer where the list names them', () => {
+    const nodePortAddresses = ['10.0.0.0/8', '127.0.0.0/8'];
+    const { ipv4, ipv6, logger } = networks({ localhostNodePorts: true, nodePortAddresses });
+    expect(ipv4).toEqual({ nodePortIPs: ['10.0.0.3', '10.0.0.7', '127.0.0.1'], localhostNodePorts: true });
+    expect(ipv6.nodePortIPs).toBe('all');
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('do not answer where the list leaves them out', () => {
+    const { ipv4 } = networks({ localhostNodePorts: true, nodePortAddresses: ['10.0.0.0/8'] });
+    expect(ipv4).toEqual({ nodePortIPs: ['10.0.0.3', '10.0.0.7'] });
+  });
+
+  it('are left out with a word in the log where the mode has none, and in IPv6 always', () => {
+    const nodePortAddresses = ['127.0.0.0/8', '::1/128', 'fd00::/64'];
+    const without = networks({ nodePortAddresses });
+    expect(without.ipv4.nodePortIPs).toEqual([]);
+    expect(without.logger.lines).toHaveLength(2);
+    const having = networks({ localhostNodePorts: true, nodePortAddresses });
+    expect(having.ipv6).toEqual({ nodePortIPs: ['fd00::7'] });
+    expect(having.logger.lines).toHaveLength(1);
+  });
+});
