@@ -36,8 +36,9 @@ export function parseAddress(text: unknown): Address | undefined {
 function withoutQuad(text: string): string | undefined {
   const [, head, quad] = QUAD_AT_END.exec(text) ?? [];
   if (quad === undefined) return text;
-  if (!PLAIN_QUAD.test(quad)) return undefined;
-  const [a = 0, b = 0, c = 0, d = 0] = quad.split('.').map(Number);
+  const address = parseAddress(quad);
+  if (!address) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = address.text.split('.').map(Number);
   return `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 

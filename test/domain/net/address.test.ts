@@ -101,7 +101,7 @@ describe('parseAddress', () => {
         const text = parts.join('');
         if (text.includes(':') && parseAddress(text)) expect(isIPv6(text)).toBe(true);
       }),
-      { numRuns: 2000, examples: [[['::', '0', '1.2.3.4']]] },
+      { numRuns: 2000 },
     );
   });
 
