@@ -99,9 +99,11 @@ describe('parseAddress', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
         const text = parts.join('');
-        if (text.includes(':') && parseAddress(text)) expect(isIPv6(text)).toBe(true);
+        // Leading zeros in a quad are read as Kubernetes reads them; the operating system refuses those alone.
+        const strict = text.replace(/\b0+(?=\d+\.)/g, '');
+        if (text.includes(':') && parseAddress(text)) expect(isIPv6(strict)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: 2000, examples: [[['::', '0', '1.2.3.4']]] },
     );
   });
 
