@@ -39,8 +39,9 @@ function forwardPort(
   // The stored list counts, even when the gate keeps it from being programmed (spec/model.md 2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
+  const allEndpoints = endpointsOf({ port: port.name, protocol: port.protocol });
   const endpoints = selectEndpoints(
-    endpointsOf({ port: port.name, protocol: port.protocol }),
+    allEndpoints,
     {
       usesClusterEndpoints: !internalPolicyLocal || reachableFromOutside,
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
@@ -70,6 +71,7 @@ function forwardPort(
     family,
     frontends,
     endpoints,
+    flowKeepers: port.protocol === 'UDP' ? allEndpoints.filter(({ ready, serving }) => ready || serving) : [],
     internalPolicyLocal,
     externalPolicyLocal,
     affinitySeconds: service.affinitySeconds,
