@@ -5,14 +5,15 @@ import { CTA, FILTER, FILTER_FLAG, IPPROTO_UDP, TUPLE, TUPLE_IP, TUPLE_PROTO } f
 
 /**
  * Writes the filter by which the kernel delivers only UDP flows that match the query. Kernels before 5.8 pass over it and
- * deliver everything.
+ * deliver everything. IPv6 addresses are left out, as kernels compare them the wrong way round: what matches is withheld,
+ * all else delivered.
  */
 export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQuery): void {
+  const ipv4 = address === undefined || address.includes(':') ? undefined : address;
   const tuple = writer.beginNest(CTA.TUPLE_ORIG);
-  if (address !== undefined) {
+  if (ipv4 !== undefined) {
     const ip = writer.beginNest(TUPLE.IP);
-    const type = address.includes(':') ? TUPLE_IP.V6_DST : TUPLE_IP.V4_DST;
-    writer.putBytes(type, Uint8Array.from(ipaddr.parse(address).toByteArray()));
+    writer.putBytes(TUPLE_IP.V4_DST, Uint8Array.from(ipaddr.IPv4.parse(ipv4).toByteArray()));
     writer.endNest(ip);
   }
   const protocol = writer.beginNest(TUPLE.PROTO);
@@ -22,7 +23,7 @@ export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQu
   writer.endNest(tuple);
   const flags =
     FILTER_FLAG.PROTO_NUM |
-    (address === undefined ? 0 : FILTER_FLAG.IP_DST) |
+    (ipv4 === undefined ? 0 : FILTER_FLAG.IP_DST) |
     (port === undefined ? 0 : FILTER_FLAG.PROTO_DST_PORT);
   const filter = writer.beginNest(CTA.FILTER);
   // Unlike most numbers in attributes these are in the host's byte order.

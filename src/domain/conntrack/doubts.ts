@@ -6,8 +6,8 @@ export interface FlowQuery {
   readonly port?: number;
 }
 
-/** Each query makes the kernel walk through its whole table; past so many, one walk that delivers more costs less. */
-const MOST_QUERIES = 16;
+/** Each query makes the kernel search its whole table; past so many, one walk that delivers all UDP flows costs less. */
+const MOST_QUERIES = 4;
 
 /**
  * The frontends whose flows may have become wrong since they were last looked at, each with the endpoints that have lost
