@@ -19,8 +19,8 @@ export class FlowReader implements Flow {
   private readonly tuple = new AttributeReader(NOTHING);
   private readonly part = new AttributeReader(NOTHING);
   /** Places in the buffer; -1 for what the message lacks. */
-  private original = -1;
-  private originalEnd = -1;
+  private reply = -1;
+  private replyEnd = -1;
   private id = -1;
   private zone = -1;
   private readonly to = { protocol: 0, address: -1, addressEnd: -1, port: -1 };
@@ -29,22 +29,22 @@ export class FlowReader implements Flow {
   /** False when this is no UDP connection with all that is needed. */
   read({ bytes, start, end }: NetlinkMessage): boolean {
     this.bytes = bytes;
-    this.original = this.id = this.zone = this.to.address = this.from.address = -1;
+    this.reply = this.id = this.zone = this.to.address = this.from.address = -1;
     this.to.port = this.from.port = -1;
     const outer = this.outer.over(bytes, start + GENERIC_HEADER_LENGTH, end);
     while (outer.next()) {
       if (outer.type === CTA.TUPLE_ORIG) {
-        this.original = outer.start;
-        this.originalEnd = outer.end;
         this.readTuple(this.to, TUPLE_IP.V4_DST, TUPLE_IP.V6_DST, TUPLE_PROTO.DST_PORT);
         if (this.to.protocol !== IPPROTO_UDP) return false;
-      } else if (outer.type === CTA.TUPLE_REPLY)
+      } else if (outer.type === CTA.TUPLE_REPLY) {
+        this.reply = outer.start;
+        this.replyEnd = outer.end;
         this.readTuple(this.from, TUPLE_IP.V4_SRC, TUPLE_IP.V6_SRC, TUPLE_PROTO.SRC_PORT);
-      else if (outer.type === CTA.ID) this.id = outer.start;
+      } else if (outer.type === CTA.ID) this.id = outer.start;
       else if (outer.type === CTA.ZONE) this.zone = outer.start;
     }
     const { to, from } = this;
-    return this.original >= 0 && to.address >= 0 && to.port >= 0 && from.address >= 0 && from.port >= 0;
+    return to.address >= 0 && to.port >= 0 && from.address >= 0 && from.port >= 0;
   }
 
   get destination(): string {
@@ -61,12 +61,12 @@ export class FlowReader implements Flow {
   }
 
   /**
-   * Writes what tells this connection from all others: the original tuple as it came; the zone; and the id, which a
-   * connection that begins anew does not share.
+   * Writes what tells this connection from all others, also from one that the same client has begun anew: the kernel
+   * finds it by the reply tuple, and compares the id, which it makes from the original one.
    */
   writeIdentity(writer: MessageWriter): void {
     const { bytes } = this;
-    writer.putBytes(CTA.TUPLE_ORIG | NLA_F_NESTED, bytes.subarray(this.original, this.originalEnd));
+    writer.putBytes(CTA.TUPLE_REPLY | NLA_F_NESTED, bytes.subarray(this.reply, this.replyEnd));
     if (this.zone >= 0) writer.putBytes(CTA.ZONE, bytes.subarray(this.zone, this.zone + 2));
     if (this.id >= 0) writer.putBytes(CTA.ID, bytes.subarray(this.id, this.id + 4));
   }

@@ -1,5 +1,12 @@
 import ipaddr from 'ipaddr.js';
-import { CTA, familyWord, TUPLE, TUPLE_IP, TUPLE_PROTO } from '../../../src/adapters/conntrack/ctnetlink.js';
+import {
+  CT_DELETE,
+  CTA,
+  familyWord,
+  TUPLE,
+  TUPLE_IP,
+  TUPLE_PROTO,
+} from '../../../src/adapters/conntrack/ctnetlink.js';
 import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntrack.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
@@ -107,6 +114,33 @@ const handlers = {
       if (i % 256 === 255) await send(writer);
     }
     if (writer.length > 0) await send(writer);
+  },
+
+  /** Sweeps everything away, but begins the flow anew between the look at it and its removal. */
+  async sweepWhileReplaced(entry: EntryToMake, successor: EntryToMake): Promise<number> {
+    const { deleted } = await conntrack.sweep(
+      'IPv4',
+      {},
+      () => {
+        const writer = new MessageWriter();
+        const start = writer.beginMessage(CT_DELETE, NLM_F_REQUEST, 1);
+        writer.putWord(familyWord('IPv4'));
+        putTuple(
+          writer,
+          CTA.TUPLE_ORIG,
+          entry.protocol,
+          [entry.source, entry.sourcePort],
+          [entry.destination, entry.destinationPort],
+        );
+        writer.endMessage(start);
+        putEntry(writer, successor);
+        // Small requests are carried out before the call returns.
+        void socket.send(writer.bytes, writer.length);
+        return true;
+      },
+      never,
+    );
+    return deleted;
   },
 
   /** Sweeps, with every flow stale whose answerer is in the list. */
