@@ -25,6 +25,7 @@ export class TableWalk {
     private readonly signal: AbortSignal,
   ) {}
 
+  /** Walks from the start; what was picked is removed even when the walk breaks off. */
   async begin(query: FlowQuery | undefined): Promise<KernelReply> {
     const { request, socket, flow, deletion, signal } = this;
     signal.throwIfAborted();
@@ -36,20 +37,23 @@ export class TableWalk {
     request.endMessage(start);
     let interrupted = false;
     await socket.send(request.bytes, request.length, true);
-    const reply = await socket.receiveDump(
-      sequence,
-      (message) => {
-        interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
-        if (!flow.read(message)) return;
-        this.examined++;
-        if (this.isStale(flow)) deletion.add(flow);
-      },
-      async () => {
-        signal.throwIfAborted();
-        if (deletion.full) await deletion.flush();
-      },
-    );
-    await deletion.flush();
-    return interrupted ? { ...reply, interrupted } : reply;
+    try {
+      const reply = await socket.receiveDump(
+        sequence,
+        (message) => {
+          interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
+          if (!flow.read(message)) return;
+          this.examined++;
+          if (this.isStale(flow)) deletion.add(flow);
+        },
+        async () => {
+          signal.throwIfAborted();
+          if (deletion.full) await deletion.flush();
+        },
+      );
+      return interrupted ? { ...reply, interrupted } : reply;
+    } finally {
+      await deletion.flush();
+    }
   }
 }
