@@ -4,8 +4,6 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 
 /** What the kernel forwards from now on. */
 export interface Programmed {
-  /** `changes` hold every service port there is: those that are not among them are gone. */
-  readonly full: boolean;
   readonly changes: Iterable<ForwardingChange>;
   /** Of the changes, those that could not be programmed: the kernel has what it had. */
   readonly failed: ReadonlySet<ServicePortKey>;
@@ -18,4 +16,6 @@ export interface Programmed {
  */
 export interface ForwardingListener {
   programmed(programmed: Programmed): void;
+  /** Somebody had changed the rules, so for a while others than those that were programmed may have held. */
+  repaired(): void;
 }

@@ -63,7 +63,7 @@ export class SyncFamily {
     const changed = full ? this.everyPort() : updated;
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
-    this.listener?.programmed({ full, changes: changed, failed, network });
+    this.listener?.programmed({ changes: changed, failed, network });
     return { full, written: result.written, failed: [...failed] };
   }
 
@@ -76,6 +76,7 @@ export class SyncFamily {
   async verify(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.record([], result);
+    if (result.written > 0) this.listener?.repaired();
     return result;
   }
 

@@ -19,11 +19,11 @@ const LONGEST_PAUSE = 1_000;
  * Use case ReconcileConntrack: removes the tracked UDP flows of one family that the rules would no longer make, so that
  * clients which keep their socket get to an endpoint that lives. Other protocols notice by themselves.
  *
- * It listens to what was programmed and is idle until that puts flows in doubt; the first time, all of them. Then it is
- * scheduled: at once, or after a pause as long as the last reconciliation took. While it runs syncs go on, and flows are
- * judged by what is programmed at that moment; doubts that come meanwhile are settled in the next run. One that fails
- * keeps its doubts and is repeated after a backoff, soon when others come. When the table cannot be reached
- * at all it says so once and is off for good. Stopping ends what is under way.
+ * It listens to what was programmed and is idle until that puts flows in doubt; the first time, and after the rules had
+ * to be repaired, all of them. Then it is scheduled: at once, or after a pause as long as the last reconciliation took.
+ * While it runs syncs go on, and flows are judged by what is programmed at that moment; doubts that come meanwhile are
+ * settled in the next run. One that fails keeps its doubts and is repeated after a backoff, soon when others come. When
+ * the table cannot be reached at all it says so once and is off for good. Stopping ends what is under way.
  */
 export class ReconcileConntrack implements ForwardingListener {
   private state: 'idle' | 'scheduled' | 'running' | 'off' = 'idle';
@@ -46,22 +46,19 @@ export class ReconcileConntrack implements ForwardingListener {
     private readonly logger: Logger,
   ) {}
 
-  programmed({ full, changes, failed, network }: Programmed): void {
+  programmed({ changes, failed, network }: Programmed): void {
     if (this.state === 'off') return;
     const doubts = new Doubts();
-    const seen = new Set<string>();
-    for (const { key, entry } of changes) {
-      if (full) seen.add(key);
+    for (const { key, entry } of changes)
       if (!failed.has(key)) this.desired.update(key, entry && udpServicePort(entry), doubts);
-    }
-    if (full)
-      for (const key of [...this.desired.keys()])
-        if (!seen.has(key)) this.desired.update(key, undefined, doubts);
     this.follow(network, doubts);
-    if (doubts.empty) return;
-    this.doubts.add(doubts);
-    if (this.state === 'idle') this.schedule();
-    else if (this.state === 'scheduled' && this.failures > 0) this.hasten();
+    this.doubt(doubts);
+  }
+
+  repaired(): void {
+    const doubts = new Doubts();
+    if (this.desired.size > 0) doubts.doubtEverything();
+    this.doubt(doubts);
   }
 
   /** Resolves when nothing is in doubt, or the last attempt failed and the next one is far off. */
@@ -86,6 +83,13 @@ export class ReconcileConntrack implements ForwardingListener {
     if (!before || before.nodePortIPs === 'all' || network.nodePortIPs === 'all') return;
     const left = before.nodePortIPs.filter((address) => !network.nodePortIPs.includes(address));
     this.desired.nodePortsLeft(left, doubts);
+  }
+
+  private doubt(doubts: Doubts): void {
+    if (doubts.empty || this.state === 'off') return;
+    this.doubts.add(doubts);
+    if (this.state === 'idle') this.schedule();
+    else if (this.state === 'scheduled' && this.failures > 0) this.hasten();
   }
 
   private schedule(): void {

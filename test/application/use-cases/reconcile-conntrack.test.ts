@@ -80,6 +80,7 @@ class World {
   readonly refused = new Set<string>();
   nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
   broken = false;
+  repairs = 0;
   readonly reconciler = new ReconcileConntrack(
     'IPv4',
     this.conntrack,
@@ -93,7 +94,7 @@ class World {
     family: 'IPv4',
     start: async (entries) => this.take([...entries].map(({ key }) => key)),
     apply: async (changes: readonly ForwardingChange[]) => this.take(changes.map(({ key }) => key)),
-    verify: async () => ({ ...this.take([]), compared: false }),
+    verify: async () => ({ ...this.take([]), written: this.repairs, compared: true }),
     cleanup: async () => undefined,
     close: async () => undefined,
   };
@@ -139,6 +140,10 @@ class World {
 
   sync(): Promise<unknown> {
     return this.family.program(this.pending.take());
+  }
+
+  verify(): Promise<unknown> {
+    return this.family.verify('inspection', new AbortController().signal);
   }
 
   /** Syncs and lets the reconciliation that is due run. */
@@ -315,6 +320,18 @@ describe('after a change', () => {
     await world.settle();
     expect(world.tracked).toEqual([]);
     expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([{ port: 53 }, { port: 30053 }]);
+  });
+
+  it('looks at everything after a repair of the rules', async () => {
+    world.track('10.96.0.10', 53, '10.96.0.10:53');
+    await world.verify();
+    await world.clock.advanceAsync(0);
+    expect(world.conntrack.sweeps).toEqual([]);
+    world.repairs = 3;
+    await world.verify();
+    await world.clock.advanceAsync(0);
+    expect(world.tracked).toEqual([]);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
   });
 
   it('follows the addresses that take node ports', async () => {
