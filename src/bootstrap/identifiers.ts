@@ -8,6 +8,7 @@ import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
+import type { Conntrack } from '../application/ports/conntrack.js';
 import type { LocalAddresses } from '../application/ports/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
@@ -15,6 +16,7 @@ import type { ServiceStatuses } from '../application/status/service-statuses.js'
 import type { SyncLoop } from '../application/sync/sync-loop.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
+import type { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine } from './configuration/command-line.js';
@@ -37,6 +39,10 @@ export const CLUSTER_EVENTS: ServiceIdentifier<ClusterEvents> = Symbol.for('Clus
 export const CLUSTER_SOURCE: ServiceIdentifier<ClusterSource> = Symbol.for('ClusterSource');
 /** One backend for each family, in the order of FAMILIES. */
 export const BACKENDS: ServiceIdentifier<readonly Backend[]> = Symbol.for('Backends');
+export const CONNTRACK: ServiceIdentifier<Conntrack> = Symbol.for('Conntrack');
+/** One for each family, in the order of FAMILIES. */
+export const CONNTRACK_RECONCILERS: ServiceIdentifier<readonly ReconcileConntrack[]> =
+  Symbol.for('ConntrackReconcilers');
 export const NFT_TRANSPORTS: ServiceIdentifier<NftTransports> = Symbol.for('NftTransports');
 export const GENERATION_WATCH: ServiceIdentifier<GenerationWatch> = Symbol.for('GenerationWatch');
 export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');

@@ -5,6 +5,8 @@ import type { CommandLine } from './configuration/command-line.js';
 import {
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
+  CONNTRACK,
+  CONNTRACK_RECONCILERS,
   HEALTH_SERVER,
   METRICS_SERVER,
   NFT_TRANSPORTS,
@@ -12,6 +14,7 @@ import {
 } from './identifiers.js';
 import type { NftTransports } from './nft-transport.js';
 import { clusterModule } from './modules/cluster-module.js';
+import { conntrackModule } from './modules/conntrack-module.js';
 import { nftablesModule } from './modules/nftables-module.js';
 import { processModule } from './modules/process-module.js';
 import { serverModule } from './modules/server-module.js';
@@ -29,6 +32,7 @@ export function composeProxy(
     processModule(commandLine, families, logger),
     clusterModule,
     syncModule,
+    conntrackModule,
     nftablesModule(transports),
     serverModule,
   );
@@ -56,6 +60,8 @@ export class Proxy {
     this.stopping.abort();
     await this.container.get(CLUSTER_SOURCE).stop();
     await Promise.all(this.container.get(SYNC_LOOPS).map((loop) => loop.stop()));
+    await Promise.all(this.container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.stop()));
+    await this.container.get(CONNTRACK).close();
     await this.container.get(METRICS_SERVER)?.stop();
     await this.container.get(HEALTH_SERVER)?.stop();
     await this.container.get(NFT_TRANSPORTS).close();

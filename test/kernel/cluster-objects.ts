@@ -11,6 +11,7 @@ export interface TestService {
     readonly targetPort: number;
     readonly nodePort?: number;
   }[];
+  readonly externalIPs?: readonly string[];
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
   /** The addresses of its ready endpoints, all on the node. */
@@ -48,7 +49,7 @@ const serviceCidr = {
   spec: { cidrs: ['172.30.0.0/16'] },
 };
 
-function serviceOf({ name, clusterIP, ports, affinitySeconds }: TestService): object {
+function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: TestService): object {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -60,6 +61,7 @@ function serviceOf({ name, clusterIP, ports, affinitySeconds }: TestService): ob
       ipFamilies: ['IPv4'],
       ipFamilyPolicy: 'SingleStack',
       ports,
+      ...(externalIPs && { externalIPs }),
       ...(affinitySeconds === undefined
         ? {}
         : {

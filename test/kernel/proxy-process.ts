@@ -68,18 +68,17 @@ export class ProxyProcess {
 
   /** Starts the proxy on what the last one left; returns when everything is programmed. */
   async startAgain(transport = this.options.transport): Promise<void> {
-    const program = await builtProxy();
-    const [file, ...args] = this.options.host.commandLine([
-      process.execPath,
-      program,
-      ...['--config', `${this.folder}/config.yaml`],
-      ...['--manifests', this.manifests],
-      ...['--nft-transport', transport],
-    ]);
+    const [file, ...args] = await this.commandLine(transport);
     const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.child = child;
     await this.settled(0);
+  }
+
+  /** Runs it with --once to its end; rejects when it could not program everything. */
+  async once(): Promise<void> {
+    const [file, ...args] = await this.commandLine(this.options.transport, '--once');
+    await execa(file!, args);
   }
 
   /** Replaces the whole state of the cluster; returns when the change is programmed. The state must differ. */
@@ -131,6 +130,17 @@ export class ProxyProcess {
   async remove(): Promise<void> {
     if (this.child) await this.stop('SIGKILL');
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async commandLine(transport: TransportName, ...more: readonly string[]): Promise<string[]> {
+    return this.options.host.commandLine([
+      process.execPath,
+      await builtProxy(),
+      ...['--config', `${this.folder}/config.yaml`],
+      ...['--manifests', this.manifests],
+      ...['--nft-transport', transport],
+      ...more,
+    ]);
   }
 
   private get manifests(): string {

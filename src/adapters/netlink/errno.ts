@@ -12,4 +12,5 @@ export function errnoName(errno: number): string {
   return NAMES.get(errno) ?? `errno ${errno}`;
 }
 
-export const { EPERM, ENOENT, EINTR, EAGAIN, EMSGSIZE, ENOBUFS } = constants.errno;
+export const { EPERM, ENOENT, EINTR, EINVAL, EAGAIN, EMSGSIZE, ENOBUFS, EOPNOTSUPP, EPROTONOSUPPORT } =
+  constants.errno;

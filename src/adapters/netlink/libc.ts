@@ -16,6 +16,13 @@ export interface Libc {
     flags: number,
   ): Promise<{ sent: number; errno: number }>;
   recv(fd: number, bytes: Buffer, length: number, flags: number): number;
+  /** `recv` on a thread of its own; the buffer must not be touched meanwhile, nor the descriptor closed. */
+  recvInBackground(
+    fd: number,
+    bytes: Buffer,
+    length: number,
+    flags: number,
+  ): Promise<{ received: number; errno: number }>;
   close(fd: number): number;
   /** Of the last failed call on this thread. */
   errno(): number;
@@ -65,6 +72,13 @@ function bind(): Libc {
           });
         }),
       recv,
+      recvInBackground: (fd, bytes, length, flags) =>
+        new Promise((resolve, reject) => {
+          recv.async(fd, bytes, length, flags, (error, received) => {
+            if (error) reject(error as Error);
+            else resolve({ received, errno: koffi.errno() });
+          });
+        }),
       close,
       errno: () => koffi.errno(),
     };

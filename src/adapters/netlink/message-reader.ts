@@ -5,6 +5,7 @@ import {
   HEADER_LENGTH,
   NLM_F_ACK_TLVS,
   NLM_F_CAPPED,
+  NLM_F_DUMP_INTR,
   NLMSG_DONE,
   NLMSG_ERROR,
   NLMSGERR_ATTR_MSG,
@@ -32,6 +33,8 @@ export interface KernelReply {
   readonly explanation?: string;
   /** The offending attribute, in bytes from the start of the message. */
   readonly offset?: number;
+  /** At the end of a dump: what was dumped changed on the way. */
+  readonly interrupted?: boolean;
 }
 
 /** The messages of a datagram. */
@@ -63,7 +66,8 @@ export function readReply({
   end,
 }: NetlinkMessage): KernelReply | undefined {
   if (type === NLMSG_DONE) {
-    return { sequence, errno: end - start >= 4 ? Math.max(0, -bytes.readInt32LE(start)) : 0 };
+    const errno = end - start >= 4 ? Math.max(0, -bytes.readInt32LE(start)) : 0;
+    return { sequence, errno, ...((flags & NLM_F_DUMP_INTR) !== 0 && { interrupted: true }) };
   }
   if (type !== NLMSG_ERROR) return undefined;
   if (end - start < 4 + HEADER_LENGTH) throw new NetlinkProtocolError('an error message cut short');

@@ -139,6 +139,37 @@ export class NetlinkSocket {
     }
   }
 
+  /**
+   * Reads the answer to a request for a dump through which the kernel has to search: it does so while a datagram is
+   * read, so that happens on another thread. Otherwise like `receiveAnswer`.
+   * @param afterDatagram is waited for before the next datagram is read
+   */
+  async receiveDump(
+    sequence: number,
+    onMessage: (message: NetlinkMessage) => void,
+    afterDatagram: () => Promise<void>,
+  ): Promise<KernelReply> {
+    for (;;) {
+      const { received, errno } = await this.libc.recvInBackground(
+        this.fd,
+        this.buffer,
+        this.buffer.length,
+        MSG_DONTWAIT | MSG_TRUNC,
+      );
+      const length = this.received(received, errno);
+      if (length === 'again') continue;
+      if (length === 'nothing') throw new NetlinkProtocolError('the answer ended early');
+      if (length === 'lost') throw new NetlinkSystemError('recv', ENOBUFS, 'part of the answer was lost');
+      for (const message of readMessages(this.buffer, length)) {
+        if (message.sequence !== sequence) continue;
+        const reply = readReply(message);
+        if (reply) return reply;
+        onMessage(message);
+      }
+      await afterDatagram();
+    }
+  }
+
   /** Idempotent. */
   close(): void {
     if (this.fd >= 0) this.libc.close(this.fd);
@@ -154,15 +185,20 @@ export class NetlinkSocket {
   private receive(): number | 'nothing' | 'lost' {
     for (;;) {
       const length = this.libc.recv(this.fd, this.buffer, this.buffer.length, MSG_DONTWAIT | MSG_TRUNC);
-      if (length > this.buffer.length)
-        throw new NetlinkProtocolError(`a datagram of ${length} bytes was cut off`);
-      if (length >= 0) return length;
-      const errno = this.libc.errno();
-      if (errno === EINTR) continue;
-      if (errno === EAGAIN) return 'nothing';
-      if (errno === ENOBUFS) return 'lost';
-      throw new NetlinkSystemError('recv', errno);
+      const outcome = this.received(length, length < 0 ? this.libc.errno() : 0);
+      if (outcome !== 'again') return outcome;
     }
+  }
+
+  /** What the result of a `recv` means. */
+  private received(length: number, errno: number): number | 'nothing' | 'lost' | 'again' {
+    if (length > this.buffer.length)
+      throw new NetlinkProtocolError(`a datagram of ${length} bytes was cut off`);
+    if (length >= 0) return length;
+    if (errno === EINTR) return 'again';
+    if (errno === EAGAIN) return 'nothing';
+    if (errno === ENOBUFS) return 'lost';
+    throw new NetlinkSystemError('recv', errno);
   }
 
   private makeRoom(length: number): void {

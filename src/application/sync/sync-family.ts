@@ -7,6 +7,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { TakenChanges } from '../../domain/state/pending-changes.js';
 import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
+import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 
@@ -38,6 +39,7 @@ export class SyncFamily {
     private readonly statuses: ServiceStatuses,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly listener?: ForwardingListener,
   ) {}
 
   get family() {
@@ -58,8 +60,11 @@ export class SyncFamily {
     const updated = this.table.update(this.state, services, forwarding);
     const full = !this.started;
     const result = full ? await this.startBackend(network) : await this.applyChanges(updated, network);
-    this.record(full ? this.everyPort() : updated, result);
-    return { full, written: result.written, failed: result.failed.map(({ key }) => key) };
+    const changed = full ? this.everyPort() : updated;
+    this.record(changed, result);
+    const failed = new Set(result.failed.map(({ key }) => key));
+    this.listener?.programmed({ changes: changed, failed, network });
+    return { full, written: result.written, failed: [...failed] };
   }
 
   /** Whether the next call of `program` programs everything. */
@@ -71,6 +76,7 @@ export class SyncFamily {
   async verify(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.record([], result);
+    if (result.written > 0) this.listener?.repaired();
     return result;
   }
 

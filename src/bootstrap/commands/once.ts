@@ -1,7 +1,7 @@
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { OBJECT_REPORTS, SERVICE_STATUSES, SYNC_LOOPS } from '../identifiers.js';
+import { CONNTRACK_RECONCILERS, OBJECT_REPORTS, SERVICE_STATUSES, SYNC_LOOPS } from '../identifiers.js';
 import { checkKernel } from '../kernel-check.js';
 import { openNftTransports } from '../nft-transport.js';
 import { composeProxy, Proxy } from '../proxy.js';
@@ -21,6 +21,7 @@ export async function once(commandLine: CommandLine, logger: Logger): Promise<nu
   try {
     await proxy.start();
     const outcomes = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
     const failures = families.flatMap((family) =>
       container
         .get(SERVICE_STATUSES)

@@ -10,6 +10,7 @@ import {
   CLOCK,
   CLUSTER_STATE,
   COMMAND_LINE,
+  CONNTRACK_RECONCILERS,
   LOCAL_ADDRESSES,
   LOGGER,
   METRICS,
@@ -51,6 +52,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
           context.get(SERVICE_STATUSES),
           clock,
           logger,
+          context.get(CONNTRACK_RECONCILERS).find(({ family }) => family === backend.family),
         );
         const periods = modeSettings(configuration, 'nftables');
         return new SyncLoop(family, backend, periods, context.get(SYNC_OBSERVER), clock, logger);

@@ -39,9 +39,9 @@ function forwardPort(
   // The stored list counts, even when the gate keeps it from being programmed (spec/model.md 2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
-  const known = endpointsOf({ port: port.name, protocol: port.protocol });
+  const allEndpoints = endpointsOf({ port: port.name, protocol: port.protocol });
   const endpoints = selectEndpoints(
-    known,
+    allEndpoints,
     {
       usesClusterEndpoints: !internalPolicyLocal || reachableFromOutside,
       usesLocalEndpoints: internalPolicyLocal || (externalPolicyLocal && reachableFromOutside),
@@ -71,6 +71,7 @@ function forwardPort(
     family,
     frontends,
     endpoints,
+    flowKeepers: port.protocol === 'UDP' ? allEndpoints.filter(({ ready, serving }) => ready || serving) : [],
     internalPolicyLocal,
     externalPolicyLocal,
     affinitySeconds: service.affinitySeconds,
@@ -78,7 +79,7 @@ function forwardPort(
     sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
     healthCheckNodePort: service.healthCheckNodePort,
     externallyReachable: reachableFromOutside,
-    knownEndpoints: known.length,
+    knownEndpoints: allEndpoints.length,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
@@ -14,6 +15,11 @@ export interface ForwardingEntry {
   /** The addresses under which the service port is reached, the cluster IP first. */
   readonly frontends: readonly Frontend[];
   readonly endpoints: EndpointSelection;
+  /**
+   * The endpoints that may keep the flows they have, wherever they are: all that serve, and all to which flows may begin.
+   * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (spec/conntrack.md 2).
+   */
+  readonly flowKeepers: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */

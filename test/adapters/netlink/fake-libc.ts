@@ -40,6 +40,10 @@ export class FakeLibc implements Libc {
     next.copy(bytes);
     return next.length;
   }
+  recvInBackground(fd: number, bytes: Buffer) {
+    const received = this.recv(fd, bytes);
+    return Promise.resolve({ received, errno: received < 0 ? this.error : 0 });
+  }
   close(fd: number): number {
     this.closed.push(fd);
     return 0;

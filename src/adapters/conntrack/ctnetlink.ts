@@ -1,0 +1,24 @@
+/** Numbers of linux/netfilter/nfnetlink_conntrack.h, as far as they are used. */
+
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
+const NFNL_SUBSYS_CTNETLINK = 1 << 8;
+export const CT_GET = NFNL_SUBSYS_CTNETLINK | 1;
+export const CT_DELETE = NFNL_SUBSYS_CTNETLINK | 2;
+
+/** struct nfgenmsg as a word: family, version 0, resource id 0. */
+export function familyWord(family: IpFamily): number {
+  return family === 'IPv4' ? 2 : 10;
+}
+/** Bytes of struct nfgenmsg. */
+export const GENERIC_HEADER_LENGTH = 4;
+
+export const CTA = { TUPLE_ORIG: 1, TUPLE_REPLY: 2, ID: 12, ZONE: 18, FILTER: 25 } as const;
+export const TUPLE = { IP: 1, PROTO: 2 } as const;
+export const TUPLE_IP = { V4_SRC: 1, V4_DST: 2, V6_SRC: 3, V6_DST: 4 } as const;
+export const TUPLE_PROTO = { NUM: 1, SRC_PORT: 2, DST_PORT: 3 } as const;
+export const FILTER = { ORIG_FLAGS: 1, REPLY_FLAGS: 2 } as const;
+/** Which parts of the tuple a filter compares. */
+export const FILTER_FLAG = { IP_DST: 1 << 1, PROTO_NUM: 1 << 3, PROTO_DST_PORT: 1 << 5 } as const;
+
+export const IPPROTO_UDP = 17;

@@ -1,0 +1,59 @@
+import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { Flow } from '../../domain/conntrack/flow.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { KernelReply } from '../netlink/message-reader.js';
+import { MessageWriter } from '../netlink/message-writer.js';
+import type { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST } from '../netlink/protocol.js';
+import { CT_GET, familyWord } from './ctnetlink.js';
+import { writeDumpFilter } from './dump-filter.js';
+import type { FlowDeletion } from './flow-deletion.js';
+import { FlowReader } from './flow-reader.js';
+
+/** One walk through the table; may be begun several times. */
+export class TableWalk {
+  examined = 0;
+  private readonly flow = new FlowReader();
+  private readonly request = new MessageWriter(512);
+  private sequence = 0;
+
+  constructor(
+    private readonly socket: NetlinkSocket,
+    private readonly deletion: FlowDeletion,
+    private readonly family: IpFamily,
+    private readonly isStale: (flow: Flow) => boolean,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Walks from the start; what was picked is removed even when the walk breaks off. */
+  async begin(query: FlowQuery | undefined): Promise<KernelReply> {
+    const { request, socket, flow, deletion, signal } = this;
+    signal.throwIfAborted();
+    const sequence = ++this.sequence;
+    request.length = 0;
+    const start = request.beginMessage(CT_GET, NLM_F_REQUEST | NLM_F_DUMP, sequence);
+    request.putWord(familyWord(this.family));
+    if (query) writeDumpFilter(request, query);
+    request.endMessage(start);
+    let interrupted = false;
+    await socket.send(request.bytes, request.length, true);
+    try {
+      const reply = await socket.receiveDump(
+        sequence,
+        (message) => {
+          interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
+          if (!flow.read(message)) return;
+          this.examined++;
+          if (this.isStale(flow)) deletion.add(flow);
+        },
+        async () => {
+          signal.throwIfAborted();
+          if (deletion.full) await deletion.flush();
+        },
+      );
+      return interrupted ? { ...reply, interrupted } : reply;
+    } finally {
+      await deletion.flush();
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Conntrack, SweepResult } from '../../application/ports/conntrack.js';
+import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { Flow } from '../../domain/conntrack/flow.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
+/** A table of UDP flows in memory, which can be made to fail and to dawdle. */
+export class MemoryConntrack implements Conntrack {
+  readonly flows: Record<IpFamily, Set<Flow>> = { IPv4: new Set(), IPv6: new Set() };
+  /** Every sweep that was asked for. */
+  readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
+  /** What the next sweeps end with, in order: thrown before anything is done, or told beside the result. */
+  readonly faults: ({ readonly thrown: Error } | { readonly problem: Error })[] = [];
+  /** Sweeps wait for this before they look at anything. */
+  gate: Promise<void> = Promise.resolve();
+  closed = false;
+
+  track(family: IpFamily, destination: string, destinationPort: number, answerer: string): Flow {
+    const flow = { destination, destinationPort, answerer };
+    this.flows[family].add(flow);
+    return flow;
+  }
+
+  async sweep(
+    family: IpFamily,
+    query: FlowQuery,
+    isStale: (flow: Flow) => boolean,
+    signal: AbortSignal,
+  ): Promise<SweepResult> {
+    this.sweeps.push({ family, query });
+    await this.gate;
+    signal.throwIfAborted();
+    const fault = this.faults.shift();
+    if (fault && 'thrown' in fault) throw fault.thrown;
+    const shown = [...this.flows[family]].filter((flow) => matches(flow, query));
+    const stale = shown.filter(isStale);
+    for (const flow of stale) this.flows[family].delete(flow);
+    return { examined: shown.length, deleted: stale.length, ...fault };
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
+
+function matches(flow: Flow, { address, port }: FlowQuery): boolean {
+  return (
+    (address === undefined || address === flow.destination) &&
+    (port === undefined || port === flow.destinationPort)
+  );
+}

@@ -1,0 +1,110 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import type { Doubts } from './doubts.js';
+import { isTranslated, type Flow } from './flow.js';
+import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import type { UdpServicePort } from './udp-service-port.js';
+
+/** Why a flow must go; undefined when it stays. */
+export type StaleReason =
+  /** Its endpoint serves no longer, and others do. */
+  | 'endpoint gone'
+  /** No endpoint serves: the client is to be refused. */
+  | 'no endpoint left'
+  /** It began before the address belonged to a service. */
+  | 'never translated'
+  /** The service, its address or its node port is gone. */
+  | 'frontend gone';
+
+const NOBODY: FrontendMap<ReadonlySet<string>> = new FrontendMap();
+
+/**
+ * Which endpoint may have which flows in one family, by the rules that are in the kernel now: for each frontend of a UDP
+ * service port all endpoints that serve, or to which the rules lead without that. Locality, policies and affinity do not
+ * count: a flow that is served stays where it is (spec/conntrack.md 2).
+ */
+export class DesiredFlows {
+  private readonly ports = new Map<ServicePortKey, UdpServicePort>();
+  /** Two service ports may claim one frontend; then the endpoints of either are right. */
+  private readonly owners = new FrontendMap<readonly UdpServicePort[]>();
+
+  get size(): number {
+    return this.ports.size;
+  }
+
+  keys(): Iterable<ServicePortKey> {
+    return this.ports.keys();
+  }
+
+  /** Takes over what a service port is now, undefined when it is gone, and doubts the flows that this may have made wrong. */
+  update(key: ServicePortKey, after: UdpServicePort | undefined, doubts: Doubts): void {
+    const before = this.ports.get(key);
+    if (!before && !after) return;
+    for (const frontend of before?.frontends ?? []) this.disown(frontend, before!);
+    for (const frontend of after?.frontends ?? []) this.own(frontend, after!);
+    if (after) this.ports.set(key, after);
+    else this.ports.delete(key);
+    const kept = new Set(after?.frontends.map(textOf));
+    for (const frontend of before?.frontends ?? [])
+      if (!kept.has(textOf(frontend))) doubts.doubt(frontend, before!.endpoints);
+    const had = new Set(before?.frontends.map(textOf));
+    const lost = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
+    const wasRefused = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
+    for (const frontend of after?.frontends ?? [])
+      if (lost.length > 0 || wasRefused || !had.has(textOf(frontend))) doubts.doubt(frontend, lost);
+  }
+
+  /** Node ports no longer answer on these addresses; doubts the flows that got in by them. */
+  nodePortsLeft(addresses: Iterable<string>, doubts: Doubts): void {
+    for (const address of addresses)
+      for (const [frontend, owners] of this.owners.entries())
+        if (frontend.address === NODE_PORT)
+          for (const { endpoints } of owners) doubts.doubt({ address, port: frontend.port }, endpoints);
+  }
+
+  /**
+   * Judges a flow.
+   * @param lost endpoints that have lost a frontend since flows were last looked at
+   * @param takesNodePorts whether node ports answer on the address
+   */
+  judge(
+    flow: Flow,
+    takesNodePorts: (address: string) => boolean,
+    lost: FrontendMap<ReadonlySet<string>> = NOBODY,
+  ): StaleReason | undefined {
+    const port = flow.destinationPort;
+    if (!this.owners.hasPort(port) && !lost.hasPort(port)) return undefined;
+    const { destination, answerer } = flow;
+    const owners = this.owners.get(port, destination);
+    if (owners) return judgeOwned(flow, owners);
+    const nodePortOwners = this.owners.get(port, NODE_PORT);
+    if (nodePortOwners && takesNodePorts(destination)) return judgeOwned(flow, nodePortOwners);
+    const lostHere = lost.get(port, destination)?.has(answerer);
+    const lostNodePort = lost.get(port, NODE_PORT)?.has(answerer) && !serves(nodePortOwners, answerer);
+    return (lostHere || lostNodePort) && isTranslated(flow) ? 'frontend gone' : undefined;
+  }
+
+  private own(frontend: FrontendAddress, owner: UdpServicePort): void {
+    const others = this.owners.get(frontend.port, frontend.address) ?? [];
+    this.owners.set(frontend, [...others, owner]);
+  }
+
+  private disown(frontend: FrontendAddress, owner: UdpServicePort): void {
+    const others = this.owners.get(frontend.port, frontend.address)?.filter((other) => other !== owner) ?? [];
+    if (others.length > 0) this.owners.set(frontend, others);
+    else this.owners.delete(frontend);
+  }
+}
+
+function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {
+  if (serves(owners, flow.answerer)) return undefined;
+  if (!isTranslated(flow)) return 'never translated';
+  return owners.some(({ endpoints }) => endpoints.size > 0) ? 'endpoint gone' : 'no endpoint left';
+}
+
+function serves(owners: readonly UdpServicePort[] | undefined, endpoint: string): boolean {
+  return owners?.some(({ endpoints }) => endpoints.has(endpoint)) ?? false;
+}
+
+function textOf({ address, port }: FrontendAddress): string {
+  return `${address} ${port}`;
+}

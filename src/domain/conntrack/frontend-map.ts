@@ -1,0 +1,46 @@
+/** Stands for the address of a node port, which has none of its own. */
+export const NODE_PORT = '';
+
+/** An address and port under which UDP services are reached; NODE_PORT as address for a node port. */
+export interface FrontendAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A map by frontend, port first, so that a flow to a port that nobody has is passed over by its number alone. */
+export class FrontendMap<Value> {
+  private readonly byPort = new Map<number, Map<string, Value>>();
+
+  get empty(): boolean {
+    return this.byPort.size === 0;
+  }
+
+  hasPort(port: number): boolean {
+    return this.byPort.has(port);
+  }
+
+  get(port: number, address: string): Value | undefined {
+    return this.byPort.get(port)?.get(address);
+  }
+
+  set({ address, port }: FrontendAddress, value: Value): void {
+    const addresses = this.byPort.get(port);
+    if (addresses) addresses.set(address, value);
+    else this.byPort.set(port, new Map([[address, value]]));
+  }
+
+  delete({ address, port }: FrontendAddress): void {
+    const addresses = this.byPort.get(port);
+    if (addresses?.delete(address) && addresses.size === 0) this.byPort.delete(port);
+  }
+
+  *entries(): Iterable<[FrontendAddress, Value]> {
+    for (const [port, addresses] of this.byPort)
+      for (const [address, value] of addresses) yield [{ address, port }, value];
+  }
+
+  /** Each port with its addresses. */
+  ports(): Iterable<[number, ReadonlyMap<string, Value>]> {
+    return this.byPort.entries();
+  }
+}

@@ -1,0 +1,430 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { MemoryConntrack } from '../../../src/adapters/fakes/memory-conntrack.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
+import { ReconcileConntrack } from '../../../src/application/use-cases/reconcile-conntrack.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { SyncFamily } from '../../../src/application/sync/sync-family.js';
+import type { ApplyResult, Backend } from '../../../src/application/ports/backend.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { EndpointSlice } from '../../../src/domain/model/endpoint-slice.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import type { Protocol } from '../../../src/domain/model/service-port-name.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+
+const nodeIP = '192.0.2.11';
+
+interface Conditions {
+  readonly ready?: boolean;
+  readonly serving?: boolean;
+  readonly terminating?: boolean;
+}
+
+function service(
+  name: string,
+  clusterIP: string,
+  more: Partial<Service> = {},
+  protocol: Protocol = 'UDP',
+): Service {
+  return {
+    namespace: 'default',
+    name,
+    clusterIPs: { IPv4: clusterIP },
+    ports: [{ name: '', protocol, port: 53, nodePort: 0 }],
+    affinitySeconds: 0,
+    externalIPs: [],
+    loadBalancerIPs: [],
+    sourceRanges: [],
+    externalPolicyLocal: false,
+    internalPolicyLocal: false,
+    healthCheckNodePort: 0,
+    ...more,
+  };
+}
+
+function slice(
+  name: string,
+  endpoints: Record<string, Conditions>,
+  protocol: Protocol = 'UDP',
+): EndpointSlice {
+  return {
+    namespace: 'default',
+    name: `${name}-1`,
+    service: name,
+    family: 'IPv4',
+    ports: [{ name: '', protocol, port: 5353 }],
+    endpoints: Object.entries(endpoints).map(([address, conditions]) => ({
+      address,
+      isLocal: false,
+      ready: true,
+      serving: true,
+      terminating: false,
+      zoneHints: [],
+      nodeHints: [],
+      ...conditions,
+    })),
+  } as unknown as EndpointSlice;
+}
+
+/** A family that syncs into a backend which takes everything, or what it is told to refuse. */
+class World {
+  readonly state = new ClusterState();
+  readonly pending = new PendingChanges();
+  readonly conntrack = new MemoryConntrack();
+  readonly metrics = new RecordingMetrics();
+  readonly clock = new FakeClock();
+  readonly logger = new MemoryLogger();
+  readonly refused = new Set<string>();
+  nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
+  broken = false;
+  repairs = 0;
+  readonly reconciler = new ReconcileConntrack(
+    'IPv4',
+    this.conntrack,
+    { list: () => ['127.0.0.1', nodeIP, 'fd00::1'] },
+    this.metrics,
+    this.clock,
+    this.logger,
+  );
+  private readonly backend: Backend = {
+    mode: 'memory',
+    family: 'IPv4',
+    start: async (entries) => this.take([...entries].map(({ key }) => key)),
+    apply: async (changes: readonly ForwardingChange[]) => this.take(changes.map(({ key }) => key)),
+    verify: async () => ({ ...this.take([]), written: this.repairs, compared: true }),
+    cleanup: async () => undefined,
+    close: async () => undefined,
+  };
+  private readonly family = new SyncFamily(
+    this.state,
+    this.backend,
+    {
+      of: () => ({
+        forwarding: {
+          family: 'IPv4',
+          topology: { nodeName: 'node1', zone: '', nodeHints: false },
+          nodeIP,
+          externalIPsAllowed: true,
+        },
+        network: {
+          family: 'IPv4',
+          detector: undefined,
+          masqueradeBit: 14,
+          masqueradeAll: false,
+          nodePortIPs: this.nodePortIPs,
+          serviceCIDRs: [],
+        },
+      }),
+    },
+    new ServiceStatuses(),
+    this.clock,
+    this.logger,
+    this.reconciler,
+  );
+
+  apply(...objects: (Service | EndpointSlice)[]): void {
+    for (const object of objects) {
+      if ('clusterIPs' in object) this.state.applyService(object);
+      else this.state.applySlice(object);
+      this.pending.serviceChanged(`default/${'service' in object ? object.service : object.name}`);
+    }
+  }
+
+  remove(name: string): void {
+    this.state.removeService(`default/${name}`);
+    this.pending.serviceChanged(`default/${name}`);
+  }
+
+  sync(): Promise<unknown> {
+    return this.family.program(this.pending.take());
+  }
+
+  verify(): Promise<unknown> {
+    return this.family.verify('inspection', new AbortController().signal);
+  }
+
+  /** Syncs and lets the reconciliation that is due run. */
+  async settle(): Promise<void> {
+    await this.sync();
+    await this.clock.advanceAsync(0);
+  }
+
+  /** Settles, and forgets what has been logged and counted until then. */
+  async begin(...objects: (Service | EndpointSlice)[]): Promise<void> {
+    this.apply(...objects);
+    await this.settle();
+    await this.clock.advanceAsync(2000);
+    this.logger.clear();
+    this.metrics.calls.length = 0;
+    this.conntrack.sweeps.length = 0;
+  }
+
+  track(destination: string, port: number, answerer: string): void {
+    this.conntrack.track('IPv4', destination, port, answerer);
+  }
+
+  get tracked(): string[] {
+    return [...this.conntrack.flows.IPv4].map(
+      ({ destination, destinationPort, answerer }) => `${destination}:${destinationPort} ${answerer}`,
+    );
+  }
+
+  private take(keys: readonly string[]): ApplyResult {
+    if (this.broken) throw new Error('the kernel is out of sorts');
+    const failed = keys.filter((key) => this.refused.has(key)).map((key) => ({ key, reason: 'refused' }));
+    return { written: keys.length, failed, conflicts: [] };
+  }
+}
+
+let world: World;
+beforeEach(() => (world = new World()));
+afterEach(async () => {
+  await world.reconciler.stop();
+  expect(world.clock.pending).toBe(0);
+});
+
+describe('at start', () => {
+  it('looks at every UDP flow once, and keeps what is right', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.track('10.96.0.10', 53, '10.0.0.9:5353');
+    world.track('10.96.0.77', 53, '10.0.0.9:5353');
+    world.apply(service('dns', '10.96.0.10'), slice('dns', { '10.0.0.1': {} }));
+    await world.settle();
+    expect(world.tracked).toEqual(['10.96.0.10:53 10.0.0.1:5353', '10.96.0.77:53 10.0.0.9:5353']);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([['IPv4', { seconds: 0, deleted: 1 }]]);
+    expect(world.logger.at('info')).toEqual([
+      expect.objectContaining({
+        facts: expect.objectContaining({ deleted: 1, examined: 3, reasons: { 'endpoint gone': 1 } }),
+      }),
+    ]);
+  });
+
+  it('looks at nothing when there is no UDP service', async () => {
+    world.apply(service('web', '10.96.0.10', {}, 'TCP'), slice('web', { '10.0.0.1': {} }, 'TCP'));
+    await world.settle();
+    expect(world.conntrack.sweeps).toEqual([]);
+    await world.reconciler.settled();
+  });
+});
+
+describe('after a change', () => {
+  const nodePort = { ports: [{ name: '', protocol: 'UDP' as const, port: 53, nodePort: 30053 }] };
+  const external = { externalIPs: [{ family: 'IPv4' as const, text: '203.0.113.5' }] };
+
+  beforeEach(() =>
+    world.begin(
+      service('dns', '10.96.0.10', { ...nodePort, ...external }),
+      slice('dns', { '10.0.0.1': {}, '10.0.0.2': {} }),
+      service('log', '10.96.0.20'),
+      slice('log', { '10.0.0.3': {} }),
+      service('web', '10.96.0.30', {}, 'TCP'),
+      slice('web', { '10.0.0.1': {} }, 'TCP'),
+    ),
+  );
+
+  it('moves flows off an endpoint that is gone, through every frontend, and asks only for what changed', async () => {
+    for (const endpoint of ['10.0.0.1:5353', '10.0.0.2:5353']) {
+      world.track('10.96.0.10', 53, endpoint);
+      world.track('203.0.113.5', 53, endpoint);
+      world.track(nodeIP, 30053, endpoint);
+    }
+    world.apply(slice('dns', { '10.0.0.2': {} }));
+    await world.settle();
+    expect(world.tracked).toEqual([
+      '10.96.0.10:53 10.0.0.2:5353',
+      '203.0.113.5:53 10.0.0.2:5353',
+      `${nodeIP}:30053 10.0.0.2:5353`,
+    ]);
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([{ port: 53 }, { port: 30053 }]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([['IPv4', { seconds: 0, deleted: 3 }]]);
+  });
+
+  it.each<[string, Conditions, boolean]>([
+    ['serves while it terminates', { ready: false, serving: true, terminating: true }, true],
+    ['is taken as ready though it does not serve', { ready: true, serving: false }, true],
+    ['does not serve', { ready: false, serving: false }, false],
+  ])('an endpoint that %s: its flows stay or go', async (_, conditions, stays) => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.apply(slice('dns', { '10.0.0.1': conditions, '10.0.0.2': {} }));
+    await world.settle();
+    expect(world.tracked).toHaveLength(stays ? 1 : 0);
+  });
+
+  it.each<[string, () => void]>([
+    ['scaled to zero', () => world.apply(slice('dns', {}))],
+    ['deleted', () => world.remove('dns')],
+    ['moved to another cluster IP, port and no node port', () => world.apply(service('dns', '10.96.0.11'))],
+  ])('a service that is %s loses its flows', async (_, change) => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.track('203.0.113.5', 53, '10.0.0.2:5353');
+    world.track(nodeIP, 30053, '10.0.0.2:5353');
+    world.track('10.96.0.20', 53, '10.0.0.3:5353');
+    change();
+    await world.settle();
+    expect(world.tracked).toEqual(['10.96.0.20:53 10.0.0.3:5353']);
+  });
+
+  it('removes only what a frontend had that is gone', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.track('203.0.113.5', 53, '10.0.0.1:5353');
+    world.track('203.0.113.5', 53, '203.0.113.5:53');
+    world.track('198.51.100.7', 30053, '198.51.100.7:30053');
+    world.apply(service('dns', '10.96.0.10'));
+    await world.settle();
+    expect(world.tracked).toEqual([
+      '10.96.0.10:53 10.0.0.1:5353',
+      '203.0.113.5:53 203.0.113.5:53',
+      '198.51.100.7:30053 198.51.100.7:30053',
+    ]);
+  });
+
+  it('does nothing when endpoints only come, and for other protocols', async () => {
+    world.apply(slice('dns', { '10.0.0.1': {}, '10.0.0.2': {}, '10.0.0.5': {} }), slice('web', {}, 'TCP'));
+    await world.settle();
+    expect(world.conntrack.sweeps).toEqual([]);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([]);
+  });
+
+  it('is quiet when nothing is stale', async () => {
+    world.apply(slice('dns', { '10.0.0.2': {} }));
+    await world.settle();
+    expect(world.conntrack.sweeps).not.toEqual([]);
+    expect(world.logger.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
+  });
+
+  it('leaves alone what could not be programmed, until it is', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.refused.add('default/dns/udp/');
+    world.apply(slice('dns', { '10.0.0.2': {} }));
+    await world.settle();
+    expect(world.tracked).toHaveLength(1);
+    world.refused.clear();
+    world.pending.serviceChanged('default/dns');
+    await world.settle();
+    expect(world.tracked).toEqual([]);
+  });
+
+  it('learns after a failed sync what went with it', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.broken = true;
+    world.remove('dns');
+    await expect(world.sync()).rejects.toThrow('out of sorts');
+    await world.clock.advanceAsync(0);
+    expect(world.tracked).toHaveLength(1);
+    world.broken = false;
+    world.pending.everyServiceChanged();
+    await world.settle();
+    expect(world.tracked).toEqual([]);
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([{ port: 53 }, { port: 30053 }]);
+  });
+
+  it('looks at everything after a repair of the rules', async () => {
+    world.track('10.96.0.10', 53, '10.96.0.10:53');
+    await world.verify();
+    await world.clock.advanceAsync(0);
+    expect(world.conntrack.sweeps).toEqual([]);
+    world.repairs = 3;
+    await world.verify();
+    await world.clock.advanceAsync(0);
+    expect(world.tracked).toEqual([]);
+    expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
+  });
+
+  it('follows the addresses that take node ports', async () => {
+    world.nodePortIPs = ['192.0.2.11', '192.0.2.12'];
+    await world.settle();
+    world.track('192.0.2.11', 30053, '10.0.0.1:5353');
+    world.track('192.0.2.12', 30053, '10.0.0.1:5353');
+    world.track('192.0.2.13', 30053, '192.0.2.13:30053');
+    world.nodePortIPs = ['192.0.2.11', '192.0.2.13'];
+    await world.sync();
+    await world.clock.advanceAsync(1000);
+    expect(world.tracked).toEqual(['192.0.2.11:30053 10.0.0.1:5353']);
+  });
+});
+
+describe('when and how often', () => {
+  beforeEach(() =>
+    world.begin(
+      service('dns', '10.96.0.10'),
+      slice('dns', { '10.0.0.1': {}, '10.0.0.2': {}, '10.0.0.3': {} }),
+    ),
+  );
+
+  it('does not hold up syncs, and settles in one more run what comes while it runs', async () => {
+    let open!: () => void;
+    world.conntrack.gate = new Promise((resolve) => (open = resolve));
+    for (const endpoint of ['10.0.0.1', '10.0.0.2', '10.0.0.3'])
+      world.track('10.96.0.10', 53, `${endpoint}:5353`);
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    await world.settle();
+    world.apply(slice('dns', {}));
+    await world.settle();
+    expect(world.conntrack.sweeps).toHaveLength(1);
+    const settled = world.reconciler.settled();
+    open();
+    await world.clock.advanceAsync(1000);
+    await settled;
+    expect(world.conntrack.sweeps).toHaveLength(2);
+    expect(world.tracked).toEqual([]);
+  });
+
+  it('tries again after a failure, later each time, and sooner when something comes', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.conntrack.faults.push({ thrown: new Error('no luck') }, { problem: new Error('interrupted') });
+    world.track('10.96.0.10', 53, '10.0.0.9:5353');
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    await world.reconciler.settled();
+    expect(world.tracked).toHaveLength(2);
+    await world.clock.advanceAsync(999);
+    expect(world.conntrack.sweeps).toHaveLength(1);
+    await world.clock.advanceAsync(1);
+    expect(world.tracked).toEqual([]);
+    expect(world.metrics.of('conntrackReconciled').map(([, outcome]) => outcome)).toMatchObject([
+      { deleted: 0 },
+      { deleted: 2 },
+    ]);
+    await world.clock.advanceAsync(1000);
+    expect(world.conntrack.sweeps).toHaveLength(2);
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    await world.settle();
+    await world.clock.advanceAsync(1000);
+    expect(world.conntrack.sweeps).toHaveLength(3);
+    expect(world.logger.at('warn').map(({ facts }) => facts.attempt)).toEqual([1, 2]);
+    await world.clock.advanceAsync(60_000);
+    expect(world.conntrack.sweeps).toHaveLength(3);
+  });
+
+  it('says once that the table cannot be reached, and is off', async () => {
+    world.conntrack.faults.push({ thrown: new ConntrackUnavailableError('no koffi') });
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    await world.settle();
+    await world.clock.advanceAsync(60_000);
+    await world.reconciler.settled();
+    expect(world.conntrack.sweeps).toHaveLength(1);
+    expect(world.logger.at('warn')).toHaveLength(1);
+    expect(world.metrics.of('conntrackReconciled')).toEqual([]);
+  });
+
+  it('ends what is under way when it is stopped', async () => {
+    let open!: () => void;
+    world.conntrack.gate = new Promise((resolve) => (open = resolve));
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.apply(slice('dns', { '10.0.0.2': {} }));
+    await world.settle();
+    const stopped = world.reconciler.stop();
+    open();
+    await stopped;
+    expect(world.tracked).toHaveLength(1);
+    expect(world.logger.at('warn')).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { clusterObjects, testConfig } from './cluster-objects.js';
+import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
+import { Driver, DriverBundle } from './in-namespace.js';
+import { ProxyProcess } from './proxy-process.js';
+import { Testbed } from './testbed.js';
+import { until } from './until.js';
+
+const wanted = 200_000;
+const entry: EntryToMake = {
+  protocol: 17,
+  source: '100.64.0.1',
+  sourcePort: 1,
+  destination: '172.30.20.40',
+  destinationPort: 53,
+  endpoint: '10.244.1.31',
+  endpointPort: 5353,
+};
+
+let testbed: Testbed;
+let bundle: DriverBundle<ConntrackDriver>;
+let driver: Driver<ConntrackDriver>;
+let proxy: ProxyProcess | undefined;
+
+beforeEach(async () => {
+  testbed = await Testbed.open();
+  bundle = await DriverBundle.make<ConntrackDriver>(new URL('./conntrack/driver.ts', import.meta.url));
+  driver = new Driver(testbed.node.name, bundle.file);
+});
+afterEach(async () => {
+  await driver.close();
+  await proxy?.remove();
+  await testbed.close();
+  await bundle.remove();
+});
+
+function objects(dns: readonly string[], web: readonly string[]): string {
+  const udp = { name: 'dns', protocol: 'UDP', port: 53, targetPort: 5353 } as const;
+  const tcp = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
+  return clusterObjects([
+    { name: 'dns', clusterIP: '172.30.20.40', ports: [udp], endpoints: dns },
+    { name: 'web', clusterIP: '172.30.20.41', ports: [tcp], endpoints: web },
+  ]);
+}
+
+async function metric(name: string): Promise<number> {
+  const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
+  return Number(new RegExp(`^${name}(?:\\{ip_family="IPv4"\\})? (\\S+)$`, 'm').exec(body)?.[1] ?? 0);
+}
+
+it('is walked through in bounded memory, while other services are programmed as ever', async () => {
+  const limit = Number(await readFile('/proc/sys/net/netfilter/nf_conntrack_max', 'utf8'));
+  const count = Math.min(wanted, Math.floor(limit * 0.9));
+  await driver.ask('makeMany', count, entry);
+  proxy = await ProxyProcess.start({
+    host: testbed.node,
+    transport: 'netlink',
+    config: testConfig,
+    objects: objects(['10.244.1.31'], []),
+  });
+  const running = proxy;
+  const ours = 'kubeproxy_conntrack_reconciler_sync_duration_seconds_count';
+  await until('the table was walked through', async () => (await metric(ours)) === 1);
+  expect(await metric('kubeproxy_conntrack_reconciler_deleted_entries_total')).toBe(0);
+
+  const quiet: number[] = [];
+  const busy: number[] = [];
+  const change = async (dns: string, web: number, times: number[]): Promise<void> => {
+    const start = performance.now();
+    await running.change(objects([dns], [`10.244.1.${web}`]));
+    times.push(performance.now() - start);
+  };
+  for (let web = 50; web < 60; web++) await change('10.244.1.31', web, quiet);
+  const memoryBefore = await metric('process_resident_memory_bytes');
+  for (let web = 60; web < 70; web++) await change('10.244.1.32', web, busy);
+  const deleted = 'kubeproxy_conntrack_reconciler_deleted_entries_total';
+  await until('every flow of the endpoint is gone', async () => (await metric(deleted)) === count, 30_000);
+
+  const memory = await metric('process_resident_memory_bytes');
+  expect(memory).toBeLessThan(300 * 2 ** 20);
+  expect(memory - memoryBefore).toBeLessThan(50 * 2 ** 20);
+  expect(median(busy)).toBeLessThan(median(quiet) * 5 + 100);
+}, 120_000);
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[values.length >> 1]!;
+}

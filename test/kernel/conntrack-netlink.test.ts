@@ -1,0 +1,96 @@
+import type { FlowQuery } from '../../src/domain/conntrack/doubts.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
+import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+
+const udp: EntryToMake = {
+  protocol: 17,
+  source: '10.0.0.1',
+  sourcePort: 1000,
+  destination: '10.96.0.10',
+  destinationPort: 53,
+  endpoint: '10.244.1.5',
+  endpointPort: 5353,
+};
+const udp6: EntryToMake = { ...udp, source: 'fd00::1', destination: 'fd00::10', endpoint: 'fd00:0:0:1::5' };
+const answerer = '10.244.1.5:5353';
+
+let bundle: DriverBundle<ConntrackDriver>;
+let namespace: Namespace;
+let driver: Driver<ConntrackDriver>;
+
+beforeAll(async () => {
+  bundle = await DriverBundle.make<ConntrackDriver>(new URL('./conntrack/driver.ts', import.meta.url));
+});
+afterAll(() => bundle.remove());
+beforeEach(async () => {
+  namespace = await Namespace.open('ct');
+  driver = namespace.drive(bundle);
+});
+afterEach(() => namespace.close());
+
+async function left(): Promise<string[]> {
+  const listings = await Promise.all(
+    ['ipv4', 'ipv6'].map((family) => namespace.run(['conntrack', '-L', '-f', family])),
+  );
+  return listings.join('\n').split('\n').filter(Boolean);
+}
+
+it('removes what is picked: of its own family, of UDP only, in every zone', async () => {
+  await driver.ask('make', [
+    udp,
+    { ...udp, zone: 5 },
+    { ...udp, protocol: 6 },
+    { ...udp, sourcePort: 1001, endpoint: '10.244.1.6' },
+    { ...udp, sourcePort: 1002, endpointPort: 53 },
+    udp6,
+  ]);
+  const { examined, deleted, problem } = await driver.ask('sweep', 'IPv4', {}, [answerer]);
+  expect({ examined, deleted, problem }).toEqual({ examined: 4, deleted: 2, problem: undefined });
+  const rest = await left();
+  expect(rest).toHaveLength(4);
+  expect(rest.filter((line) => line.includes('src=10.244.1.5') && line.includes('sport=5353'))).toEqual([
+    expect.stringMatching(/^tcp/),
+  ]);
+});
+
+it('finds IPv6 flows', async () => {
+  await driver.ask('make', [udp6, { ...udp6, sourcePort: 1001, destination: 'fd00::11' }]);
+  const query = { port: 53, address: 'fd00::10' };
+  expect(await driver.ask('sweep', 'IPv6', query, ['[fd00:0:0:1::5]:5353'])).toMatchObject({ deleted: 2 });
+  expect(await left()).toEqual([]);
+});
+
+it('has the kernel deliver only what was asked for', async () => {
+  await driver.ask('make', [
+    udp,
+    { ...udp, sourcePort: 1001, destination: '10.96.0.11' },
+    { ...udp, sourcePort: 1002, destinationPort: 54 },
+    { ...udp, protocol: 6 },
+    udp6,
+    { ...udp6, destinationPort: 54, sourcePort: 1001 },
+  ]);
+  const examined = async (family: IpFamily, query: FlowQuery) =>
+    (await driver.ask('sweep', family, query, [])).examined;
+  expect(await examined('IPv4', {})).toBe(3);
+  expect(await examined('IPv4', { port: 53 })).toBe(2);
+  expect(await examined('IPv4', { port: 53, address: '10.96.0.11' })).toBe(1);
+  expect(await examined('IPv4', { port: 55 })).toBe(0);
+  expect(await examined('IPv6', { port: 53 })).toBe(1);
+});
+
+it('spares a flow that began anew after it was looked at', async () => {
+  const successor = { ...udp, endpoint: '10.244.1.6' };
+  await driver.ask('make', [udp]);
+  expect(await driver.ask('sweepWhileReplaced', udp, successor)).toBe(0);
+  expect(await left()).toEqual([expect.stringContaining('src=10.244.1.6')]);
+});
+
+it('removes tens of thousands in one sweep, in bounded memory, with turns for others', async () => {
+  await driver.ask('makeMany', 40_000, udp);
+  await driver.ask('make', [{ ...udp, sourcePort: 1, endpoint: '10.244.1.6' }]);
+  const { deleted, problem, grownMb } = await driver.ask('sweep', 'IPv4', { port: 53 }, [answerer]);
+  expect({ deleted, problem }).toEqual({ deleted: 40_000, problem: undefined });
+  expect(grownMb).toBeLessThan(30);
+  expect(await left()).toHaveLength(1);
+});

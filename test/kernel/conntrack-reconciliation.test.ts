@@ -1,0 +1,216 @@
+import { clusterObjects, testConfig, type TestService } from './cluster-objects.js';
+import { trackedConnections, type TrackedConnection } from './conntrack.js';
+import type { Host } from './host.js';
+import { ProxyProcess, transportNames } from './proxy-process.js';
+import { Testbed } from './testbed.js';
+import { Backend, OpenConnection, type Frontend } from './traffic.js';
+import { until } from './until.js';
+
+const clusterIP = { dst: '172.30.20.9', port: 81 };
+const nodePort = { dst: '198.51.100.11', port: 30189 };
+/** Also the address of the outside host, so that it answers without a service too. */
+const externalIP = { dst: '198.18.0.50', port: 81 };
+const otherClusterIP = { dst: '172.30.20.10', port: 81 };
+
+describe.each(transportNames)('stale UDP flows, rules written over %s', (transport) => {
+  let testbed: Testbed;
+  let one: Backend;
+  let two: Backend;
+  let proxy: ProxyProcess;
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    one = await Backend.start(testbed, 'b1', '10.244.1.11');
+    two = await Backend.start(testbed, 'b2', '10.244.1.12');
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      transport,
+      config: testConfig,
+      objects: objects([one]),
+    });
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  function objects(backends: readonly Backend[], more: Partial<TestService> = {}): string {
+    const tcp = { name: 'http', protocol: 'TCP', port: 81, targetPort: 8080, nodePort: 30189 } as const;
+    const udp = { ...tcp, name: 'echo', protocol: 'UDP' } as const;
+    const endpoints = backends.map(({ address }) => address);
+    return clusterObjects([
+      {
+        name: 'echo',
+        clusterIP: clusterIP.dst,
+        ports: [tcp, udp],
+        externalIPs: [externalIP.dst],
+        endpoints,
+        ...more,
+      },
+      {
+        name: 'other',
+        clusterIP: otherClusterIP.dst,
+        ports: [{ ...withoutNodePort(udp) }],
+        endpoints: ['10.244.1.11'],
+      },
+    ]);
+  }
+
+  function openUdp(client: Host, to: Frontend): Promise<OpenConnection> {
+    return OpenConnection.open(client, { what: 'udp', ...to });
+  }
+
+  async function flowsTo({ dst, port }: Frontend, proto = 'udp'): Promise<TrackedConnection[]> {
+    const all = await trackedConnections(testbed.node);
+    return all.filter(
+      (flow) => flow.proto === proto && flow.original.dst === dst && flow.original.dport === String(port),
+    );
+  }
+
+  async function allGone(...frontends: readonly Frontend[]): Promise<void> {
+    await until(
+      'the flows are gone',
+      async () => (await Promise.all(frontends.map((frontend) => flowsTo(frontend)))).flat().length === 0,
+      3000,
+    );
+  }
+
+  /** Until the reconciliation that a change sets going has certainly been, seen by a flow that it takes along. */
+  async function reconciledAfter(change: () => Promise<void>): Promise<void> {
+    await change();
+    await until('stale flows were removed', async () => /removed stale UDP flows/.test(proxy.log), 3000);
+  }
+
+  it('moves clients of every frontend to an endpoint that is there', async () => {
+    const sockets = [
+      await openUdp(testbed.pod, clusterIP),
+      await openUdp(testbed.ext, nodePort),
+      await openUdp(testbed.pod, externalIP),
+      await openUdp(testbed.node, clusterIP),
+    ];
+    for (const socket of sockets) expect((await socket.ask()).body).toBe('b1');
+    await proxy.change(objects([two]));
+    for (const socket of sockets) {
+      await until('it moves', async () => (await socket.ask(200)).body === 'b2', 3000);
+    }
+  });
+
+  it('leaves alone what stays right: flows to endpoints that stay, other services, TCP, strangers', async () => {
+    await proxy.change(objects([one, two]));
+    const sockets = await Promise.all(
+      Array.from({ length: 12 }, async () => openUdp(testbed.pod, clusterIP)),
+    );
+    const names = [];
+    for (const socket of sockets) names.push((await socket.ask()).body);
+    expect(new Set(names)).toEqual(new Set(['b1', 'b2']));
+    const other = await openUdp(testbed.pod, otherClusterIP);
+    await other.ask();
+    const http = await OpenConnection.open(testbed.pod, { what: 'http', ...clusterIP });
+    const { body: holder } = await http.ask();
+    // A host outside, on the number of the node port.
+    const stranger = { dst: '198.18.0.50', port: nodePort.port };
+    await testbed.ext.ask('serve', { name: 'stranger', port: nodePort.port });
+    const outside = await openUdp(testbed.pod, stranger);
+    expect((await outside.ask()).body).toBe('stranger');
+    const key = ({ original, reply }: TrackedConnection) => `${original.sport} ${reply.src}`;
+    const before = (await flowsTo(clusterIP)).map(key).filter((text) => text.endsWith(two.address));
+
+    await reconciledAfter(() => proxy.change(objects([two])));
+
+    await until(
+      'the flows of the first are gone',
+      async () => (await flowsTo(clusterIP)).every(({ reply }) => reply.src === two.address),
+      3000,
+    );
+    expect((await flowsTo(clusterIP)).map(key).sort()).toEqual(before.sort());
+    expect(await flowsTo(otherClusterIP)).toHaveLength(1);
+    expect(await flowsTo(stranger)).toHaveLength(1);
+    expect(await flowsTo(clusterIP, 'tcp')).not.toEqual([]);
+    expect(await http.ask()).toMatchObject({ body: holder, connections: 1 });
+  });
+
+  it('refuses clients of a service that is scaled to zero, and serves them again', async () => {
+    const sockets = [await openUdp(testbed.pod, clusterIP), await openUdp(testbed.ext, nodePort)];
+    for (const socket of sockets) await socket.ask();
+    await proxy.change(objects([]));
+    await allGone(clusterIP, nodePort);
+    for (const socket of sockets) await expect(socket.ask()).rejects.toThrow(/ECONNREFUSED/);
+    await proxy.change(objects([two]));
+    for (const socket of sockets) expect((await socket.ask()).body).toBe('b2');
+  });
+
+  it('forgets the flows of a service that is deleted, and of no other', async () => {
+    const other = await openUdp(testbed.pod, otherClusterIP);
+    await other.ask();
+    for (const frontend of [clusterIP, nodePort, externalIP])
+      await (await openUdp(testbed.pod, frontend)).ask();
+    await proxy.change(
+      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [], externalIPs: [] }),
+    );
+    await allGone(clusterIP, nodePort, externalIP);
+    expect(await flowsTo(otherClusterIP)).toHaveLength(1);
+  });
+
+  it('forgets the flows of a frontend that is removed, and keeps those of the others', async () => {
+    for (const frontend of [clusterIP, nodePort, externalIP])
+      await (await openUdp(testbed.pod, frontend)).ask();
+    const udp = { name: 'echo', protocol: 'UDP', port: 81, targetPort: 8080, nodePort: 30190 } as const;
+    await proxy.change(objects([one], { ports: [udp], externalIPs: [] }));
+    await allGone(nodePort, externalIP);
+    expect(await flowsTo(clusterIP)).toHaveLength(1);
+    await proxy.change(objects([one], { ports: [{ ...udp, port: 82 }], externalIPs: [] }));
+    await allGone(clusterIP);
+  });
+
+  it('translates a client that was there before the service', async () => {
+    await proxy.change(objects([one], { externalIPs: [] }));
+    await testbed.ext.ask('serve', { name: 'outside', port: externalIP.port });
+    const socket = await openUdp(testbed.pod, externalIP);
+    expect((await socket.ask()).body).toBe('outside');
+    await proxy.change(objects([one]));
+    await until('it is translated', async () => (await socket.ask(200)).body === 'b1', 3000);
+  });
+
+  it('at a restart removes what went stale meanwhile, and nothing that is right', async () => {
+    await proxy.change(objects([one, two]));
+    const sockets = await Promise.all(
+      Array.from({ length: 12 }, async () => openUdp(testbed.pod, clusterIP)),
+    );
+    for (const socket of sockets) await socket.ask();
+    const before = await flowsTo(clusterIP);
+    await proxy.stop();
+    await proxy.place(objects([two]));
+    expect(await flowsTo(clusterIP)).toEqual(before);
+    await proxy.startAgain();
+    const right = before.filter(({ reply }) => reply.src === two.address);
+    expect(right.length).toBeGreaterThan(0);
+    await until(
+      'only right flows are left',
+      async () => (await flowsTo(clusterIP)).length === right.length,
+      3000,
+    );
+    const byPort = (one: TrackedConnection, other: TrackedConnection) =>
+      Number(one.original.sport) - Number(other.original.sport);
+    expect((await flowsTo(clusterIP)).sort(byPort)).toEqual([...right].sort(byPort));
+  });
+
+  it('is done before --once ends', async () => {
+    await (await openUdp(testbed.pod, clusterIP)).ask();
+    await proxy.stop();
+    await proxy.place(objects([two]));
+    await proxy.once();
+    expect(await flowsTo(clusterIP)).toEqual([]);
+  });
+
+  it('counts what it removes', async () => {
+    await (await openUdp(testbed.pod, clusterIP)).ask();
+    await reconciledAfter(() => proxy.change(objects([two])));
+    const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
+    expect(body).toContain('kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"} 1\n');
+    expect(body).toMatch(/conntrack_reconciler_sync_duration_seconds_count\{ip_family="IPv4"\} [12]\n/);
+  });
+});
+
+function withoutNodePort<Port extends { readonly nodePort?: number }>({ nodePort: _, ...port }: Port) {
+  return port;
+}
