@@ -66,7 +66,7 @@ describe.each(transportNames)(`poisoned services among ${count}, over %s`, (tran
 
   /** Waits until the kernel has exactly these endpoints and the proxy is at rest. */
   async function programmed(expected: readonly string[]): Promise<void> {
-    await until('the kernel has these endpoints', async () => {
+    await until('the kernel has these endpoints, and the proxy is at rest', async () => {
       expect(await endpoints()).toEqual([...expected].sort());
       return proxy.ask('settled');
     });
@@ -127,6 +127,18 @@ describe.each(transportNames)(`poisoned services among ${count}, over %s`, (tran
     await programmed(numbers.map((number) => element(number, 2)));
     expect(await failed()).toEqual([]);
     expect(await proxy.ask('status', keyOf(bad[0]!))).toMatchObject({ state: 'programmed' });
+    expect(contentsOf(await readTable(node))).toEqual(await asIfNothingHadBeen(2));
+  });
+
+  it('are found though nothing tells which they are', async () => {
+    await poison();
+    await proxy.ask('start', transport, [testNode, testServiceCidr, ...objects(1)] as never, true);
+    await programmed(others.map((number) => element(number, 1)));
+    expect(await failed()).toEqual(bad.map(keyOf));
+    await apply(...objects(2));
+    await programmed(others.map((number) => element(number, 2)));
+    await proxy.ask('heal');
+    await programmed(numbers.map((number) => element(number, 2)));
     expect(contentsOf(await readTable(node))).toEqual(await asIfNothingHadBeen(2));
   });
 

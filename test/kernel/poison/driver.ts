@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { ScriptedSource } from '../../../src/adapters/fakes/scripted-source.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
@@ -41,6 +42,20 @@ const poisoned = new Map<string, Poison>();
 let container: ReturnType<typeof composeProxy>;
 let proxy: Proxy | undefined;
 
+/** The transport, but it never says which operation it was that the kernel refused. */
+function withoutPlaces(transport: NftTransport): NftTransport {
+  const commit = transport.commit.bind(transport);
+  transport.commit = (family, operations) =>
+    commit(family, operations).catch((error: unknown) => {
+      if (!(error instanceof NftCommitError)) throw error;
+      throw new NftCommitError(
+        family,
+        error.failures.map(({ reason }) => ({ reason })),
+      );
+    });
+  return transport;
+}
+
 function compile(entry: ForwardingEntry): Fragment {
   const fragment = compileNftables(entry);
   const poison = poisoned.get(entry.key);
@@ -50,12 +65,13 @@ function compile(entry: ForwardingEntry): Fragment {
 }
 
 const handlers = {
-  async start(transportName: TransportName, objects: readonly RawObject[]): Promise<void> {
+  async start(transportName: TransportName, objects: readonly RawObject[], blind = false): Promise<void> {
     const commandLine = parseCommandLine(
       [...['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16']],
       { readFile: () => '', hostname: () => 'node1' },
     );
-    const transport = await openNftTransport(transportName, logger);
+    const opened = await openNftTransport(transportName, logger);
+    const transport = blind ? withoutPlaces(opened) : opened;
     container = composeProxy(commandLine, ['IPv4'], transport, logger);
     container.rebind(CLUSTER_SOURCE).toConstantValue(source);
     container
