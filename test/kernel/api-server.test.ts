@@ -107,6 +107,8 @@ async function appliedEvents(): Promise<number> {
 
 const listing = (where: Host | Namespace, family: string): Promise<string> =>
   where.run(['nft', 'list', 'table', family, 'kube-proxy']);
+/** Whether the ServiceCIDR has its rule. */
+const rangeShown = async (): Promise<boolean> => (await listing(node, 'ip')).includes('172.30.0.0/16');
 
 describe('what the API server has', () => {
   it('is in the kernel, service by service, though it comes in pages', async () => {
@@ -196,6 +198,28 @@ describe('what the API server has', () => {
   );
 });
 
+it('is read as Endpoints where the cluster is too old for slices', async () => {
+  await api.ask('lack', '/apis/discovery.k8s.io');
+  await api.ask('lack', '/apis/networking.k8s.io');
+  const [web] = serviceObjects(service(1));
+  const endpointsOf = (...numbers: readonly number[]): object => ({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'web-1' },
+    subsets: [
+      {
+        addresses: numbers.map((number) => ({ ip: endpointIP(number) })),
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      },
+    ],
+  });
+  await put([testNode, web, endpointsOf(1)]);
+  await start();
+  await programmed(service(1, [1]));
+  await put([endpointsOf(1, 2)]);
+  await programmed(service(1, [1, 2]));
+});
+
 describe('a server that is not there', () => {
   it('at the start: nothing is written before the first lists, then everything', async () => {
     await put(cluster(service(1), service(2)));
@@ -227,6 +251,7 @@ describe('a server that is not there', () => {
     await put(cluster(service(1), service(2)));
     await start('-v', '2');
     await programmed(service(1), service(2));
+    await until('the service range has come too', rangeShown);
     const before = contentsOf(await readTable(node));
     await api.ask('close');
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
@@ -238,6 +263,16 @@ describe('a server that is not there', () => {
     await api.ask('open');
     await programmed(service(1));
   });
+});
+
+it('a server that does not answer does not keep it from ending by a signal', async () => {
+  await api.ask('delay', 60_000);
+  await start();
+  await until('the lists are asked for', async () => (await api.ask('requests')).length >= 4);
+  const before = Date.now();
+  expect(await proxy!.stop()).toMatchObject({ exitCode: 0 });
+  expect(Date.now() - before).toBeLessThan(2000);
+  expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
 });
 
 describe('the objects around services', () => {
@@ -279,10 +314,9 @@ describe('the objects around services', () => {
     await programmed(service(1));
     expect(await listing(node, 'ip')).not.toContain('172.30.0.0/16');
     await put([testServiceCidr]);
-    const shown = async (): Promise<boolean> => (await listing(node, 'ip')).includes('172.30.0.0/16');
-    await until('the range is in the rules', shown);
+    await until('the range is in the rules', rangeShown);
     await api.ask('remove', 'networking.k8s.io/v1', 'ServiceCIDR', 'kubernetes');
-    await until('the range is gone', async () => !(await shown()));
+    await until('the range is gone', async () => !(await rangeShown()));
   });
 });
 

@@ -25,6 +25,10 @@ const handlers = {
     for (const name of names) api.remove(apiVersion, kind, { name });
   },
   fail: (failure: Failure): void => api.faults.fail(failure),
+  /** Milliseconds before each answer. */
+  delay: (milliseconds: number): void => void (api.faults.delay = milliseconds),
+  /** This cluster does not have a collection. */
+  lack: (collection: string): void => void api.missing.add(collection),
   clearFaults: (): void => api.faults.clear(),
   disconnectWatches: (): void => api.disconnectWatches(),
   endWatches: (): void => api.endWatches(),
@@ -38,4 +42,6 @@ export type StandInDriver = typeof handlers;
 await serve(handlers, async () => {
   await api.close();
   await rm(dirname(kubeconfig), { recursive: true, force: true });
+  // Answers that are still delayed are not waited for.
+  process.exit(0);
 });
