@@ -13,7 +13,7 @@ import {
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../../../src/bootstrap/identifiers.js';
-import { openNftTransport } from '../../../src/bootstrap/nft-transport.js';
+import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
@@ -70,9 +70,9 @@ const handlers = {
       [...['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16']],
       { readFile: () => '', hostname: () => 'node1' },
     );
-    const opened = await openNftTransport(transportName, logger);
-    const transport = blind ? withoutPlaces(opened) : opened;
-    container = composeProxy(commandLine, ['IPv4'], transport, logger);
+    const transports = await openNftTransports(transportName, logger);
+    const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
+    container = composeProxy(commandLine, ['IPv4'], transports, logger);
     container.rebind(CLUSTER_SOURCE).toConstantValue(source);
     container
       .rebind(BACKENDS)
