@@ -33,6 +33,10 @@ export class LazyKubernetesSource implements ClusterSource {
     await this.source.start(sink, signal);
   }
 
+  get problems(): readonly string[] {
+    return this.source?.problems ?? [];
+  }
+
   async stop(): Promise<void> {
     await this.source?.stop();
   }

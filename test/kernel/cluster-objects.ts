@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { ApiObject } from '../stand-in/object-store.js';
 
 /** A service for a test; the rest of the object is filled in. */
 export interface TestService {
@@ -29,12 +30,18 @@ export const testConfig = stringify({
 
 /** The whole state of a cluster with these services, in YAML: the test bed's node, the service network, services, slices. */
 export function clusterObjects(services: readonly TestService[]): string {
-  return [node, serviceCidr, ...services.flatMap((service) => [serviceOf(service), sliceOf(service)])]
+  return [testNode, testServiceCidr, ...services.flatMap(serviceObjects)]
     .map((object) => stringify(object))
     .join('---\n');
 }
 
-const node = {
+/** A service as its two objects: Service and EndpointSlice. */
+export function serviceObjects(service: TestService): [ApiObject, ApiObject] {
+  return [serviceOf(service), sliceOf(service)];
+}
+
+/** The test bed's node. */
+export const testNode = {
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name: 'node1', labels: { 'kubernetes.io/hostname': 'node1' } },
@@ -42,14 +49,15 @@ const node = {
   status: { addresses: [{ type: 'InternalIP', address: '198.51.100.11' }] },
 };
 
-const serviceCidr = {
+/** The service network. */
+export const testServiceCidr = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'ServiceCIDR',
   metadata: { name: 'kubernetes' },
   spec: { cidrs: ['172.30.0.0/16'] },
 };
 
-function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: TestService): object {
+function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: TestService): ApiObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -72,7 +80,7 @@ function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: Tes
   };
 }
 
-function sliceOf({ name, ports, endpoints }: TestService): object {
+function sliceOf({ name, ports, endpoints }: TestService): ApiObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',

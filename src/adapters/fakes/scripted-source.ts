@@ -15,6 +15,7 @@ export class ScriptedSource implements ClusterSource {
   private readonly script: ((sink: ObjectSink) => void)[] = [];
   private sink: ObjectSink | undefined;
   private stopped = false;
+  readonly problems: readonly string[] = [];
 
   /** With an error given, `start` rejects with it. */
   constructor(private readonly startError?: Error) {}

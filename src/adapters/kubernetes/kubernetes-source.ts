@@ -30,6 +30,8 @@ export class KubernetesSource implements ClusterSource {
   private readonly running = new Map<ResourceKind, Running>();
   private readonly timings: ReflectorTimings;
   private stopped = false;
+  /** What comes from the API server is whole; what it fails to give is waited for. */
+  readonly problems: readonly string[] = [];
 
   constructor(
     private readonly client: ApiClient,

@@ -7,12 +7,19 @@ import { locateObjects } from './manifest-text.js';
 /** Of many things of one sort in a file, so many are named; the rest is counted. */
 const SHOWN = 10;
 
-/** Says what is wrong with manifest files: once for each state of a file, not at every look. */
+/** Says what is wrong with manifest files: once for each state of a file, not at every look. Knows what is wrong now. */
 export class ManifestReport {
   private readonly unreadFiles = new Map<string, string>();
+  private readonly fileProblems = new Map<string, readonly string[]>();
   private unlistedFolders = new Map<string, string>();
 
   constructor(private readonly logger: Logger) {}
+
+  /** What is left out at present, each with its place and the reason. */
+  get problems(): readonly string[] {
+    const folders = [...this.unlistedFolders].map(([path, problem]) => `${path}: ${problem}`);
+    return [...folders, ...[...this.fileProblems.values()].flat()];
+  }
 
   /** Whether the last attempt to read the file failed. */
   unread(file: string): boolean {
@@ -22,12 +29,14 @@ export class ManifestReport {
   unreadable(file: string, error: Error): void {
     if (this.unreadFiles.get(file) === error.message) return;
     this.unreadFiles.set(file, error.message);
+    this.fileProblems.set(file, [`${file}: ${error.message}`]);
     this.logger.error({ file, error: error.message }, 'cannot read the manifest; what it held before stays');
   }
 
   /** The file is gone: nothing is remembered of it. */
   forget(file: string): void {
     this.unreadFiles.delete(file);
+    this.fileProblems.delete(file);
   }
 
   folders(unlisted: readonly UnlistedFolder[]): void {
@@ -43,6 +52,7 @@ export class ManifestReport {
 
   syntax(file: string, error: ManifestSyntaxError, held: boolean): void {
     this.unreadFiles.delete(file);
+    this.fileProblems.set(file, [`${error.place(file)}: ${error.message}`]);
     const facts = { file: error.place(file), error: error.message };
     this.logger.error(
       facts,
@@ -52,6 +62,7 @@ export class ManifestReport {
 
   contents(file: string, text: string, { issues, ignored }: ManifestContents): void {
     this.unreadFiles.delete(file);
+    this.fileProblems.delete(file);
     if (ignored.size > 0) {
       this.logger.debug(
         { file, kinds: Object.fromEntries(ignored) },
@@ -60,9 +71,15 @@ export class ManifestReport {
     }
     if (issues.length === 0) return;
     const lines = locateObjects(text);
-    for (const { place, problem } of issues.slice(0, SHOWN)) {
+    const located = issues.map(({ place, problem }) => {
       const line = lines.get(place);
-      const where = line === undefined ? file : `${file}:${line}`;
+      return { where: line === undefined ? file : `${file}:${line}`, place, problem };
+    });
+    this.fileProblems.set(
+      file,
+      located.map(({ where, place, problem }) => `${where}: ${place}: ${problem}`),
+    );
+    for (const { where, place, problem } of located.slice(0, SHOWN)) {
       this.logger.error({ file: where, object: place, problem }, 'object in manifest left out');
     }
     if (issues.length > SHOWN) {

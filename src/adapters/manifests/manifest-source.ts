@@ -25,9 +25,16 @@ const POLL_SHARE = 0.02;
  */
 export class ManifestSource implements ClusterSource {
   private readonly stopping = new AbortController();
+  private readonly report: ManifestReport;
   private work: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: ManifestSourceOptions) {}
+  constructor(private readonly options: ManifestSourceOptions) {
+    this.report = new ManifestReport(options.logger);
+  }
+
+  get problems(): readonly string[] {
+    return this.report.problems;
+  }
 
   /** Rejects with ManifestPathError when a path does not exist. */
   async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
@@ -45,7 +52,7 @@ export class ManifestSource implements ClusterSource {
 
   private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const { watch = true, logger } = this.options;
-    const reader = new ManifestReader(files, sink, new ManifestReport(logger));
+    const reader = new ManifestReader(files, sink, this.report);
     // Watched before the first look, so that no change falls between the two.
     const changes = watch
       ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)

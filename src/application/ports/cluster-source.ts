@@ -27,4 +27,6 @@ export interface ObjectSink {
 export interface ClusterSource {
   start(sink: ObjectSink, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
+  /** What cannot be read at present and is therefore left out, each with its place and the reason, for people. */
+  readonly problems: readonly string[];
 }

@@ -1,7 +1,13 @@
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { CONNTRACK_RECONCILERS, OBJECT_REPORTS, SERVICE_STATUSES, SYNC_LOOPS } from '../identifiers.js';
+import {
+  CLUSTER_SOURCE,
+  CONNTRACK_RECONCILERS,
+  OBJECT_REPORTS,
+  SERVICE_STATUSES,
+  SYNC_LOOPS,
+} from '../identifiers.js';
 import { checkKernel } from '../kernel-check.js';
 import { openNftTransports } from '../nft-transport.js';
 import { composeProxy, Proxy } from '../proxy.js';
@@ -32,6 +38,7 @@ export async function once(commandLine: CommandLine, logger: Logger): Promise<nu
       ...outcomes.flatMap((error) => error ?? []),
       ...failures,
       ...container.get(OBJECT_REPORTS).rejected,
+      ...container.get(CLUSTER_SOURCE).problems,
     ];
     for (const reason of reasons) process.stderr.write(`not programmed: ${reason}\n`);
     return reasons.length === 0 ? 0 : 1;

@@ -32,7 +32,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
     .inSingletonScope();
   bind(CLUSTER_EVENTS)
     .toDynamicValue((context) => {
-      const { nodeName } = context.get(COMMAND_LINE);
+      const { nodeName, once, command } = context.get(COMMAND_LINE);
       const state = context.get(CLUSTER_STATE);
       const reports = context.get(OBJECT_REPORTS);
       const observer = context.get(SYNC_OBSERVER);
@@ -51,7 +51,10 @@ export const clusterModule = new ContainerModule(({ bind }) => {
           ),
           ServiceCIDR: new OnServiceCidr(state, families, reports),
         },
-        ['Service', 'EndpointSlice', 'Node'],
+        // What runs on follows late service ranges; what looks only once must wait for them.
+        once || command === 'plan'
+          ? ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR']
+          : ['Service', 'EndpointSlice', 'Node'],
         () => loops.forEach((loop) => loop.initialised()),
       );
     })

@@ -360,3 +360,25 @@ describe('stop', () => {
     expect(watches()).toBe(before);
   });
 });
+
+describe('what is left out', () => {
+  it('is known as long as it lasts, with place and reason', async () => {
+    write('a.yaml', json(service('web')));
+    write('broken.yaml', 'kind: Service\nmetadata: {name: [web\n\tspec: }\n');
+    write('nameless.yaml', 'apiVersion: v1\nkind: Service\nmetadata: {}\n');
+    fs.symlinkSync('loop.yaml', at('loop.yaml'));
+    const source = await synced();
+    const placed = (name: string): string | undefined =>
+      source.problems.find((problem) => problem.startsWith(at(name)));
+    expect(source.problems).toHaveLength(3);
+    expect(placed('broken.yaml')).toMatch(/broken\.yaml:\d+:\d+: ./);
+    expect(placed('nameless.yaml')).toMatch(/nameless\.yaml:1: ./);
+    expect(placed('loop.yaml')).toMatch(/loop\.yaml: ELOOP/);
+
+    write('broken.yaml', json(service('mended')));
+    fs.rmSync(at('nameless.yaml'));
+    fs.rmSync(at('loop.yaml'));
+    await until(() => source.problems.length === 0, 'nothing is left out');
+    expect(address('mended')).toBe('10.0.0.1');
+  });
+});

@@ -134,6 +134,7 @@ describe('a frontend that two services claim', () => {
     sourceRangesCoverNode: false,
     healthCheckNodePort: 0,
     externallyReachable: false,
+    flowKeepers: [],
     knownEndpoints: 0,
   });
 

@@ -58,6 +58,7 @@ const cart: ForwardingEntry = {
   sourceRangesCoverNode: false,
   healthCheckNodePort: 0,
   externallyReachable: false,
+  flowKeepers: [],
   knownEndpoints: 2,
 };
 

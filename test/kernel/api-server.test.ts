@@ -1,0 +1,369 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
+import { Command } from './command.js';
+import { Host } from './host.js';
+import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { contentsOf, readTable } from './ruleset.js';
+import type { StandInDriver } from './stand-in/driver.js';
+import { until } from './until.js';
+
+/** Addresses that the proxy answers on. */
+const health = 'http://127.0.0.1:10256';
+const metrics = 'http://127.0.0.1:10249';
+const SLICES = 'discovery.k8s.io/v1';
+
+let bundle: DriverBundle<StandInDriver>;
+let namespace: Namespace;
+let node: Host;
+let api: Driver<StandInDriver>;
+let kubeconfig: string;
+let proxy: Command | undefined;
+
+beforeAll(async () => {
+  bundle = await DriverBundle.make<StandInDriver>(new URL('./stand-in/driver.ts', import.meta.url));
+});
+afterAll(() => bundle.remove());
+beforeEach(async () => {
+  proxy = undefined;
+  namespace = await Namespace.open('api');
+  node = new Host(namespace.name);
+  api = namespace.drive(bundle);
+  kubeconfig = await api.ask('kubeconfig');
+});
+afterEach(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await node.killAgent();
+  await namespace.close();
+});
+
+/** A service of one TCP port; its address follows from its number, its endpoints are listed by number. */
+function service(number: number, endpoints: readonly number[] = [number]): TestService {
+  return {
+    name: `web-${number}`,
+    clusterIP: clusterIP(number),
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+    endpoints: endpoints.map(endpointIP),
+  };
+}
+
+const clusterIP = (number: number): string => `172.30.${number >> 8}.${number & 255}`;
+const endpointIP = (number: number): string => `10.244.${number >> 8}.${number & 255}`;
+const cluster = (...services: readonly TestService[]): object[] => [
+  testNode,
+  testServiceCidr,
+  ...services.flatMap(serviceObjects),
+];
+const put = (objects: readonly object[]): Promise<void> => api.ask('put', objects as never);
+const flags = (...more: readonly string[]): string[] => [
+  ...['--kubeconfig', kubeconfig, '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+  ...more,
+];
+
+async function start(...more: readonly string[]): Promise<Command> {
+  return (proxy = await Command.start(node, flags('--logging-format', 'json', ...more)));
+}
+
+/** The endpoints in the kernel by cluster IP; undefined without a table. */
+async function endpoints(): Promise<Record<string, string[]> | undefined> {
+  const map = (await readTable(node)).get('map endpoints');
+  if (!map) return undefined;
+  const byAddress: Record<string, string[]> = {};
+  for (const element of map.elements) {
+    const [, address, endpoint] = /^(\S+) \. tcp \. 80 \. \S+ : (\S+) \. 8080$/.exec(element) ?? [];
+    if (!address) throw new Error(`unexpected element ${element}`);
+    (byAddress[address] ??= []).push(endpoint!);
+  }
+  for (const list of Object.values(byAddress)) list.sort();
+  return byAddress;
+}
+
+function expectedEndpoints(...services: readonly TestService[]): Record<string, string[]> {
+  return Object.fromEntries(services.map((each) => [each.clusterIP, [...each.endpoints].sort()]));
+}
+
+/** Waits until the kernel serves exactly these services. */
+async function programmed(...services: readonly TestService[]): Promise<void> {
+  const expected = expectedEndpoints(...services);
+  await until(
+    'the kernel serves these services',
+    async () => {
+      if (proxy && !proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+      expect(await endpoints()).toEqual(expected);
+      return true;
+    },
+    8_000,
+  );
+}
+
+async function status(url: string): Promise<number> {
+  return (await node.get(url)).status;
+}
+
+async function appliedEvents(): Promise<number> {
+  const { body } = await node.get(`${metrics}/debug/sync`);
+  return (JSON.parse(body) as { appliedEvents: number }).appliedEvents;
+}
+
+const listing = (where: Host | Namespace, family: string): Promise<string> =>
+  where.run(['nft', 'list', 'table', family, 'kube-proxy']);
+/** Whether the ServiceCIDR has its rule. */
+const rangeShown = async (): Promise<boolean> => (await listing(node, 'ip')).includes('172.30.0.0/16');
+
+describe('what the API server has', () => {
+  it('is in the kernel, service by service, though it comes in pages', async () => {
+    const services = Array.from({ length: 1200 }, (_, index) =>
+      service(index + 1, [index + 1, index + 2000]),
+    );
+    await put(cluster(...services));
+    await start();
+    await programmed(...services);
+
+    const table = await readTable(node);
+    const ips = services.map((each) => each.clusterIP);
+    expect(table.get('set cluster-ips')!.elements).toEqual([...ips].sort());
+    const frontends = table.get('map service-ips')!.elements.map((element) => element.split(' : ')[0]);
+    expect(frontends).toEqual(
+      services.map(({ name, clusterIP: ip }) => `${ip} . tcp . 80 comment "default/${name}:http"`).sort(),
+    );
+    expect(await status(`${health}/healthz`)).toBe(200);
+    expect(await status(`${health}/livez`)).toBe(200);
+
+    const requests = await api.ask('requests');
+    const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
+    expect(pages).toHaveLength(3);
+    expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
+    expect(new Set(requests.map(({ path }) => path))).toEqual(
+      new Set([
+        '/api/v1/nodes',
+        '/api/v1/services',
+        '/apis/discovery.k8s.io/v1/endpointslices',
+        '/apis/networking.k8s.io/v1/servicecidrs',
+      ]),
+    );
+    expect(requests.map(({ status: code }) => code)).toEqual(requests.map(() => 200));
+    const nodes = requests.filter(({ path }) => path === '/api/v1/nodes');
+    expect(nodes.map(({ query }) => query.fieldSelector)).toEqual(nodes.map(() => 'metadata.name=node1'));
+  });
+
+  it('is followed: additions, changes and removals', async () => {
+    await put(cluster(service(1), service(2)));
+    await start();
+    await programmed(service(1), service(2));
+
+    await put(serviceObjects(service(3)));
+    await programmed(service(1), service(2), service(3));
+
+    await put([serviceObjects(service(2, [7, 8]))[1]]);
+    await programmed(service(1), service(2, [7, 8]), service(3));
+
+    await api.ask('patch', 'v1', 'Service', 'web-1', {
+      spec: { clusterIP: clusterIP(9), clusterIPs: [clusterIP(9)] },
+    });
+    await programmed({ ...service(1), clusterIP: clusterIP(9) }, service(2, [7, 8]), service(3));
+
+    await api.ask('remove', 'v1', 'Service', 'web-1', 'web-3');
+    await api.ask('remove', SLICES, 'EndpointSlice', 'web-1-a', 'web-3-a');
+    await programmed(service(2, [7, 8]));
+    expect((await readTable(node)).get('set cluster-ips')!.elements).toEqual([clusterIP(2)]);
+  });
+
+  it.each([
+    ['is resumed', false],
+    ['is listed anew where the history was forgotten', true],
+  ])(
+    '%s after all watches broke, and what vanished meanwhile vanishes from the kernel',
+    async (_, compacted) => {
+      await put(cluster(service(1), service(2), service(3), service(4)));
+      await start();
+      await programmed(service(1), service(2), service(3), service(4));
+      const watches = async (): Promise<boolean> => (await api.ask('openWatches')) === 4;
+      await until('all watches are open', watches);
+
+      await api.ask('fail', { status: 503, match: 'watch=true' });
+      await api.ask('disconnectWatches');
+      await api.ask('remove', 'v1', 'Service', 'web-1', 'web-2');
+      await api.ask('remove', SLICES, 'EndpointSlice', 'web-1-a', 'web-2-a');
+      await put([...serviceObjects(service(3, [30])), ...serviceObjects(service(5))]);
+      if (compacted) await api.ask('compact');
+      const before = (await api.ask('requests')).length;
+      expect(await endpoints()).toEqual(expectedEndpoints(service(1), service(2), service(3), service(4)));
+      await api.ask('clearFaults');
+
+      await programmed(service(3, [30]), service(4), service(5));
+      const lists = (await api.ask('requests')).slice(before).filter(({ verb }) => verb === 'list');
+      expect(lists.length > 0).toBe(compacted);
+      await until('all watches are open', watches);
+    },
+  );
+});
+
+it('is read as Endpoints where the cluster is too old for slices', async () => {
+  await api.ask('lack', '/apis/discovery.k8s.io');
+  await api.ask('lack', '/apis/networking.k8s.io');
+  const [web] = serviceObjects(service(1));
+  const endpointsOf = (...numbers: readonly number[]): object => ({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'web-1' },
+    subsets: [
+      {
+        addresses: numbers.map((number) => ({ ip: endpointIP(number) })),
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      },
+    ],
+  });
+  await put([testNode, web, endpointsOf(1)]);
+  await start();
+  await programmed(service(1, [1]));
+  await put([endpointsOf(1, 2)]);
+  await programmed(service(1, [1, 2]));
+});
+
+describe('a server that is not there', () => {
+  it('at the start: nothing is written before the first lists, then everything', async () => {
+    await put(cluster(service(1), service(2)));
+    await api.ask('close');
+    await start();
+    await until('the proxy answers', async () => (await status(`${metrics}/proxyMode`)) === 200);
+    await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
+    expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
+    expect(await status(`${health}/healthz`)).toBe(503);
+    expect(await status(`${health}/livez`)).toBe(503);
+
+    await api.ask('open');
+    await programmed(service(1), service(2));
+    expect(await status(`${health}/healthz`)).toBe(200);
+  });
+
+  it('has not listed EndpointSlices: nothing is written, whatever else there is', async () => {
+    await put(cluster(service(1)));
+    await api.ask('fail', { status: 500, match: '/endpointslices' });
+    await start();
+    await until('the other objects have come', async () => (await appliedEvents()) >= 3);
+    await sleep(200);
+    expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
+    await api.ask('clearFaults');
+    await programmed(service(1));
+  });
+
+  it('any more: the rules stay, the proxy stays healthy, and follows when it is back', async () => {
+    await put(cluster(service(1), service(2)));
+    await start('-v', '2');
+    await programmed(service(1), service(2));
+    await until('the service range has come too', rangeShown);
+    const before = contentsOf(await readTable(node));
+    await api.ask('close');
+    await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
+    expect(contentsOf(await readTable(node))).toEqual(before);
+    expect(await status(`${health}/healthz`)).toBe(200);
+
+    await api.ask('remove', 'v1', 'Service', 'web-2');
+    await api.ask('remove', SLICES, 'EndpointSlice', 'web-2-a');
+    await api.ask('open');
+    await programmed(service(1));
+  });
+});
+
+it('a server that does not answer does not keep it from ending by a signal', async () => {
+  await api.ask('delay', 60_000);
+  await start();
+  await until('the lists are asked for', async () => (await api.ask('requests')).length >= 4);
+  const before = Date.now();
+  expect(await proxy!.stop()).toMatchObject({ exitCode: 0 });
+  expect(Date.now() - before).toBeLessThan(2000);
+  expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
+});
+
+describe('the objects around services', () => {
+  it("the own Node's zone decides about hints, and is followed", async () => {
+    const [web, slice] = serviceObjects(service(1, [1, 2]));
+    const hinted = {
+      ...slice,
+      endpoints: ['zone-a', 'zone-b'].map((zone, index) => ({
+        addresses: [endpointIP(index + 1)],
+        conditions: { ready: true },
+        nodeName: 'node2',
+        zone,
+        hints: { forZones: [{ name: zone }] },
+      })),
+    };
+    const inZone = (zone: string): object => ({
+      ...testNode,
+      metadata: { name: 'node1', labels: { 'topology.kubernetes.io/zone': zone } },
+    });
+    await put([inZone('zone-a'), web, hinted]);
+    await start();
+    await programmed(service(1, [1]));
+    await put([inZone('zone-b')]);
+    await programmed(service(1, [2]));
+    await put([inZone('zone-c')]);
+    await programmed(service(1, [1, 2]));
+  });
+
+  it('another Node is not even seen', async () => {
+    await put([...cluster(service(1)), { ...testNode, metadata: { name: 'node2' } }]);
+    await start();
+    await programmed(service(1));
+    expect(await appliedEvents()).toBe(4);
+  });
+
+  it('a ServiceCIDR that arrives late is programmed, and leaves with its object', async () => {
+    await put([testNode, ...serviceObjects(service(1))]);
+    await start();
+    await programmed(service(1));
+    expect(await listing(node, 'ip')).not.toContain('172.30.0.0/16');
+    await put([testServiceCidr]);
+    await until('the range is in the rules', rangeShown);
+    await api.ask('remove', 'networking.k8s.io/v1', 'ServiceCIDR', 'kubernetes');
+    await until('the range is gone', async () => !(await rangeShown()));
+  });
+});
+
+describe('the ways to ask', () => {
+  it('--master counts before the server of the kubeconfig', async () => {
+    await put(cluster(service(1)));
+    const url = await api.ask('url');
+    const text = await readFile(kubeconfig, 'utf8');
+    await writeFile(kubeconfig, text.replace(url, 'https://127.0.0.1:1'));
+    const wrong = await Command.start(node, flags());
+    await until('the wrong address is told', () => Promise.resolve(wrong.log.includes('127.0.0.1:1')));
+    await wrong.stop();
+    await start('--master', url);
+    await programmed(service(1));
+  });
+
+  it('plan prints what --once programs, and touches nothing', async () => {
+    await put(cluster(service(1), service(2, [2, 3, 4]), service(3, [])));
+    const planned = await Command.run(node, ['plan', ...flags()]);
+    expect(planned).toMatchObject({ exitCode: 0 });
+    expect(await namespace.run(['nft', 'list', 'ruleset'])).toBe('');
+
+    const once = await Command.run(node, flags('--once'));
+    expect(once).toMatchObject({ exitCode: 0, stdout: '' });
+    const written = contentsOf(await readTable(node));
+    expect(await endpoints()).toEqual(expectedEndpoints(service(1), service(2, [2, 3, 4])));
+    expect(JSON.stringify(written)).toContain('172.30.0.0/16');
+
+    await namespace.run(['nft', 'flush', 'ruleset']);
+    await namespace.run(['nft', '-f', '-'], planned.stdout);
+    expect(contentsOf(await readTable(node))).toEqual(written);
+  });
+
+  it('--once and plan wait for the ServiceCIDRs too', async () => {
+    await put(cluster(service(1)));
+    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
+    const once = await Command.run(node, flags('--once'));
+    expect(once).toMatchObject({ exitCode: 0 });
+    expect(await listing(node, 'ip')).toContain('172.30.0.0/16');
+    await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
+    const planned = await Command.run(node, ['plan', ...flags()]);
+    expect(planned.stdout).toContain('172.30.0.0/16');
+  });
+
+  it('a kubeconfig that is not there ends the program, and names the file', async () => {
+    const { exitCode, stderr } = await Command.run(node, ['--kubeconfig', '/nonexistent/config']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('/nonexistent/config');
+  });
+});

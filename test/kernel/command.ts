@@ -1,0 +1,75 @@
+import { execa, type ResultPromise } from 'execa';
+import { builtProxy } from './built-proxy.js';
+import type { Host } from './host.js';
+
+export interface CommandOptions {
+  /** Over the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The file to run instead of the program under test. */
+  readonly program?: string;
+}
+
+/** How a run of the program ended. */
+export interface Ended {
+  /** Undefined when a signal killed it. */
+  readonly exitCode: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One run of the real program on a host, with any arguments: running → ended by itself, stopped or killed. */
+export class Command {
+  private readonly process: ResultPromise;
+  private out = '';
+  private err = '';
+
+  private constructor(program: string, host: Host, args: readonly string[], env: CommandOptions['env']) {
+    const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
+    const [file, ...rest] = host.commandLine(['env', ...variables, process.execPath, program, ...args]);
+    this.process = execa(file!, rest, { reject: false, buffer: false, stdin: 'ignore' });
+    this.process.stdout!.on('data', (chunk: Buffer) => (this.out += chunk.toString()));
+    this.process.stderr!.on('data', (chunk: Buffer) => (this.err += chunk.toString()));
+  }
+
+  static async start(
+    host: Host,
+    args: readonly string[],
+    { env, program }: CommandOptions = {},
+  ): Promise<Command> {
+    return new Command(program ?? (await builtProxy()), host, args, env);
+  }
+
+  /** Runs it to its end, which must come within 20 s. */
+  static async run(host: Host, args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+    const command = await Command.start(host, args, options);
+    return command.ended(20_000);
+  }
+
+  /** What it has written to standard error. */
+  get log(): string {
+    return this.err;
+  }
+
+  get running(): boolean {
+    return this.process.exitCode === null;
+  }
+
+  /** Ends it with a signal. */
+  async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ended> {
+    this.process.kill(signal);
+    return this.ended(10_000);
+  }
+
+  /** Waits for its end; kills it, and fails, when that does not come in time. */
+  private async ended(timeoutMs: number): Promise<Ended> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.process.kill('SIGKILL');
+    }, timeoutMs);
+    const { exitCode } = await this.process;
+    clearTimeout(timer);
+    if (late) throw new Error(`the program did not end within ${timeoutMs} ms:\n${this.out}${this.err}`);
+    return { exitCode, stdout: this.out, stderr: this.err };
+  }
+}

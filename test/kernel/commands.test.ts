@@ -1,0 +1,472 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { readScenario } from '../conformance/scenarios.js';
+import { builtProxy } from './built-proxy.js';
+import { clusterObjects, type TestService } from './cluster-objects.js';
+import { Command, type CommandOptions, type Ended } from './command.js';
+import { Host } from './host.js';
+import { Namespace } from './in-namespace.js';
+import { contentsOf, readTable } from './ruleset.js';
+import { until } from './until.js';
+
+const health = 'http://127.0.0.1:10256';
+const metrics = 'http://127.0.0.1:10249';
+
+const web: TestService = {
+  name: 'web',
+  clusterIP: '172.30.20.6',
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
+  endpoints: ['10.244.1.11', '10.244.1.12'],
+};
+const other: TestService = {
+  ...web,
+  name: 'other',
+  clusterIP: '172.30.20.7',
+  ports: [{ ...web.ports[0]!, nodePort: 30187 }],
+};
+
+let namespace: Namespace;
+let node: Host;
+let folder: string;
+let proxy: Command | undefined;
+
+beforeEach(async () => {
+  proxy = undefined;
+  namespace = await Namespace.open('cmd');
+  node = new Host(namespace.name);
+  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-commands-'));
+});
+afterEach(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await node.killAgent();
+  await namespace.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const at = (name: string): string => join(folder, name);
+const run = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
+  Command.run(node, args, options);
+const identity = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+const ruleset = (): Promise<string> => namespace.run(['nft', 'list', 'ruleset']);
+const nft = (text: string): Promise<string> => namespace.run(['nft', '-f', '-'], text);
+
+async function manifest(name: string, text: string): Promise<string> {
+  await writeFile(at(name), text);
+  return at(name);
+}
+
+/** Starts the proxy on these services, and waits until they are programmed. */
+async function serving(...more: readonly string[]): Promise<Command> {
+  const file = await manifest('objects.yaml', clusterObjects([web]));
+  const started = await Command.start(node, [...identity, '--manifests', file, ...more]);
+  proxy = started;
+  await until('the services are programmed', async () => {
+    if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
+    const { body } = await node.get(`${metrics}/debug/sync`);
+    return (JSON.parse(body) as { idle: boolean }).idle;
+  });
+  return started;
+}
+
+async function elements(name: string, family: 'ip' | 'ip6' = 'ip'): Promise<readonly string[]> {
+  return (await readTable(node, family)).get(name)?.elements ?? [];
+}
+
+describe('--once', () => {
+  const once = (...files: readonly string[]): Promise<Ended> =>
+    run([...identity, '--once', ...files.flatMap((file) => ['--manifests', file])]);
+
+  it('programs everything, leaves the rules, and ends with 0', async () => {
+    const result = await once(await manifest('objects.yaml', clusterObjects([web, other])));
+    expect(result).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(result.stderr).not.toContain('not programmed');
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6', '172.30.20.7']);
+    expect(await elements('map service-nodeports')).toHaveLength(2);
+  });
+
+  it('names an invalid Service, programs the others, and ends with 1', async () => {
+    const file = await manifest(
+      'objects.yaml',
+      clusterObjects([web, { ...other, clusterIP: '172.30.20.7; drop' }]),
+    );
+    const { exitCode, stderr } = await once(file);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^not programmed: Service default\/other: /m);
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('names a file that does not parse, programs the others, and ends with 1', async () => {
+    const good = await manifest('objects.yaml', clusterObjects([web]));
+    const broken = await manifest('broken.yaml', 'kind: Service\nmetadata: {name: [web\n\tspec: }\n');
+    const { exitCode, stderr } = await once(good, broken);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^not programmed: ${broken}:\\d+`, 'm'));
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('names a file that cannot be read, programs the others, and ends with 1', async () => {
+    const good = await manifest('objects.yaml', clusterObjects([web]));
+    await mkdir(at('manifests'));
+    await symlink('loop.yaml', at('manifests/loop.yaml'));
+    const { exitCode, stderr } = await once(good, at('manifests'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^not programmed: .*loop\.yaml: ELOOP/m);
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('names an object without a name, programs the others, and ends with 1', async () => {
+    const file = await manifest(
+      'objects.yaml',
+      `${clusterObjects([web])}---\napiVersion: v1\nkind: Service\nmetadata: {}\n`,
+    );
+    const { exitCode, stderr } = await once(file);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^not programmed: .*objects\.yaml:\d+/m);
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('ends with 1 when a path does not exist, and names it', async () => {
+    const { exitCode, stderr } = await once(at('nowhere'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(at('nowhere'));
+    expect(await ruleset()).toBe('');
+  });
+});
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('ends it cleanly; the rules stay', async () => {
+    const command = await serving();
+    const before = contentsOf(await readTable(node));
+    expect(Object.keys(before).length).toBeGreaterThan(0);
+    const { exitCode, stderr } = await command.stop(signal);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('the rules stay');
+    expect(contentsOf(await readTable(node))).toEqual(before);
+  });
+});
+
+describe('--cleanup', () => {
+  const foreign =
+    'table ip filter { chain a { ip daddr 10.0.0.1 drop; }; }\ntable inet kube-proxy { set s { type mark; }; }';
+
+  it.each(['netlink', 'cli'])(
+    'removes the tables of both families over %s, and nothing else',
+    async (transport) => {
+      await nft(foreign);
+      const before = await ruleset();
+      await serving();
+      await proxy!.stop();
+      expect(await namespace.run(['nft', 'list', 'tables'])).toContain('table ip6 kube-proxy');
+      expect(await run(['--cleanup', '--nft-transport', transport])).toMatchObject({ exitCode: 0 });
+      expect(await ruleset()).toBe(before);
+    },
+  );
+
+  it('has nothing to do where nothing is', async () => {
+    expect(await run(['--cleanup'])).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await ruleset()).toBe('');
+  });
+});
+
+describe('the command line', () => {
+  it('--version prints the version', async () => {
+    expect(await run(['--version'])).toEqual({ exitCode: 0, stdout: 'Kubernetes v1.36.0\n', stderr: '' });
+  });
+
+  it('--help lists the flags', async () => {
+    const { exitCode, stdout, stderr } = await run(['--help']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    for (const flag of ['manifests', 'once', 'nft-transport', 'config', 'cleanup', 'master', 'proxy-mode']) {
+      expect(stdout).toContain(`--${flag} `);
+    }
+    expect(stdout).toMatch(/^Commands:\n +plan/m);
+  });
+
+  it('an unknown flag gets the usage and 1', async () => {
+    const { exitCode, stdout, stderr } = await run(['--nonsense']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toContain('Usage: kubeproxy');
+    expect(stderr).toMatch(/^Error: unknown flag: --nonsense$/m);
+  });
+
+  it('a bad configuration is refused with the path of the field', async () => {
+    const config = await manifest(
+      'config.yaml',
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nnftables: {masqueradeBit: 77}\n',
+    );
+    const { exitCode, stderr } = await run(['--config', config, '--once']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^Error: failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+    );
+    expect(await run(['--config', at('none.yaml')])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(at('none.yaml')) as string,
+    });
+    expect(await ruleset()).toBe('');
+  });
+
+  it('a mode that does not exist is refused', async () => {
+    const { exitCode, stderr } = await run(['--proxy-mode', 'quantum']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('quantum');
+  });
+
+  it('a configuration as kubeadm writes it is understood', async () => {
+    const config = await manifest('config.conf', kubeadmConfiguration);
+    const objects = await manifest('objects.yaml', clusterObjects([web]));
+    const result = await run([
+      '--config',
+      config,
+      '--once',
+      '--hostname-override',
+      'node1',
+      '--manifests',
+      objects,
+    ]);
+    expect(result).toMatchObject({ exitCode: 0 });
+    expect(result.stderr).not.toContain('strict decoding');
+    expect(JSON.stringify(contentsOf(await readTable(node)))).toContain('ip saddr != 10.244.0.0/16');
+  });
+});
+
+describe('plan', () => {
+  const plan = (...args: readonly string[]): Promise<Ended> =>
+    run(['plan', '--hostname-override', 'node1', ...args]);
+
+  it.each(['loadbalancer-source-ranges', 'session-affinity', 'dual-stack'])(
+    'of %s loads, and is what --once programs',
+    async (name) => {
+      const { config, steps } = await readScenario(name);
+      const args = [
+        ...['--config', await manifest('config.yaml', config)],
+        ...['--manifests', await manifest('objects.yaml', steps.at(-1)!.objects)],
+      ];
+      const { exitCode, stdout } = await run(['plan', ...args]);
+      expect(exitCode).toBe(0);
+      await namespace.run(['nft', '-c', '-f', '-'], stdout);
+      expect(await ruleset()).toBe('');
+
+      expect(await run(['--once', ...args])).toMatchObject({ exitCode: 0 });
+      const written = {
+        ip: contentsOf(await readTable(node)),
+        ip6: contentsOf(await readTable(node, 'ip6')),
+      };
+      await namespace.run(['nft', 'flush', 'ruleset']);
+      await nft(stdout);
+      expect({
+        ip: contentsOf(await readTable(node)),
+        ip6: contentsOf(await readTable(node, 'ip6')),
+      }).toEqual(written);
+    },
+  );
+
+  it('shows what the flags ask for', async () => {
+    const objects = ['--manifests', await manifest('objects.yaml', clusterObjects([web]))];
+    await namespace.run(['ip', 'addr', 'add', '198.51.100.11/24', 'dev', 'lo']);
+    await namespace.run(['ip', 'addr', 'add', '192.0.2.1/24', 'dev', 'lo']);
+    const texts = await Promise.all(
+      [
+        ['--cluster-cidr', '10.200.0.0/16'],
+        ['--detect-local-mode', 'NodeCIDR'],
+        ['--detect-local-mode', 'BridgeInterface', '--pod-bridge-interface', 'cbr0'],
+        ['--detect-local-mode', 'InterfaceNamePrefix', '--pod-interface-name-prefix', 'veth'],
+        ['--nodeport-addresses', '192.0.2.0/24'],
+        ['--nodeport-addresses', 'primary', '--masquerade-all'],
+      ].map(async (flags) => {
+        const { exitCode, stdout, stderr } = await plan(...objects, ...flags);
+        if (exitCode !== 0) throw new Error(stderr);
+        return stdout;
+      }),
+    );
+    const [clusterCIDR, nodeCIDR, bridge, prefix, addresses, primary] = texts as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    expect(clusterCIDR).toContain('ip saddr != 10.200.0.0/16');
+    expect(nodeCIDR).toContain('ip saddr != 10.244.1.0/24');
+    expect(bridge).toContain('iifname != "cbr0"');
+    expect(prefix).toContain('iifname != "veth*"');
+    expect(addresses).toMatch(/set nodeport-ips \{[^}]*elements = \{ 192\.0\.2\.1 \}/);
+    expect(primary).toMatch(/set nodeport-ips \{[^}]*elements = \{ 198\.51\.100\.11 \}/);
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(await ruleset()).toBe('');
+  });
+});
+
+describe('what it tells of itself', () => {
+  it.each([
+    ['unset', []],
+    ['auto', ['--proxy-mode', 'auto']],
+  ])('a mode %s means nftables', async (_, flags) => {
+    await serving(...flags);
+    expect(await node.get(`${metrics}/proxyMode`)).toEqual({
+      id: expect.anything() as number,
+      status: 200,
+      body: 'nftables',
+    });
+  });
+
+  it('is unhealthy before the first sync, and healthy after it', async () => {
+    // Without the tool the first sync fails, until it is installed.
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    await mkdir(at('bin'));
+    const flags = ['--nft-transport', 'cli', '--manifests', file, '-v', '2'];
+    proxy = await Command.start(node, [...identity, ...flags], { env: { PATH: at('bin') } });
+    await until('the failure is told', () => Promise.resolve(proxy!.log.includes('sync failed')));
+    expect((await node.get(`${health}/healthz`)).status).toBe(503);
+    expect((await node.get(`${health}/livez`)).status).toBe(503);
+    await writeFile(at('bin/nft'), '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec nft "$@"\n', {
+      mode: 0o755,
+    });
+    await until('it is healthy', async () => (await node.get(`${health}/healthz`)).status === 200);
+    expect((await node.get(`${health}/livez`)).status).toBe(200);
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('has metrics of each family', async () => {
+    await serving('-v', '2');
+    const { status, body } = await node.get(`${metrics}/metrics`);
+    expect(status).toBe(200);
+    for (const family of ['IPv4', 'IPv6']) {
+      expect(body).toMatch(
+        new RegExp(
+          `^kubeproxy_sync_proxy_rules_duration_seconds_count\\{ip_family="${family}"\\} [1-9]`,
+          'm',
+        ),
+      );
+      expect(body).toMatch(
+        new RegExp(
+          `^kubeproxy_sync_proxy_rules_last_timestamp_seconds\\{ip_family="${family}"\\} [1-9]`,
+          'm',
+        ),
+      );
+    }
+    expect(proxy!.log).toContain('listening');
+  });
+
+  it('says little without -v, and nothing while nothing happens', async () => {
+    await serving();
+    expect(proxy!.log).not.toContain('listening');
+    const before = proxy!.log;
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    expect(proxy!.log).toBe(before);
+  });
+
+  it('a port that is taken is fatal only when that is asked for', async () => {
+    const first = await serving();
+    const taken = await run([...identity, '--bind-address-hard-fail', '--manifests', at('objects.yaml')]);
+    expect(taken.exitCode).toBe(1);
+    expect(taken.stderr).toMatch(/cannot listen on .*10256/);
+    const second = await Command.start(node, [...identity, '--manifests', at('objects.yaml')]);
+    await until('the failure is told', () => Promise.resolve(second.log.includes('server cannot listen')));
+    expect(second.running).toBe(true);
+    expect(await second.stop()).toMatchObject({ exitCode: 0 });
+    expect(first.running).toBe(true);
+  });
+});
+
+describe('ways into the kernel', () => {
+  it('without nft, what was to go through it ends with 1 and says what to install', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    const options = { env: { PATH: '/nonexistent' } };
+    const { exitCode, stderr } = await run(
+      [...identity, '--once', '--nft-transport', 'cli', '--manifests', file],
+      options,
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^not programmed: IPv4: cannot start nft: install the package nftables/m);
+    expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({ exitCode: 1 });
+  });
+
+  it('without netlink, it goes through nft unless netlink was asked for', async () => {
+    // Away from the packages, koffi cannot be loaded.
+    await cp(dirname(await builtProxy()), at('dist'), { recursive: true });
+    const program = at('dist/kubeproxy.js');
+    await writeFile(at('dist/package.json'), '{"type":"module"}');
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    const args = [...identity, '--once', '--manifests', file];
+    const { exitCode, stderr } = await run(args, { program });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(stderr).toContain('netlink is not to be had; using the nft tool');
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+    const asked = await run([...args, '--nft-transport', 'netlink'], { program });
+    expect(asked.exitCode).toBe(1);
+    expect(asked.stderr).toContain('koffi');
+  });
+});
+
+/** Of a cluster that kubeadm made; only the network is the test's. */
+const kubeadmConfiguration = `apiVersion: kubeproxy.config.k8s.io/v1alpha1
+bindAddress: 0.0.0.0
+bindAddressHardFail: false
+clientConnection:
+  acceptContentTypes: ""
+  burst: 0
+  contentType: ""
+  kubeconfig: /var/lib/kube-proxy/kubeconfig.conf
+  qps: 0
+clusterCIDR: 10.244.0.0/16
+configSyncPeriod: 0s
+conntrack:
+  maxPerCore: null
+  min: null
+  tcpBeLiberal: false
+  tcpCloseWaitTimeout: null
+  tcpEstablishedTimeout: null
+  udpStreamTimeout: 0s
+  udpTimeout: 0s
+detectLocal:
+  bridgeInterface: ""
+  interfaceNamePrefix: ""
+detectLocalMode: ""
+enableProfiling: false
+healthzBindAddress: ""
+hostnameOverride: ""
+iptables:
+  localhostNodePorts: null
+  masqueradeAll: false
+  masqueradeBit: null
+  minSyncPeriod: 0s
+  syncPeriod: 0s
+ipvs:
+  excludeCIDRs: null
+  minSyncPeriod: 0s
+  scheduler: ""
+  strictARP: false
+  syncPeriod: 0s
+  tcpFinTimeout: 0s
+  tcpTimeout: 0s
+  udpTimeout: 0s
+kind: KubeProxyConfiguration
+logging:
+  flushFrequency: 0
+  options:
+    json:
+      infoBufferSize: "0"
+    text:
+      infoBufferSize: "0"
+  verbosity: 0
+metricsBindAddress: ""
+mode: ""
+nftables:
+  masqueradeAll: false
+  masqueradeBit: null
+  minSyncPeriod: 0s
+  syncPeriod: 0s
+nodePortAddresses: null
+oomScoreAdj: null
+portRange: ""
+showHiddenMetricsForVersion: ""
+winkernel:
+  enableDSR: false
+  forwardHealthCheckVip: false
+  networkName: ""
+  rootHnsEndpointName: ""
+  sourceVip: ""
+`;

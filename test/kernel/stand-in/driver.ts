@@ -1,0 +1,47 @@
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StandInApiServer, type RecordedRequest } from '../../stand-in/api-server.js';
+import type { Failure } from '../../stand-in/faults.js';
+import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import type { ApiObject } from '../../stand-in/object-store.js';
+import { serve } from '../driver.js';
+
+/** A stand-in API server inside a namespace. */
+const api = await StandInApiServer.start();
+const kubeconfig = await writeKubeconfig(api);
+
+const handlers = {
+  kubeconfig: (): string => kubeconfig,
+  url: (): string => api.url,
+  requests: (): readonly RecordedRequest[] => api.requests,
+  openWatches: (): number => api.openWatches,
+  put(objects: readonly ApiObject[]): void {
+    for (const object of objects) api.put(object);
+  },
+  patch(apiVersion: string, kind: string, name: string, patch: object): void {
+    api.patch(apiVersion, kind, { name }, patch);
+  },
+  remove(apiVersion: string, kind: string, ...names: readonly string[]): void {
+    for (const name of names) api.remove(apiVersion, kind, { name });
+  },
+  fail: (failure: Failure): void => api.faults.fail(failure),
+  /** Milliseconds before each answer. */
+  delay: (milliseconds: number): void => void (api.faults.delay = milliseconds),
+  /** This cluster does not have a collection. */
+  lack: (collection: string): void => void api.missing.add(collection),
+  clearFaults: (): void => api.faults.clear(),
+  disconnectWatches: (): void => api.disconnectWatches(),
+  endWatches: (): void => api.endWatches(),
+  compact: (): void => api.compact(),
+  open: (): Promise<void> => api.open(),
+  close: (): Promise<void> => api.close(),
+};
+
+export type StandInDriver = typeof handlers;
+
+await serve(handlers, async () => {
+  await api.close();
+  await rm(dirname(kubeconfig), { recursive: true, force: true });
+  // Answers that are still delayed are not waited for.
+  process.exit(0);
+});
