@@ -45,6 +45,12 @@ function chosenCommand({ command, cleanup: removes, once: justOnce }: CommandLin
 /** Until there are more modes, an unset mode and `auto` mean the one there is. */
 function settled(commandLine: CommandLine): CommandLine {
   const { mode } = commandLine.configuration;
+  for (const [flag, wish] of Object.entries({
+    '--init-only': commandLine.initOnly,
+    '--write-config-to': commandLine.writeConfigTo,
+  })) {
+    if (wish) throw new ConfigurationError('failed validate', [`${flag} is not available yet`]);
+  }
   if (mode !== '' && mode !== 'auto' && mode !== 'nftables') {
     throw new ConfigurationError('failed validate', [`mode ${mode} is not available yet: use nftables`]);
   }

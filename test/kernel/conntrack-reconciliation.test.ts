@@ -168,7 +168,9 @@ describe.each(transportNames)('stale UDP flows, rules written over %s', (transpo
     const socket = await openUdp(testbed.pod, externalIP);
     expect((await socket.ask()).body).toBe('outside');
     await proxy.change(objects([one]));
-    await until('it is translated', async () => (await socket.ask(200)).body === 'b1', 3000);
+    // A packet now could be answered by the host after its flow is removed, and the answer would make a flow of its own.
+    await allGone(externalIP);
+    expect((await socket.ask()).body).toBe('b1');
   });
 
   it('at a restart removes what went stale meanwhile, and nothing that is right', async () => {
