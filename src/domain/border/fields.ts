@@ -6,9 +6,11 @@ export type RawObject = Readonly<Record<string, unknown>>;
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+const NOTHING: RawObject = Object.freeze({});
+
 /** An object where one must stand; missing counts as empty. */
 export function objectField(value: unknown, path: string): RawObject {
-  if (value === undefined || value === null) return {};
+  if (value === undefined || value === null) return NOTHING;
   if (typeof value !== 'object' || Array.isArray(value)) throw new InvalidObject(`${path} must be an object`);
   return value as RawObject;
 }

@@ -30,3 +30,18 @@ function jsonOf(value: unknown): string | undefined {
     return typeof value === 'bigint' ? String(value) : 'a value without a JSON form';
   }
 }
+
+/** Reads the members of a list; what is wrong with one is reported under its place, `path[index].…`. */
+export function readEach<T>(
+  list: readonly unknown[],
+  path: string,
+  read: (member: unknown, index: number) => T,
+): T[] {
+  return list.map((member, index) => {
+    try {
+      return read(member, index);
+    } catch (error) {
+      throw error instanceof InvalidObject ? new InvalidObject(`${path}[${index}]${error.message}`) : error;
+    }
+  });
+}

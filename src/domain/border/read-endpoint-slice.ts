@@ -11,7 +11,7 @@ import {
   subdomainField,
   textField,
 } from './fields.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Slices of headless Services carry this label; no proxy needs them. */
@@ -45,10 +45,12 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
         name,
         service: labelField(service, `label ${SERVICE_NAME_LABEL}`),
         family,
-        ports: listField(object.ports, 'ports').flatMap((port, index) => readPort(port, index, problems)),
-        endpoints: listField(object.endpoints, 'endpoints').flatMap((endpoint, index) =>
+        ports: readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>
+          readPort(port, index, problems),
+        ).filter((port) => port !== undefined),
+        endpoints: readEach(listField(object.endpoints, 'endpoints'), 'endpoints', (endpoint, index) =>
           readEndpoint(endpoint, index, family, nodeName, problems),
-        ),
+        ).filter((endpoint) => endpoint !== undefined),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },
       problems,
@@ -59,24 +61,21 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
   }
 }
 
-function readPort(raw: unknown, index: number, problems: string[]): SlicePort[] {
-  const path = `ports[${index}]`;
-  const port = objectField(raw, path);
+function readPort(raw: unknown, index: number, problems: string[]): SlicePort | undefined {
+  const port = objectField(raw, '');
   if (port.name === undefined || port.name === null) {
-    problems.push(`${path} has no name; left out`);
-    return [];
+    problems.push(`ports[${index}] has no name; left out`);
+    return undefined;
   }
   if (port.port === undefined || port.port === null || port.port === 0) {
-    problems.push(`${path} has no port number; left out`);
-    return [];
+    problems.push(`ports[${index}] has no port number; left out`);
+    return undefined;
   }
-  return [
-    {
-      name: port.name === '' ? '' : labelField(port.name, `${path}.name`),
-      port: integerField(port.port, `${path}.port`, 1, 65535),
-      protocol: protocolField(port.protocol, `${path}.protocol`),
-    },
-  ];
+  return {
+    name: port.name === '' ? '' : labelField(port.name, '.name'),
+    port: integerField(port.port, '.port', 1, 65535),
+    protocol: protocolField(port.protocol, '.protocol'),
+  };
 }
 
 function readEndpoint(
@@ -85,31 +84,28 @@ function readEndpoint(
   family: IpFamily,
   nodeName: string,
   problems: string[],
-): SliceEndpoint[] {
-  const path = `endpoints[${index}]`;
-  const endpoint = objectField(raw, path);
-  const addresses = listField(endpoint.addresses, `${path}.addresses`);
+): SliceEndpoint | undefined {
+  const endpoint = objectField(raw, '');
+  const addresses = listField(endpoint.addresses, '.addresses');
   if (addresses.length === 0) {
-    problems.push(`${path} has no address; left out`);
-    return [];
+    problems.push(`endpoints[${index}] has no address; left out`);
+    return undefined;
   }
   const address = parseAddress(addresses[0]);
   if (!address || address.family !== family) {
-    throw new InvalidObject(`${path}.addresses[0] ${quote(addresses[0])} is not an ${family} address`);
+    throw new InvalidObject(`.addresses[0] ${quote(addresses[0])} is not an ${family} address`);
   }
-  const conditions = objectField(endpoint.conditions, `${path}.conditions`);
-  const hints = objectField(endpoint.hints, `${path}.hints`);
-  return [
-    {
-      address: address.text,
-      isLocal: nodeName !== '' && endpoint.nodeName === nodeName,
-      ready: conditions.ready !== false,
-      serving: conditions.serving !== false,
-      terminating: conditions.terminating === true,
-      zoneHints: readHints(hints.forZones, `${path}.hints.forZones`),
-      nodeHints: readHints(hints.forNodes, `${path}.hints.forNodes`),
-    },
-  ];
+  const conditions = objectField(endpoint.conditions, '.conditions');
+  const hints = objectField(endpoint.hints, '.hints');
+  return {
+    address: address.text,
+    isLocal: nodeName !== '' && endpoint.nodeName === nodeName,
+    ready: conditions.ready !== false,
+    serving: conditions.serving !== false,
+    terminating: conditions.terminating === true,
+    zoneHints: readHints(hints.forZones, '.hints.forZones'),
+    nodeHints: readHints(hints.forNodes, '.hints.forNodes'),
+  };
 }
 
 function readHints(raw: unknown, path: string): readonly string[] {

@@ -12,7 +12,7 @@ import {
   textField,
   type RawObject,
 } from './fields.js';
-import { InvalidObject, quote, type Reading } from './problem.js';
+import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
 /** Services that carry this label, whatever its value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
@@ -107,7 +107,7 @@ function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
 }
 
 function readPorts(spec: RawObject): ServicePortSpec[] {
-  const ports = listField(spec.ports, 'spec.ports').map(readPort);
+  const ports = readEach(listField(spec.ports, 'spec.ports'), 'spec.ports', readPort);
   ports.forEach(({ name, protocol }, index) => {
     const first = ports.findIndex((port) => port.name === name && port.protocol === protocol);
     if (first < index)
@@ -116,15 +116,14 @@ function readPorts(spec: RawObject): ServicePortSpec[] {
   return ports;
 }
 
-function readPort(raw: unknown, index: number): ServicePortSpec {
-  const path = `spec.ports[${index}]`;
-  const port = objectField(raw, path);
-  const name = textField(port.name, `${path}.name`);
+function readPort(raw: unknown): ServicePortSpec {
+  const port = objectField(raw, '');
+  const name = textField(port.name, '.name');
   return {
-    name: name === '' ? '' : labelField(name, `${path}.name`),
-    protocol: protocolField(port.protocol, `${path}.protocol`),
-    port: integerField(port.port, `${path}.port`, 1, 65535),
-    nodePort: integerField(port.nodePort ?? 0, `${path}.nodePort`, 0, 65535),
+    name: name === '' ? '' : labelField(name, '.name'),
+    protocol: protocolField(port.protocol, '.protocol'),
+    port: integerField(port.port, '.port', 1, 65535),
+    nodePort: integerField(port.nodePort ?? 0, '.nodePort', 0, 65535),
   };
 }
 

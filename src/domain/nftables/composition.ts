@@ -32,7 +32,7 @@ export class TableComposition {
 
   /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
   replace(owner: ServicePortKey, fragment: Fragment | undefined, delta?: TableDelta): void {
-    const former = new Map((this.fragments.get(owner) ?? []).map((part) => [part.key, part]));
+    const former = new Map(this.fragments.get(owner)?.map((part) => [part.key, part]));
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
     for (const part of fragment ?? []) {
@@ -48,26 +48,29 @@ export class TableComposition {
     for (const { structure } of this.users.values()) yield structure;
   }
 
-  /** Every element that a fragment puts into the table, with the service port that holds it. */
-  *elements(): Iterable<{ element: PlacedElement; owner: ServicePortKey }> {
+  /** Hands over every element that a fragment puts into the table, with the service port that holds it. */
+  forEachElement(take: (element: PlacedElement, owner: ServicePortKey) => void): void {
     for (const [first] of this.claims.values()) {
-      for (const element of first!.part.elements) yield { element, owner: first!.owner };
+      for (const element of first!.part.elements) take(element, first!.owner);
     }
   }
 
   /** The conflicts on frontends that the owner is part of. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return (this.fragments.get(owner) ?? []).flatMap((part) => {
-      const [holder, ...losers] = this.claims.get(part.key) ?? [];
-      if (part.frontend === undefined || !holder) return [];
-      return losers.map((loser) => ({ frontend: part.frontend!, holder: holder.owner, loser: loser.owner }));
-    });
+    const conflicts: FrontendConflict[] = [];
+    for (const { key, frontend } of this.fragments.get(owner) ?? []) {
+      const [holder, ...losers] = this.claims.get(key) ?? [];
+      if (frontend === undefined || !holder) continue;
+      for (const loser of losers) conflicts.push({ frontend, holder: holder.owner, loser: loser.owner });
+    }
+    return conflicts;
   }
 
   private claim(owner: ServicePortKey, part: Part, delta: TableDelta | undefined): void {
     const present = this.claims.get(part.key);
-    const others = present?.filter((claim) => claim.owner !== owner) ?? [];
-    const claims = [...others, { owner, part }];
+    const claims = present
+      ? [...present.filter((claim) => claim.owner !== owner), { owner, part }]
+      : [{ owner, part }];
     if (claims.length > 1) claims.sort((a, b) => (a.owner < b.owner ? -1 : 1));
     this.claims.set(part.key, claims);
     this.switchHolder(present?.[0], claims[0], delta);

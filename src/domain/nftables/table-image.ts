@@ -33,7 +33,7 @@ export function tableImage(composition: TableComposition, node: NodeNetwork): Ta
     const placed = classElement(structure);
     if (placed) place(placed.set, placed.element);
   }
-  for (const { element, owner } of composition.elements()) place(element.set, element, owner);
+  composition.forEachElement((element, owner) => place(element.set, element, owner));
   return {
     chains: tableChains(composition, node),
     sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),

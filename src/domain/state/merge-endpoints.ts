@@ -11,18 +11,26 @@ export function mergeEndpoints(
   slices: readonly EndpointSlice[],
   { port, protocol }: PortIdentity,
 ): readonly Endpoint[] {
-  const byText = new Map<string, Endpoint>();
+  const found: Endpoint[] = [];
   for (const slice of inNameOrder(slices)) {
     for (const slicePort of slice.ports) {
       if (slicePort.name !== port || slicePort.protocol !== protocol) continue;
       for (const endpoint of slice.endpoints) {
-        const text = hostPort(endpoint.address, slicePort.port);
-        if (endpoint.terminating && byText.has(text)) continue;
-        byText.set(text, atPort(endpoint, slicePort.port, text));
+        found.push(atPort(endpoint, slicePort.port, hostPort(endpoint.address, slicePort.port)));
       }
     }
   }
-  return [...byText.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+  return withoutDuplicates(found.sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1)));
+}
+
+/** Equal texts stand side by side, in the order in which they were found. */
+function withoutDuplicates(sorted: readonly Endpoint[]): readonly Endpoint[] {
+  if (sorted.every((endpoint, index) => endpoint.text !== sorted[index - 1]?.text)) return sorted;
+  const byText = new Map<string, Endpoint>();
+  for (const endpoint of sorted) {
+    if (!endpoint.terminating || !byText.has(endpoint.text)) byText.set(endpoint.text, endpoint);
+  }
+  return [...byText.values()];
 }
 
 /** Written out, since it runs for every endpoint there is and a spread costs several times as much. */
