@@ -10,14 +10,14 @@ const row = {
 };
 
 it('prints measurements as a table in Markdown, in units that people read', () => {
-  const inProcess = { firstSync: 300.4, changeP50: 0.1234, changeP99: 4, burst: 12 };
+  const inProcess = { read: 20, firstSync: 300.4, changeP50: 0.1234, changeP99: 4, burst: 12 };
   expect(
     table([{ ...row, inProcess }])
       .split('\n')
       .at(-1),
-  ).toBe('| 10,000 × 5 | 300 ms | 1.2 s | 0.12 ms | 4.00 ms | 12 ms | 99 ms, 0 writes | 123 MB |');
+  ).toBe('| 10,000 × 5 | 20 ms | 300 ms | 1.2 s | 0.12 ms | 4.00 ms | 12 ms | 99 ms, 0 writes | 123 MB |');
 });
 
 it('shows what was not measured as a dash', () => {
-  expect(table([{ ...row, inProcess: {} }])).toContain('| 10,000 × 5 | – | 1.2 s | – | – | – |');
+  expect(table([{ ...row, inProcess: {} }])).toContain('| 10,000 × 5 | – | – | 1.2 s | – | – | – |');
 });

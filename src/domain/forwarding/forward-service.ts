@@ -92,6 +92,9 @@ function outcome({ hasAny, local }: EndpointSelection, policyLocal: boolean): Fr
   return policyLocal && !local?.length ? 'drop' : 'forward';
 }
 
+const NO_TEXTS: readonly string[] = [];
+
 function textsOf(addresses: Service['externalIPs'], family: IpFamily): readonly string[] {
+  if (addresses.length === 0) return NO_TEXTS;
   return [...new Set(addresses.filter((address) => address.family === family).map(({ text }) => text))];
 }

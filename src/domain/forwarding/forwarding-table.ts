@@ -54,6 +54,7 @@ export class ForwardingTable {
     const changes: ForwardingChange[] = [];
     for (const key of new Set(services)) {
       const service = state.service(key);
+      if (service?.clusterIPs[context.family] === undefined && !this.portsOf.has(key)) continue;
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
         : [];
