@@ -11,6 +11,8 @@ import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
 import { MemoryLogger } from '../../src/adapters/fakes/memory-logger.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import type { Handlers } from './iptables-driver/driver.js';
 import {
   endpointChain,
   HOST,
@@ -339,5 +341,47 @@ describe('the xtables lock, with iptables-legacy', () => {
     await expect(backend.apply([bench.services.set(9)], bench.node)).rejects.toThrow(XtablesLockedError);
     await (await released, backend.start(bench.services.all, bench.node));
     expect(bench.dump()).toContain(serviceChain(9));
+  });
+});
+
+describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (variant) => {
+  const inspector = variant === 'nft' ? 'iptables-nft' : 'iptables-legacy';
+  let bundle: DriverBundle<Handlers>;
+  let namespace: Namespace;
+  let driver: Driver<Handlers>;
+
+  beforeAll(async () => {
+    bundle = await DriverBundle.make<Handlers>(new URL('./iptables-driver/driver.ts', import.meta.url));
+    namespace = await Namespace.open('ipdw');
+    driver = namespace.drive(bundle);
+    await driver.ask('open', variant, ['IPv4', 'IPv6'], lockFile);
+  });
+  afterAll(async () => {
+    await namespace.close();
+    await bundle.remove();
+  });
+
+  it('does not read the tables while nobody touches them', async () => {
+    for (const family of ['IPv4', 'IPv6'] as const) {
+      expect(await driver.ask('start', family, 10, 2)).toMatchObject({ failed: 0 });
+      expect(await driver.ask('change', family, [3, 40], 3)).toMatchObject({ failed: 0 });
+      expect(await driver.ask('change', family, [4], 0)).toMatchObject({ failed: 0 });
+    }
+    for (const family of ['IPv4', 'IPv6'] as const)
+      for (const how of ['glance', 'inspection'] as const)
+        expect(await driver.ask('verify', family, how)).toMatchObject({ compared: false, written: 0 });
+  });
+
+  it.each([
+    ['a rule of a service', ['-t', 'nat', '-D', serviceChain(5), '1'], 4],
+    ['a jump', ['-D', 'FORWARD', '1'], 1],
+    ['the canary', ['-t', 'mangle', '-X', 'KUBE-PROXY-CANARY'], 1],
+  ])('sees at a glance that somebody deletes %s', async (_, damage, most) => {
+    await namespace.run([inspector, '-w', '5', ...damage]);
+    const { compared, written } = await driver.ask('verify', 'IPv4', 'glance');
+    expect(compared).toBe(true);
+    expect(written).toBeGreaterThan(0);
+    expect(written).toBeLessThanOrEqual(most);
+    expect(await driver.ask('verify', 'IPv4', 'glance')).toMatchObject({ compared: false });
   });
 });
