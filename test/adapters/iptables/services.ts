@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -61,11 +62,16 @@ export function keyOf(number: number): ServicePortKey {
 }
 
 export function serviceChain(number: number): string {
-  return `KUBE-SVC-${String(number).padStart(16, 'A')}`;
+  return `KUBE-SVC-${hashOf(`${number}`)}`;
 }
 
 export function endpointChain(number: number, endpoint: number): string {
-  return `KUBE-SEP-${`${number}E${endpoint}`.padStart(16, 'A')}`;
+  return `KUBE-SEP-${hashOf(`${number} ${endpoint}`)}`;
+}
+
+/** In no order, as real names are: how long iptables needs depends on that. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16).toUpperCase();
 }
 
 function entryOf(key: ServicePortKey): ForwardingEntry {
