@@ -20,6 +20,7 @@ import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { iptablesImage } from '../../domain/iptables/image.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import { parseSave } from '../../domain/iptables/parse-save.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -30,6 +31,7 @@ import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
+import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
 import type { RulesWatch } from './rules-watch.js';
 
@@ -97,7 +99,7 @@ export class IptablesBackend implements Backend {
     const failed: ServiceFailure[] = [];
     const candidates = this.candidatesOf(this.entries, failed);
     for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted);
-    const outcome = await this.reconcile(candidates);
+    const outcome = await this.reconcile(candidates, { adopting: true });
     return this.result(outcome, failed, candidates.keys());
   }
 
@@ -117,7 +119,7 @@ export class IptablesBackend implements Backend {
     const untouched =
       epoch === undefined ? how === 'glance' && (await this.seemsSound()) : epoch === this.soundEpoch;
     if (untouched) return { compared: false, written: 0, failed: [], conflicts: [] };
-    return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
+    return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
 
   async cleanup(): Promise<void> {
@@ -186,13 +188,18 @@ export class IptablesBackend implements Backend {
   }
 
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
-  private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
+  private async reconcile(
+    candidates: Candidates,
+    { adopting = false, signal }: { readonly adopting?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
+    let left: SavedTables | undefined;
     for (let rewriteShared = false; ;) {
       const epoch = await this.watch.epoch();
       const saved = parseSave(await this.commands.save(this.family, signal), this.family);
       signal?.throwIfAborted();
+      left ??= saved;
       const { chainsPerCommit } = this;
       const image = iptablesImage(this.composition, this.frame);
       const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
@@ -203,6 +210,7 @@ export class IptablesBackend implements Backend {
         return { written: repair.written + removal.written, failed };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
+        if (adopting) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
@@ -214,6 +222,13 @@ export class IptablesBackend implements Backend {
         }
       }
     }
+  }
+
+  /** What candidates had before this process: those that are refused keep it. */
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: SavedTables): void {
+    const rules = new PresentRules(left, this.frame);
+    for (const [key, { wanted, former }] of pending)
+      if (wanted && !former) pending.set(key, { wanted, former: rules.fragment(wanted) });
   }
 
   /** Takes all candidates back, repairs the tables without them, and tries them again in ever smaller groups. */
@@ -256,12 +271,14 @@ export class IptablesBackend implements Backend {
   private async send(script: RestoreScript): Promise<void> {
     if (script.isEmpty) return;
     try {
-      const { lockWaitSeconds } = await this.commands.restore(this.family, script.text());
-      this.watch.committed(script.commits);
+      const { lockWaitSeconds } = await this.watch.ours(script.commits, () =>
+        this.commands.restore(this.family, script.text()),
+      );
       this.observer.restored(this.family, { written: script.written, lockWaitSeconds });
       if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
         this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
     } catch (error) {
+      this.soundEpoch = undefined;
       this.observer.restoreFailed(this.family);
       throw error;
     }

@@ -50,6 +50,7 @@ export class IptablesTool implements IptablesCommands {
   private readonly timeout: number;
   private readonly closing = new AbortController();
   private identity: Promise<IptablesIdentity> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: IptablesToolOptions = {}) {
     this.lock = options.lock ?? new XtablesLock();
@@ -95,18 +96,11 @@ export class IptablesTool implements IptablesCommands {
     return stdout;
   }
 
-  async restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
-    const { prefix, variant, version } = await this.identify();
-    const wait = reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
-    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--counters'];
-    const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
-    const { exitCode, stderr } = await this.run(command, { input });
-    if (exitCode === 0) return { lockWaitSeconds };
-    if (LOCKED.test(stderr)) {
-      throw new XtablesLockedError(command.join(' '), (lockWaitSeconds ?? 0) + WAIT_SECONDS, this.lock.path);
-    }
-    if (NOT_PERMITTED.test(stderr)) throw failure(command, stderr, exitCode);
-    throw new RestoreRefusedError(command.join(' '), readRestoreFailures(stderr));
+  /** One after another: the families share the lock, and nf_tables has a transaction begin anew when another comes first. */
+  restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const turn = this.last.then(() => this.restoreNow(family, input));
+    this.last = turn.catch(() => undefined);
+    return turn;
   }
 
   async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
@@ -120,6 +114,20 @@ export class IptablesTool implements IptablesCommands {
 
   close(): void {
     this.closing.abort();
+  }
+
+  private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const { prefix, variant, version } = await this.identify();
+    const wait = reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
+    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--counters'];
+    const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
+    const { exitCode, stderr } = await this.run(command, { input });
+    if (exitCode === 0) return { lockWaitSeconds };
+    if (LOCKED.test(stderr)) {
+      throw new XtablesLockedError(command.join(' '), (lockWaitSeconds ?? 0) + WAIT_SECONDS, this.lock.path);
+    }
+    if (NOT_PERMITTED.test(stderr)) throw failure(command, stderr, exitCode);
+    throw new RestoreRefusedError(command.join(' '), readRestoreFailures(stderr));
   }
 
   private async choose(): Promise<IptablesIdentity> {
@@ -180,8 +188,11 @@ export class IptablesTool implements IptablesCommands {
       });
     }
     const stderr = result.stderr ?? '';
-    // `ip netns exec` and its like have another way to say that there is no such program.
-    if (this.launcher.length > 0 && /exec of .* failed: No such file/.test(stderr))
+    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    if (
+      this.launcher.length > 0 &&
+      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
+    )
       throw new IptablesMissingError(command[0]!, stderr);
     return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
   }

@@ -27,17 +27,23 @@ export class LegacyWatch implements RulesWatch {
     private readonly calls: SystemCalls | undefined = loadSystemCalls(),
   ) {}
 
-  /** What the tables look like after our commit is what they should look like. */
-  committed(): void {
+  /** What the tables look like after our work is what they should look like; before it, they tell of others. */
+  async ours<T>(_commits: number, work: () => Promise<T>): Promise<T> {
+    this.compare();
+    const outcome = await work();
     this.known = this.look();
+    return outcome;
   }
 
   epoch(): Promise<number | undefined> {
+    return Promise.resolve(this.compare());
+  }
+
+  private compare(): number | undefined {
     const now = this.look();
-    if (now === undefined) return Promise.resolve(undefined);
     if (now !== this.known) this.count++;
     this.known = now;
-    return Promise.resolve(this.count);
+    return now === undefined ? undefined : this.count;
   }
 
   private look(): string | undefined {

@@ -3,30 +3,14 @@
  * that nobody has touched them since.
  */
 export interface RulesWatch {
-  /** So many commits of ours succeeded. */
-  committed(count: number): void;
+  /** Does work of ours that makes so many commits if it succeeds. */
+  ours<T>(commits: number, work: () => Promise<T>): Promise<T>;
   /** The present epoch; undefined when it cannot tell, so that nothing may be concluded. */
   epoch(): Promise<number | undefined>;
 }
 
 /** For hosts where nothing cheap tells. */
 export const BLIND_WATCH: RulesWatch = {
-  committed() {},
+  ours: (_, work) => work(),
   epoch: () => Promise.resolve(undefined),
 };
-
-/** What counts the commits to nf_tables of everybody, and ours apart (nftables/generation-watch.ts). */
-interface GenerationCounter {
-  committed(): void;
-  epoch(): Promise<number | undefined>;
-}
-
-/** For iptables-nft: each COMMIT is a transaction of nf_tables. Both families share the counter. */
-export function watchGenerations(counter: GenerationCounter): RulesWatch {
-  return {
-    committed(count) {
-      for (let number = 0; number < count; number++) counter.committed();
-    },
-    epoch: () => counter.epoch(),
-  };
-}

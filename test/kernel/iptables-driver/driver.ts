@@ -3,7 +3,8 @@ import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/legacy-watch.js';
-import { watchGenerations, type RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
+import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
+import type { RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
@@ -43,7 +44,7 @@ const handlers = {
     let watch: (family: IpFamily) => RulesWatch = (family) => new LegacyWatch(family);
     if (variant === 'nft') {
       transport = NetlinkNftTransport.open();
-      const shared = watchGenerations(new GenerationWatch(transport));
+      const shared = new NftWatch(new GenerationWatch(transport));
       watch = () => shared;
     }
     for (const family of families) {
