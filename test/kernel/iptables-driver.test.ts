@@ -372,6 +372,14 @@ describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (
         expect(await driver.ask('verify', family, how)).toMatchObject({ compared: false, written: 0 });
   });
 
+  it('makes the counters that rules name', async () => {
+    expect(await driver.ask('counters')).toEqual({
+      before: 'none',
+      counters: ['ct_state_invalid_dropped_pkts', 'localhost_nps_accepted_pkts'],
+      packets: 0,
+    });
+  });
+
   it.each([
     ['a rule of a service', ['-t', 'nat', '-D', serviceChain(5), '1'], 4],
     ['a jump', ['-D', 'FORWARD', '1'], 1],

@@ -1,8 +1,10 @@
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
+import { IptablesHostReader } from '../../../src/adapters/iptables/iptables-host.js';
 import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/legacy-watch.js';
+import { Nfacct } from '../../../src/adapters/iptables/nfacct.js';
 import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
 import type { RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
@@ -73,6 +75,30 @@ const handlers = {
       endpoints === 0 ? services.remove(number) : services.set(number, endpoints),
     );
     return timed(backend.apply(changes, nodeNetwork(family)));
+  },
+
+  /** Makes the counters, has a rule name one of them, and tells what it counted. */
+  async counters() {
+    const nfacct = Nfacct.open();
+    try {
+      const before = await nfacct.packets('ct_state_invalid_dropped_pkts');
+      const reader = new IptablesHostReader(tool, nfacct, new MemoryLogger());
+      await reader.read();
+      const { counters } = await reader.read();
+      await tool.restore(
+        'IPv4',
+        [
+          '*filter\n-A OUTPUT -m nfacct --nfacct-name ct_state_invalid_dropped_pkts -j ACCEPT\nCOMMIT\n',
+        ].values(),
+      );
+      return {
+        before: before ?? 'none',
+        counters: [...counters],
+        packets: await nfacct.packets('ct_state_invalid_dropped_pkts'),
+      };
+    } finally {
+      nfacct.close();
+    }
   },
 
   verify(family: IpFamily, how: 'glance' | 'inspection') {
