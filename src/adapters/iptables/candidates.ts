@@ -1,0 +1,31 @@
+import type { IptablesFragment } from '../../domain/iptables/table.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { RestoreRefusedError } from './errors.js';
+import { extensionOf } from './restore-messages.js';
+import type { RestoreScript } from './restore-script.js';
+
+/** A fragment on its way into the kernel, and what its service port had before. */
+export interface Candidate {
+  readonly wanted: IptablesFragment | undefined;
+  readonly former: IptablesFragment | undefined;
+}
+
+export type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
+
+/** The candidates behind the lines that the tool named, each with the reason. */
+export function blame(
+  { failures }: RestoreRefusedError,
+  script: RestoreScript,
+  candidates: Candidates,
+): ReadonlyMap<ServicePortKey, string> {
+  const culprits = new Map<ServicePortKey, string>();
+  for (const { line, reason, missing } of failures) {
+    const owner = line === undefined ? undefined : script.owner(line);
+    if (owner === undefined || !candidates.has(owner)) continue;
+    const text = script.line(line!)!;
+    const lacking = missing ?? (/No such file/.test(reason) ? extensionOf(text) : undefined);
+    const advice = lacking === undefined ? '' : `; is the kernel module for \`${lacking}' there?`;
+    culprits.set(owner, `iptables refused \`${text}': ${reason}${advice}`);
+  }
+  return culprits;
+}

@@ -1,0 +1,101 @@
+import type { IptablesComposition, OwnedChain, OwnedEntry } from '../../domain/iptables/composition.js';
+import type { IptablesDelta } from '../../domain/iptables/delta.js';
+import type { FrameDelta } from '../../domain/iptables/frame-delta.js';
+import type { IptablesFrame, SharedChain, TableName } from '../../domain/iptables/table.js';
+import { writeChains } from './chain-lines.js';
+import { RestoreScript } from './restore-script.js';
+
+const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
+/** iptables looks for each rule to delete from the start of the chain; from so many on, writing it anew is less work. */
+const MOST_DELETIONS = 100;
+const NO_CHANGE: FrameDelta = { chains: [], tails: [] };
+
+/**
+ * The restore that a change needs, all of it in one commit for each table, unless there are too many chains for that.
+ * Rules come before what leads to them, and go after it.
+ */
+export function changeScript(
+  delta: IptablesDelta,
+  composition: IptablesComposition,
+  frame: IptablesFrame,
+  chainsPerCommit: number,
+  frameDelta = NO_CHANGE,
+): RestoreScript {
+  const change = new Change(delta, composition, frame, frameDelta);
+  const script = new RestoreScript();
+  for (const table of TABLES) change.write(table, script, chainsPerCommit);
+  return script;
+}
+
+class Change {
+  private readonly written: readonly OwnedChain[];
+  private readonly removed: readonly OwnedChain[];
+  private readonly entriesRemoved: readonly OwnedEntry[];
+  private readonly entriesAdded: readonly OwnedEntry[];
+
+  constructor(
+    delta: IptablesDelta,
+    private readonly composition: IptablesComposition,
+    private readonly frame: IptablesFrame,
+    private readonly frameDelta: FrameDelta,
+  ) {
+    this.written = delta.written;
+    this.removed = delta.removed;
+    this.entriesRemoved = delta.entriesRemoved;
+    this.entriesAdded = delta.entriesAdded;
+  }
+
+  write(table: TableName, script: RestoreScript, chainsPerCommit: number): void {
+    const inTable = ({ chain }: OwnedChain) => chain.table === table;
+    const removed = this.removed.filter(inTable);
+    const nodeChains = this.frameDelta.chains.filter((chain) => chain.table === table);
+    writeChains(
+      script,
+      nodeChains.map((chain) => ({ chain, owner: undefined })),
+      Infinity,
+    );
+    writeChains(script, this.written.filter(inTable), chainsPerCommit);
+    const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
+    this.changeEntries(table, script, new Set(rewritten.map(({ name }) => name)));
+    for (const chain of rewritten) this.rewrite(chain, script);
+    removed.forEach(({ chain, owner }, index) => {
+      if (index > 0 && index % chainsPerCommit === 0) script.commit();
+      script.declare(table, chain.name, owner);
+    });
+    removed.forEach(({ chain, owner }, index) => {
+      if (index > 0 && index % chainsPerCommit === 0) script.commit();
+      script.remove(table, chain.name, owner);
+    });
+    script.commit();
+  }
+
+  private isRewritten({ table, name, before }: SharedChain): boolean {
+    const here = ({ entry }: OwnedEntry) => entry.table === table && entry.chain === name;
+    if (before.length > 0) return this.entriesRemoved.some(here) || this.entriesAdded.some(here);
+    return this.entriesRemoved.filter(here).length > MOST_DELETIONS;
+  }
+
+  private changeEntries(table: TableName, script: RestoreScript, except: ReadonlySet<string>): void {
+    const single = ({ entry }: OwnedEntry) => entry.table === table && !except.has(entry.chain);
+    const tails = this.frameDelta.tails.filter(
+      ({ chain }) => chain.table === table && !except.has(chain.name),
+    );
+    for (const { entry, owner } of this.entriesRemoved.filter(single))
+      script.delete(table, entry.chain, entry.rule, owner);
+    for (const { entry, owner } of this.entriesAdded.filter(single).reverse())
+      script.insert(table, entry.chain, entry.rule, owner);
+    for (const { chain, removed, added } of tails) {
+      for (const rule of removed) script.delete(table, chain.name, rule);
+      for (const rule of added) script.append(table, chain.name, rule);
+    }
+  }
+
+  private rewrite({ table, name, before, after }: SharedChain, script: RestoreScript): void {
+    script.declare(table, name);
+    for (const rule of before) script.append(table, name, rule);
+    for (const { entry, owner } of this.composition.entries()) {
+      if (entry.table === table && entry.chain === name) script.append(table, name, entry.rule, owner);
+    }
+    for (const rule of after) script.append(table, name, rule);
+  }
+}

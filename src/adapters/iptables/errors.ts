@@ -1,0 +1,78 @@
+/** The iptables tools could not be used at all, whatever the rules. Nothing was changed. */
+export abstract class IptablesToolError extends Error {
+  protected constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** There is no such program to start. */
+export class IptablesMissingError extends IptablesToolError {
+  constructor(command: string, cause?: unknown) {
+    super(`cannot start ${command}: install the package iptables (1.8 or later), or put it into PATH`, {
+      cause,
+    });
+  }
+}
+
+/** The kernel, or the lock file, refuses this process. */
+export class IptablesPermissionError extends IptablesToolError {
+  constructor(attempt: string, output: string) {
+    super(
+      `${attempt}: not permitted: root and CAP_NET_ADMIN are needed in this network namespace (${output})`,
+    );
+  }
+}
+
+/** Somebody else held the xtables lock all the time that we waited. */
+export class XtablesLockedError extends IptablesToolError {
+  constructor(
+    attempt: string,
+    readonly waitedSeconds: number,
+    lockFile: string,
+  ) {
+    super(
+      `${attempt}: another program holds the xtables lock ${lockFile} for more than ${waitedSeconds.toFixed(1)} s; ` +
+        'see which with: fuser -v ' +
+        lockFile,
+    );
+  }
+}
+
+/** Anything else: a tool was killed, ran into its time limit, or failed to list. */
+export class IptablesFailedError extends IptablesToolError {
+  constructor(attempt: string, reason: string, options?: ErrorOptions) {
+    super(`${attempt} failed: ${reason}`, options);
+  }
+}
+
+/** One thing that was refused in a restore. */
+export interface RestoreFailure {
+  /** Line of the input, from 1. Undefined when the tool does not tell. */
+  readonly line?: number;
+  readonly reason: string;
+  /** The match or target that this host's kernel or tools lack: `statistic`. */
+  readonly missing?: string;
+}
+
+/**
+ * A restore was refused. Commits before the failing one are in the kernel; the failing one and those after it are not.
+ */
+export class RestoreRefusedError extends Error {
+  constructor(
+    readonly attempt: string,
+    readonly failures: readonly RestoreFailure[],
+  ) {
+    super(`${attempt} was refused: ${describe(failures)}`);
+    this.name = 'RestoreRefusedError';
+  }
+}
+
+function describe(failures: readonly RestoreFailure[]): string {
+  const shown = failures
+    .slice(0, 3)
+    .map(({ line, reason }) => (line === undefined ? reason : `line ${line}: ${reason}`));
+  return (
+    shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given'
+  );
+}

@@ -1,0 +1,330 @@
+import type {
+  ApplyResult,
+  Backend,
+  FrontendClash,
+  ServiceFailure,
+  VerifyResult,
+} from '../../application/ports/backend.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
+import { CANARY } from '../../domain/iptables/chain-names.js';
+import { ClusterSize } from '../../domain/iptables/cluster-size.js';
+import { compileIptables } from '../../domain/iptables/compile.js';
+import { IptablesComposition } from '../../domain/iptables/composition.js';
+import { IptablesDelta } from '../../domain/iptables/delta.js';
+import { iptablesFrame } from '../../domain/iptables/frame.js';
+import { frameDelta } from '../../domain/iptables/frame-delta.js';
+import { iptablesImage } from '../../domain/iptables/image.js';
+import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { parseSave } from '../../domain/iptables/parse-save.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { blame, type Candidate, type Candidates } from './candidates.js';
+import { changeScript } from './change-script.js';
+import { cleanUpScripts } from './clean-up-scripts.js';
+import { tablesDifference } from './difference.js';
+import { RestoreRefusedError } from './errors.js';
+import type { IptablesCommands } from './iptables-commands.js';
+import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
+import { PresentRules } from './present-rules.js';
+import type { RestoreScript } from './restore-script.js';
+import type { RulesWatch } from './rules-watch.js';
+
+export interface IptablesBackendOptions {
+  readonly observer?: IptablesObserver;
+  readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
+  readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+}
+
+interface Outcome {
+  readonly written: number;
+  readonly failed: readonly ServiceFailure[];
+}
+
+/**
+ * Programs one family's tables filter, nat and mangle through iptables-restore.
+ *
+ * What is committed is known in memory (the composition), so a change is a restore made from the difference of two
+ * fragments. When it is refused, something is not as remembered, or a service is bad: the tables are read back and the
+ * difference applied instead. What is refused then is blamed on the service port whose line is named, or found by
+ * halving; these get back what they had before, and everything else is applied.
+ */
+export class IptablesBackend implements Backend {
+  readonly mode = 'iptables';
+  private composition = new IptablesComposition();
+  private size = new ClusterSize();
+  private readonly entries = new Map<ServicePortKey, ForwardingEntry>();
+  private node!: NodeNetwork;
+  private host!: IptablesHost;
+  private frame!: IptablesFrame;
+  private chainsPerCommit = Infinity;
+  /** The epoch in which the tables were last found equal to the composition, or made so. */
+  private soundEpoch: number | undefined;
+  private readonly observer: IptablesObserver;
+  private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
+  private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+
+  /** @param readHost what this host's tools and kernel can do; asked at each start */
+  constructor(
+    readonly family: IpFamily,
+    private readonly commands: IptablesCommands,
+    private readonly watch: RulesWatch,
+    private readonly readHost: () => Promise<IptablesHost>,
+    private readonly logger: Logger,
+    {
+      observer = SILENT_OBSERVER,
+      compile = compileIptables,
+      frame = iptablesFrame,
+    }: IptablesBackendOptions = {},
+  ) {
+    this.observer = observer;
+    this.compile = compile;
+    this.frameFor = frame;
+  }
+
+  async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    this.composition = new IptablesComposition();
+    this.size = new ClusterSize();
+    this.entries.clear();
+    this.host = await this.readHost();
+    this.chainsPerCommit = await this.commands.chainsPerCommit();
+    this.node = node;
+    this.frame = this.frameFor(node, this.host);
+    for (const entry of entries) this.note(entry.key, entry);
+    const failed: ServiceFailure[] = [];
+    const candidates = this.candidatesOf(this.entries, failed);
+    for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted);
+    const outcome = await this.reconcile(candidates, { adopting: true });
+    return this.result(outcome, failed, candidates.keys());
+  }
+
+  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    for (const { key, entry } of changes) this.note(key, entry);
+    const failed: ServiceFailure[] = [];
+    const changed = compilesAlike(this.node, node)
+      ? changes.map(({ key }) => [key, this.entries.get(key)] as const)
+      : [...this.entries, ...changes.map(({ key }) => [key, this.entries.get(key)] as const)];
+    const candidates = this.candidatesOf(changed, failed, node);
+    const outcome = await this.commit(candidates, node);
+    return this.result(outcome, failed, candidates.keys());
+  }
+
+  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+    const epoch = await this.watch.epoch();
+    const untouched =
+      epoch === undefined ? how === 'glance' && (await this.seemsSound()) : epoch === this.soundEpoch;
+    if (untouched) return { compared: false, written: 0, failed: [], conflicts: [] };
+    return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
+  }
+
+  async cleanup(): Promise<void> {
+    const saved = parseSave(await this.commands.save(this.family), this.family);
+    const errors: unknown[] = [];
+    for (const script of cleanUpScripts(saved)) {
+      try {
+        await this.commands.restore(this.family, script.text());
+      } catch (error) {
+        this.logger.error({ family: this.family, error }, 'could not remove all of the iptables rules');
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, `rules of ${this.family} are left in iptables`);
+  }
+
+  close(): Promise<void> {
+    this.commands.close();
+    return Promise.resolve();
+  }
+
+  private note(key: ServicePortKey, entry: ForwardingEntry | undefined): void {
+    this.size.note(key, entry);
+    if (entry) this.entries.set(key, entry);
+    else this.entries.delete(key);
+  }
+
+  /** Compiles; what cannot be compiled keeps what it has. */
+  private candidatesOf(
+    entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
+    failed: ServiceFailure[],
+    node = this.node,
+  ): Map<ServicePortKey, Candidate> {
+    const options = { node, host: this.host, largeCluster: this.size.isLarge };
+    const candidates = new Map<ServicePortKey, Candidate>();
+    for (const [key, entry] of entries) {
+      try {
+        const wanted = entry && this.compile(entry, options);
+        candidates.set(key, { wanted, former: this.composition.fragment(key) });
+      } catch (error) {
+        failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
+      }
+    }
+    return candidates;
+  }
+
+  /** Applies candidates and node as a difference to what is in memory. */
+  private async commit(candidates: Candidates, node: NodeNetwork): Promise<Outcome> {
+    const delta = this.replaceAll(candidates, 'wanted');
+    const frame = node === this.node ? this.frame : this.frameFor(node, this.host);
+    const change = frameDelta(this.frame, frame);
+    this.node = node;
+    this.frame = frame;
+    const script = changeScript(delta, this.composition, frame, this.chainsPerCommit, change);
+    try {
+      await this.send(script);
+      return { written: script.written, failed: [] };
+    } catch (error) {
+      if (!(error instanceof RestoreRefusedError)) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'restore refused; reading the tables back',
+      );
+      return this.reconcile(candidates);
+    }
+  }
+
+  /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
+  private async reconcile(
+    candidates: Candidates,
+    { adopting = false, signal }: { readonly adopting?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<Outcome> {
+    const failed: ServiceFailure[] = [];
+    const pending = new Map(candidates);
+    let left: SavedTables | undefined;
+    for (let rewriteShared = false; ;) {
+      const epoch = await this.watch.epoch();
+      const saved = parseSave(await this.commands.save(this.family, signal), this.family);
+      signal?.throwIfAborted();
+      left ??= saved;
+      const { chainsPerCommit } = this;
+      const image = iptablesImage(this.composition, this.frame);
+      const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
+      try {
+        await this.send(repair);
+        await this.remove(removal);
+        this.soundEpoch = epoch;
+        return { written: repair.written + removal.written, failed };
+      } catch (error) {
+        if (!(error instanceof RestoreRefusedError)) throw error;
+        if (adopting) this.rememberLeft(pending, left);
+        const culprits = blame(error, repair, pending);
+        if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
+        if (culprits.size === 0 && rewriteShared) throw error;
+        if (culprits.size === 0) rewriteShared = true;
+        for (const [key, reason] of culprits) {
+          failed.push({ key, reason });
+          this.composition.replace(key, pending.get(key)!.former);
+          pending.delete(key);
+        }
+      }
+    }
+  }
+
+  /** What candidates had before this process: those that are refused keep it. */
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: SavedTables): void {
+    const rules = new PresentRules(left, this.frame);
+    for (const [key, { wanted, former }] of pending)
+      if (wanted && !former) pending.set(key, { wanted, former: rules.fragment(wanted) });
+  }
+
+  /** Takes all candidates back, repairs the tables without them, and tries them again in ever smaller groups. */
+  private async halve(pending: Candidates, failed: readonly ServiceFailure[]): Promise<Outcome> {
+    this.replaceAll(pending, 'former');
+    const base = await this.reconcile(new Map());
+    const rest = await this.tryGroups([...pending]);
+    return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
+  }
+
+  private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
+    const delta = this.replaceAll(group, 'wanted');
+    const script = changeScript(delta, this.composition, this.frame, this.chainsPerCommit);
+    try {
+      await this.send(script);
+      return { written: script.written, failed: [] };
+    } catch (error) {
+      if (!(error instanceof RestoreRefusedError)) throw error;
+      this.replaceAll(group, 'former');
+      // Commits before the refused one stand.
+      const [{ line } = {}] = error.failures;
+      if (line === undefined || script.commitOf(line) > 0) await this.reconcile(new Map());
+      if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
+      const middle = group.length >> 1;
+      const one = await this.tryGroups(group.slice(0, middle));
+      const other = await this.tryGroups(group.slice(middle));
+      return { written: one.written + other.written, failed: [...one.failed, ...other.failed] };
+    }
+  }
+
+  private replaceAll(
+    candidates: Iterable<readonly [ServicePortKey, Candidate]>,
+    which: keyof Candidate,
+  ): IptablesDelta {
+    const delta = new IptablesDelta();
+    for (const [key, candidate] of candidates) this.composition.replace(key, candidate[which], delta);
+    return delta;
+  }
+
+  private async send(script: RestoreScript): Promise<void> {
+    if (script.isEmpty) return;
+    try {
+      const { lockWaitSeconds } = await this.watch.ours(script.commits, () =>
+        this.commands.restore(this.family, script.text()),
+      );
+      this.observer.restored(this.family, { written: script.written, lockWaitSeconds });
+      if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
+        this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
+    } catch (error) {
+      this.soundEpoch = undefined;
+      this.observer.restoreFailed(this.family);
+      throw error;
+    }
+  }
+
+  /** Removes leftovers. What others still hold on to is found again by the next verification. */
+  private async remove(removal: RestoreScript): Promise<void> {
+    try {
+      await this.send(removal);
+    } catch (error) {
+      if (!(error instanceof RestoreRefusedError)) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'could not remove unused chains; will try again',
+      );
+    }
+  }
+
+  /** Where nothing cheaper tells: whether the canaries and the jumps stand. */
+  private async seemsSound(): Promise<boolean> {
+    for (const { table, name } of this.frame.chains.filter((chain) => chain.name === CANARY))
+      if (!(await this.commands.listChain(this.family, table, name))) return false;
+    const present = new Map<string, readonly string[]>();
+    for (const { table, chain, rule } of this.frame.jumps) {
+      const place = `${table} ${chain}`;
+      let rules = present.get(place);
+      if (!rules) {
+        const listed = (await this.commands.listChain(this.family, table, chain)) ?? [];
+        rules = listed.map((text) => canonicalRule(text, this.family));
+        present.set(place, rules);
+      }
+      if (!rules.includes(rule)) return false;
+    }
+    return true;
+  }
+
+  private result(
+    { written, failed: refused }: Outcome,
+    failed: readonly ServiceFailure[],
+    keys: Iterable<ServicePortKey>,
+  ): ApplyResult {
+    const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
+    return { written, failed: [...failed, ...refused], conflicts };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

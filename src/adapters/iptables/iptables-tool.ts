@@ -1,0 +1,223 @@
+import { execa, type Options } from 'execa';
+import type { TableName } from '../../domain/iptables/table.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { chooseVariant, program, type IptablesChoice } from './choose-variant.js';
+import {
+  IptablesFailedError,
+  IptablesMissingError,
+  IptablesPermissionError,
+  RestoreRefusedError,
+  XtablesLockedError,
+  type IptablesToolError,
+} from './errors.js';
+import type { IptablesCommands, IptablesVariant, RestoreOutcome } from './iptables-commands.js';
+import { readRestoreFailures } from './restore-messages.js';
+import { XtablesLock } from './xtables-lock.js';
+
+export interface IptablesToolOptions {
+  /** Unset: the one that the node uses is found. */
+  readonly variant?: IptablesVariant;
+  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  readonly launcher?: readonly string[];
+  readonly lock?: XtablesLock;
+  /** A run that takes longer is killed; at most the commits before are in the kernel then. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** What the tools of this host are, and can do. */
+export interface IptablesIdentity extends IptablesChoice {
+  /** MASQUERADE knows --random-fully (1.6.2 and later). */
+  readonly randomFully: boolean;
+}
+
+interface ToolOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How long a tool waits for the lock, and we before it. */
+const WAIT_SECONDS = 5;
+const NFT_CHAINS_PER_COMMIT = 500;
+const MAX_OUTPUT = 1024 * 1024 * 1024;
+const LOCKED = /holding the xtables lock/;
+const NOT_PERMITTED = /Permission denied|Operation not permitted|you must be root/;
+
+/** Starts the programs of iptables, and knows why they would not start. */
+export class IptablesTool implements IptablesCommands {
+  readonly lock: XtablesLock;
+  private readonly launcher: readonly string[];
+  private readonly timeout: number;
+  private readonly closing = new AbortController();
+  private identity: Promise<IptablesIdentity> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly options: IptablesToolOptions = {}) {
+    this.lock = options.lock ?? new XtablesLock();
+    this.launcher = options.launcher ?? [];
+    this.timeout = options.timeoutMilliseconds ?? 300_000;
+  }
+
+  /**
+   * Which tools these are. Found out once; again after a failure, for a package may be installed meanwhile.
+   * @throws IptablesMissingError when the host has none
+   */
+  async identify(): Promise<IptablesIdentity> {
+    this.identity ??= this.choose();
+    try {
+      return await this.identity;
+    } catch (error) {
+      this.identity = undefined;
+      throw error;
+    }
+  }
+
+  /** Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. */
+  async problem(family: IpFamily): Promise<string | undefined> {
+    try {
+      const listed = await this.listChain(family, 'nat', 'POSTROUTING');
+      return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  async chainsPerCommit(): Promise<number> {
+    return (await this.identify()).variant === 'nft' ? NFT_CHAINS_PER_COMMIT : Infinity;
+  }
+
+  async save(family: IpFamily, signal?: AbortSignal): Promise<string> {
+    const { prefix } = await this.identify();
+    const command = [program(prefix, family, 'save')];
+    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' }, signal);
+    const incompatible = /^# .* is incompatible.*$/m.exec(stdout)?.[0];
+    if (incompatible !== undefined) throw new IptablesFailedError(command.join(' '), incompatible.slice(2));
+    if (exitCode !== 0) throw failure(command, stderr, exitCode);
+    return stdout;
+  }
+
+  /** One after another: the families share the lock, and nf_tables has a transaction begin anew when another comes first. */
+  restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const turn = this.last.then(() => this.restoreNow(family, input));
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
+    const { prefix } = await this.identify();
+    const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
+    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' });
+    if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
+    if (exitCode === 1) return undefined;
+    throw failure(command, stderr, exitCode);
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const { prefix, variant, version } = await this.identify();
+    const wait = reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
+    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--counters'];
+    const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
+    const { exitCode, stderr } = await this.run(command, { input });
+    if (exitCode === 0) return { lockWaitSeconds };
+    if (LOCKED.test(stderr)) {
+      throw new XtablesLockedError(command.join(' '), (lockWaitSeconds ?? 0) + WAIT_SECONDS, this.lock.path);
+    }
+    if (NOT_PERMITTED.test(stderr)) throw failure(command, stderr, exitCode);
+    throw new RestoreRefusedError(command.join(' '), readRestoreFailures(stderr));
+  }
+
+  private async choose(): Promise<IptablesIdentity> {
+    const runner = {
+      output: async (name: string, parameters: readonly string[]) => {
+        try {
+          const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'pipe' });
+          if (exitCode !== 0 && NOT_PERMITTED.test(stderr))
+            throw failure([name, ...parameters], stderr, exitCode);
+          return exitCode === 0 ? stdout : undefined;
+        } catch (error) {
+          if (error instanceof IptablesMissingError) return undefined;
+          throw error;
+        }
+      },
+    };
+    const choice = await chooseVariant(runner, this.options.variant);
+    if (!choice)
+      throw new IptablesMissingError(
+        this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',
+      );
+    return { ...choice, randomFully: reaches(choice.version, '1.6.2') };
+  }
+
+  private async waitForLock(command: readonly string[]): Promise<number | undefined> {
+    const turn = await this.lock.waitUntilFree(WAIT_SECONDS, this.closing.signal);
+    if (turn?.free === false) throw new XtablesLockedError(command.join(' '), turn.seconds, this.lock.path);
+    return turn?.seconds;
+  }
+
+  private async run(
+    command: readonly string[],
+    { input, stdout = 'ignore' }: { readonly input?: Iterable<string>; readonly stdout?: 'pipe' | 'ignore' },
+    signal?: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const attempt = command.join(' ');
+    if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
+    signal?.throwIfAborted();
+    const [file, ...parameters] = [...this.launcher, ...command];
+    const options = {
+      stdin: input ?? 'ignore',
+      stdout,
+      maxBuffer: MAX_OUTPUT,
+      stripFinalNewline: false,
+      env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lock.path },
+      timeout: this.timeout,
+      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
+      forceKillAfterDelay: 1000,
+      reject: false,
+    } satisfies Options;
+    const result = await execa(file!, parameters, options);
+    signal?.throwIfAborted();
+    if (result.code === 'ENOENT' || result.code === 'EACCES')
+      throw new IptablesMissingError(command[0]!, result.cause);
+    if (result.exitCode === undefined) {
+      throw new IptablesFailedError(attempt, result.shortMessage ?? 'no exit status', {
+        cause: result.cause,
+      });
+    }
+    const stderr = result.stderr ?? '';
+    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    if (
+      this.launcher.length > 0 &&
+      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
+    )
+      throw new IptablesMissingError(command[0]!, stderr);
+    return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
+  }
+}
+
+function failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
+  const attempt = command.join(' ');
+  const said = stderr.trim();
+  if (LOCKED.test(said)) return new XtablesLockedError(attempt, WAIT_SECONDS, '/run/xtables.lock');
+  if (NOT_PERMITTED.test(said)) return new IptablesPermissionError(attempt, said.split('\n')[0]!);
+  return new IptablesFailedError(attempt, said || `exit status ${exitCode}`);
+}
+
+function rulesIn(line: string, chain: string): readonly string[] {
+  const start = `-A ${chain}`;
+  if (line === start) return [''];
+  return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
+}
+
+/** Whether a version is at least another. */
+function reaches(version: string, least: string): boolean {
+  const [one, other] = [version, least].map((text) => text.split('.').map(Number)) as [number[], number[]];
+  for (let place = 0; place < other.length; place++) {
+    const difference = (one[place] ?? 0) - other[place]!;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}

@@ -1,0 +1,85 @@
+import { chooseVariant, program } from '../../../src/adapters/iptables/choose-variant.js';
+
+const VERSIONS = {
+  'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n',
+  'iptables-legacy --version': 'iptables v1.8.9 (legacy)\n',
+};
+const mangle = (chain: string) => `*mangle\n:PREROUTING ACCEPT [0:0]\n:${chain} - [0:0]\nCOMMIT\n`;
+
+/** A host that answers these commands; others do not exist. */
+function host(answers: Readonly<Record<string, string>>) {
+  return {
+    output: (name: string, parameters: readonly string[]) =>
+      Promise.resolve(answers[[name, ...parameters].join(' ')]),
+  };
+}
+
+describe('chooseVariant', () => {
+  it.each([
+    [
+      'nft',
+      { 'iptables-nft-save -t mangle': mangle('KUBE-IPTABLES-HINT') },
+      'chain KUBE-IPTABLES-HINT is there',
+    ],
+    [
+      'nft',
+      { 'ip6tables-nft-save -t mangle': mangle('KUBE-KUBELET-CANARY') },
+      'chain KUBE-KUBELET-CANARY is there',
+    ],
+    [
+      'legacy',
+      { 'iptables-legacy-save': mangle('KUBE-KUBELET-CANARY') },
+      'chain KUBE-KUBELET-CANARY is there',
+    ],
+    [
+      'legacy',
+      {
+        'iptables-nft-save': '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n',
+        'iptables-legacy-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
+      },
+      'it has more rules (2, against 1)',
+    ],
+    ['nft', { 'iptables-legacy-save': '*nat\n:KUBE-IPTABLES-HINT - [0:0]\nCOMMIT\n' }, 'no hint of either'],
+  ])('finds %s by what is there', async (variant, saved, reason) => {
+    expect(await chooseVariant(host({ ...VERSIONS, ...saved }))).toMatchObject({
+      variant,
+      prefix: `iptables-${variant}`,
+      version: '1.8.9',
+      reason,
+    });
+  });
+
+  it('does as it is told', async () => {
+    const saved = { 'iptables-nft-save -t mangle': mangle('KUBE-IPTABLES-HINT') };
+    expect(await chooseVariant(host({ ...VERSIONS, ...saved }), 'legacy')).toMatchObject({
+      variant: 'legacy',
+      reason: 'asked for',
+    });
+  });
+
+  it.each([
+    ['iptables v1.8.7 (nf_tables)', 'nft', '1.8.7'],
+    ['iptables v1.8.7 (legacy)', 'legacy', '1.8.7'],
+    ['iptables v1.6.1', 'legacy', '1.6.1'],
+  ])('takes a plain iptables for what it says: %s', async (text, variant, version) => {
+    expect(await chooseVariant(host({ 'iptables --version': text }))).toEqual({
+      variant,
+      prefix: 'iptables',
+      version,
+      reason: 'the only one installed',
+    });
+  });
+
+  it('finds nothing where there is nothing, or not what was asked for', async () => {
+    expect(await chooseVariant(host({}))).toBeUndefined();
+    expect(
+      await chooseVariant(host({ 'iptables --version': 'iptables v1.8.9 (nf_tables)' }), 'legacy'),
+    ).toBeUndefined();
+  });
+});
+
+it('names the programs of both families', () => {
+  expect(program('iptables-nft', 'IPv6', 'restore')).toBe('ip6tables-nft-restore');
+  expect(program('iptables-legacy', 'IPv4', 'save')).toBe('iptables-legacy-save');
+  expect(program('iptables', 'IPv6')).toBe('ip6tables');
+});

@@ -1,0 +1,175 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  IptablesFailedError,
+  IptablesMissingError,
+  IptablesPermissionError,
+  RestoreRefusedError,
+  XtablesLockedError,
+} from '../../../src/adapters/iptables/errors.js';
+import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
+import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
+
+let folder: string;
+let tools: IptablesTool[] = [];
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'iptables-tool-'))));
+afterEach(() => {
+  for (const tool of tools) tool.close();
+  tools = [];
+  rmSync(folder, { recursive: true });
+});
+
+/** A tool whose programs are these shell scripts, and no others. */
+function toolWith(programs: Readonly<Record<string, string>>): IptablesTool {
+  for (const [name, body] of Object.entries(programs)) {
+    const path = join(folder, name);
+    writeFileSync(path, `#!/bin/sh\n${body}\n`);
+    chmodSync(path, 0o755);
+  }
+  const tool = new IptablesTool({
+    launcher: ['/usr/bin/env', `PATH=${folder}`],
+    lock: new XtablesLock(join(folder, 'xtables.lock')),
+  });
+  tools.push(tool);
+  return tool;
+}
+
+const nft = (programs: Readonly<Record<string, string>>, version = '1.8.9') =>
+  toolWith({ 'iptables-nft': `echo "iptables v${version} (nf_tables)"`, ...programs });
+
+describe('IptablesTool', () => {
+  it('says which tools these are', async () => {
+    expect(await nft({}).identify()).toEqual({
+      variant: 'nft',
+      prefix: 'iptables-nft',
+      version: '1.8.9',
+      reason: 'the only one installed',
+      randomFully: true,
+    });
+    expect(await nft({}, '1.6.1').identify()).toMatchObject({ randomFully: false });
+  });
+
+  it('has an error for a host without iptables, and looks again', async () => {
+    const tool = toolWith({});
+    await expect(tool.identify()).rejects.toThrow(IptablesMissingError);
+    toolWith({ 'iptables-nft': 'echo "iptables v1.8.9 (nf_tables)"' });
+    expect(await tool.identify()).toMatchObject({ variant: 'nft' });
+  });
+
+  it('streams the input, and asks the tool to wait and not to flush', async () => {
+    const tool = nft({
+      'iptables-nft-restore': `/bin/cat > ${folder}/in; echo "$@" > ${folder}/parameters`,
+    });
+    await tool.restore('IPv4', ['*nat\n', ':A - [0:0]\n', 'COMMIT\n'].values());
+    const { readFileSync } = await import('node:fs');
+    expect(readFileSync(join(folder, 'in'), 'utf8')).toBe('*nat\n:A - [0:0]\nCOMMIT\n');
+    expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w 5 --noflush --counters\n');
+  });
+
+  it.each([
+    ['a refusal', 'echo "iptables-restore: line 2 failed" >&2; exit 1', RestoreRefusedError],
+    [
+      'a lock',
+      'echo "Another app is currently holding the xtables lock. Stopped waiting after 5s." >&2; exit 4',
+      XtablesLockedError,
+    ],
+    [
+      'missing rights',
+      'echo "iptables-nft-restore v1.8.9 (nf_tables): Could not fetch rule set generation id: Permission denied (you must be root)" >&2; exit 4',
+      IptablesPermissionError,
+    ],
+    ['a crash', 'kill -SEGV $$', IptablesFailedError],
+  ])('has an error of its own for %s', async (_, body, error) => {
+    const tool = nft({ 'iptables-nft-restore': body });
+    await expect(tool.restore('IPv4', ['*nat\nCOMMIT\n'].values())).rejects.toThrow(error);
+  });
+
+  it('makes one restore at a time', async () => {
+    const tool = nft({
+      'iptables-nft-restore': `/bin/cat > /dev/null; [ -e ${folder}/busy ] && exit 1; : > ${folder}/busy; /bin/sleep 0.1; /bin/rm ${folder}/busy`,
+    });
+    const restore = () => tool.restore('IPv4', ['*nat\nCOMMIT\n'].values());
+    await expect(Promise.all([restore(), restore(), restore()])).resolves.toHaveLength(3);
+  });
+
+  it('finds out that one family’s tools are missing', async () => {
+    const tool = nft({});
+    expect(await tool.problem('IPv6')).toContain('cannot start ip6tables-nft');
+    expect(await nft({ 'ip6tables-nft': 'echo "-P POSTROUTING ACCEPT"' }).problem('IPv6')).toBeUndefined();
+  });
+
+  it('does not take a table of another making for an empty one', async () => {
+    const tool = nft({ 'iptables-nft-save': "echo \"# Table \\`nat' is incompatible, use 'nft' tool.\"" });
+    await expect(tool.save('IPv4')).rejects.toThrow('is incompatible');
+  });
+
+  it('lists the rules of a chain, or that there is none', async () => {
+    const tool = nft({
+      'iptables-nft':
+        'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *GONE) exit 1;; *) echo "-N A"; echo "-A A -j B"; echo "-A A";; esac',
+    });
+    expect(await tool.listChain('IPv4', 'nat', 'A')).toEqual(['-j B', '']);
+    expect(await tool.listChain('IPv4', 'nat', 'GONE')).toBeUndefined();
+  });
+
+  it('ends what runs when it is told to', async () => {
+    const tool = nft({ 'iptables-nft-save': 'exec /bin/sleep 30' });
+    await tool.identify();
+    const stop = new AbortController();
+    const aborted = expect(tool.save('IPv4', stop.signal)).rejects.toThrow('enough');
+    setTimeout(() => stop.abort(new Error('enough')), 50);
+    await aborted;
+    const closed = expect(tool.save('IPv4')).rejects.toThrow(IptablesFailedError);
+    setTimeout(() => tool.close(), 50);
+    await closed;
+  });
+});
+
+describe('XtablesLock', () => {
+  it('is free at once where nobody holds it', async () => {
+    expect(await new XtablesLock(join(folder, 'xtables.lock')).waitUntilFree(1)).toEqual({
+      free: true,
+      seconds: 0,
+    });
+  });
+
+  it('cannot tell where it cannot be tried', async () => {
+    expect(await new XtablesLock(join(folder, 'nowhere', 'lock')).waitUntilFree(1)).toBeUndefined();
+    expect(await new XtablesLock(join(folder, 'lock'), undefined).waitUntilFree(1)).toBeDefined();
+  });
+
+  it('gives up in time', async () => {
+    const held = { flock: () => -1, errno: () => 11, socket: () => -1, getsockopt: () => -1, close: () => 0 };
+    const outcome = await new XtablesLock(join(folder, 'lock'), held).waitUntilFree(0.1);
+    expect(outcome).toMatchObject({ free: false });
+    expect(outcome!.seconds).toBeLessThan(1);
+  });
+
+  it.each([
+    [
+      'the container’s own',
+      ['30 1 0:40 / / rw - overlay overlay rw', '31 30 0:5 / /proc rw - proc proc rw'],
+      true,
+    ],
+    [
+      'mounted from the host',
+      [
+        '30 1 0:40 / / rw - overlay overlay rw',
+        '33 30 0:9 /run/xtables.lock /run/xtables.lock rw - tmpfs tmpfs rw',
+      ],
+      false,
+    ],
+    [
+      'in a mounted folder',
+      ['30 1 0:40 / / rw - overlay overlay rw', '33 30 0:9 / /run rw shared:1 - tmpfs tmpfs rw'],
+      false,
+    ],
+    ['of a host', ['30 1 8:1 / / rw - ext4 /dev/sda1 rw'], false],
+  ])('knows whether the lock file is %s', async (_, mounts, isProblem) => {
+    const file = join(folder, 'mountinfo');
+    writeFileSync(file, `${mounts.join('\n')}\n`);
+    const problem = await new XtablesLock('/run/xtables.lock').problem(file);
+    expect(problem !== undefined).toBe(isProblem);
+  });
+});

@@ -1,0 +1,114 @@
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
+import { IptablesHostReader } from '../../../src/adapters/iptables/iptables-host.js';
+import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
+import { LegacyWatch } from '../../../src/adapters/iptables/legacy-watch.js';
+import { Nfacct } from '../../../src/adapters/iptables/nfacct.js';
+import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
+import type { RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
+import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
+import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { HOST, nodeNetwork, Services } from '../../adapters/iptables/services.js';
+import { serve } from '../driver.js';
+
+/** Drives iptables from inside a namespace, with the watches that need to be there. */
+let tool: IptablesTool;
+let transport: NetlinkNftTransport | undefined;
+const backends = new Map<IpFamily, { backend: IptablesBackend; services: Services }>();
+
+interface Timed {
+  readonly written: number;
+  readonly compared?: boolean;
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+async function timed(
+  work: Promise<{ written: number; compared?: boolean; failed: readonly unknown[] }>,
+): Promise<Timed> {
+  const start = performance.now();
+  const { written, compared, failed } = await work;
+  return {
+    written,
+    ...(compared === undefined ? {} : { compared }),
+    failed: failed.length,
+    seconds: (performance.now() - start) / 1000,
+  };
+}
+
+const handlers = {
+  open(variant: IptablesVariant, families: readonly IpFamily[], lockFile: string) {
+    tool = new IptablesTool({ variant, lock: new XtablesLock(lockFile) });
+    let watch: (family: IpFamily) => RulesWatch = (family) => new LegacyWatch(family);
+    if (variant === 'nft') {
+      transport = NetlinkNftTransport.open();
+      const shared = new NftWatch(new GenerationWatch(transport));
+      watch = () => shared;
+    }
+    for (const family of families) {
+      const services = new Services(family);
+      const backend = new IptablesBackend(
+        family,
+        tool,
+        watch(family),
+        () => Promise.resolve(HOST),
+        new MemoryLogger(),
+        { compile: services.compile },
+      );
+      backends.set(family, { backend, services });
+    }
+  },
+
+  start(family: IpFamily, count: number, endpoints: number) {
+    const { backend, services } = backends.get(family)!;
+    for (let number = 1; number <= count; number++) services.set(number, endpoints);
+    return timed(backend.start(services.all, nodeNetwork(family)));
+  },
+
+  change(family: IpFamily, numbers: readonly number[], endpoints: number) {
+    const { backend, services } = backends.get(family)!;
+    const changes: ForwardingChange[] = numbers.map((number) =>
+      endpoints === 0 ? services.remove(number) : services.set(number, endpoints),
+    );
+    return timed(backend.apply(changes, nodeNetwork(family)));
+  },
+
+  /** Makes the counters, has a rule name one of them, and tells what it counted. */
+  async counters() {
+    const nfacct = Nfacct.open();
+    try {
+      const before = await nfacct.packets('ct_state_invalid_dropped_pkts');
+      const reader = new IptablesHostReader(tool, nfacct, new MemoryLogger());
+      await reader.read();
+      const { counters } = await reader.read();
+      await tool.restore(
+        'IPv4',
+        [
+          '*filter\n-A OUTPUT -m nfacct --nfacct-name ct_state_invalid_dropped_pkts -j ACCEPT\nCOMMIT\n',
+        ].values(),
+      );
+      return {
+        before: before ?? 'none',
+        counters: [...counters],
+        packets: await nfacct.packets('ct_state_invalid_dropped_pkts'),
+      };
+    } finally {
+      nfacct.close();
+    }
+  },
+
+  verify(family: IpFamily, how: 'glance' | 'inspection') {
+    return timed(backends.get(family)!.backend.verify(how));
+  },
+};
+
+export type Handlers = typeof handlers;
+
+await serve(handlers, async () => {
+  tool?.close();
+  await transport?.close();
+});
