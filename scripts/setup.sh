@@ -30,6 +30,7 @@ missing_packages() {
 nft nftables
 ip iproute2
 conntrack conntrack
+iptables iptables
 openssl openssl
 sysctl procps
 COMMANDS
