@@ -5,7 +5,7 @@ import type { ClusterEvents } from '../src/application/use-cases/cluster-events.
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
 import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
-import { openNftTransports } from '../src/bootstrap/nft-transport.js';
+import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
 import { composeProxy } from '../src/bootstrap/proxy.js';
 import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from './cluster.js';
 import type { InProcessResult } from './report.js';
@@ -51,8 +51,8 @@ async function measure(services: number, endpoints: number): Promise<InProcessRe
   const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
   const commandLine = { ...asked, configuration: withMode(asked.configuration, 'nftables') };
   const logger = new MemoryLogger();
-  const transports = await openNftTransports('auto', logger);
-  const container = composeProxy(commandLine, ['IPv4', 'IPv6'], transports, logger);
+  const mode = await new NftablesMode('auto', logger).open(['IPv4', 'IPv6']);
+  const container = composeProxy(commandLine, mode, logger);
   const syncs = new FinishedSyncs();
   container.unbind(SYNC_OBSERVER);
   container.bind(SYNC_OBSERVER).toConstantValue(syncs);
@@ -95,7 +95,7 @@ async function measure(services: number, endpoints: number): Promise<InProcessRe
   const problems = [...logger.at('error'), ...logger.at('warn')];
   if (problems.length > 0) throw new Error(`the run was not clean: ${JSON.stringify(problems.slice(0, 3))}`);
   await Promise.all(loops.map((loop) => loop.stop()));
-  await transports.close();
+  await mode.close();
   return {
     read,
     firstSync,

@@ -2,7 +2,6 @@ import type { ServiceIdentifier } from 'inversify';
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
-import type { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Backend } from '../application/ports/backend.js';
@@ -20,7 +19,7 @@ import type { ReconcileConntrack } from '../application/use-cases/reconcile-conn
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine } from './configuration/command-line.js';
-import type { NftTransports } from './nft-transport.js';
+import type { OpenMode } from './modes/open-mode.js';
 
 /** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
 export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
@@ -43,8 +42,8 @@ export const CONNTRACK: ServiceIdentifier<Conntrack> = Symbol.for('Conntrack');
 /** One for each family, in the order of FAMILIES. */
 export const CONNTRACK_RECONCILERS: ServiceIdentifier<readonly ReconcileConntrack[]> =
   Symbol.for('ConntrackReconcilers');
-export const NFT_TRANSPORTS: ServiceIdentifier<NftTransports> = Symbol.for('NftTransports');
-export const GENERATION_WATCH: ServiceIdentifier<GenerationWatch> = Symbol.for('GenerationWatch');
+/** The mode in force. */
+export const MODE: ServiceIdentifier<OpenMode> = Symbol.for('Mode');
 export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
 export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');
 export const HEALTH_SERVER: ServiceIdentifier<HealthServer | undefined> = Symbol.for('HealthServer');

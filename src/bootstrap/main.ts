@@ -9,14 +9,12 @@ import { plan } from './commands/plan.js';
 import { run } from './commands/run.js';
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
 import { ConfigurationError, EarlyExit, UsageError } from './configuration/errors.js';
-import { withMode } from './configuration/proxy-configuration.js';
 
 /** Runs the program and answers its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   try {
-    const commandLine = settled(
-      parseCommandLine(argv, { readFile: (path) => readFileSync(path, 'utf8'), hostname }),
-    );
+    const commandLine = parseCommandLine(argv, { readFile: (path) => readFileSync(path, 'utf8'), hostname });
+    refuseWhatDoesNothing(commandLine);
     const { verbosity, format } = commandLine.configuration.logging;
     const logger = PinoLogger.open({ verbosity, format: format === 'json' ? 'json' : 'text' });
     for (const warning of commandLine.warnings) logger.warn({}, warning);
@@ -31,6 +29,7 @@ async function execute(commandLine: CommandLine, logger: Logger): Promise<number
   try {
     return await command(commandLine, logger);
   } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
     logger.error({ error }, 'command failed');
     return 1;
   }
@@ -42,19 +41,13 @@ function chosenCommand({ command, cleanup: removes, once: justOnce }: CommandLin
   return justOnce ? once : run;
 }
 
-/** Until there are more modes, an unset mode and `auto` mean the one there is. */
-function settled(commandLine: CommandLine): CommandLine {
-  const { mode } = commandLine.configuration;
+function refuseWhatDoesNothing({ initOnly, writeConfigTo }: CommandLine): void {
   for (const [flag, wish] of Object.entries({
-    '--init-only': commandLine.initOnly,
-    '--write-config-to': commandLine.writeConfigTo,
+    '--init-only': initOnly,
+    '--write-config-to': writeConfigTo,
   })) {
     if (wish) throw new ConfigurationError('failed validate', [`${flag} is not available yet`]);
   }
-  if (mode !== '' && mode !== 'auto' && mode !== 'nftables') {
-    throw new ConfigurationError('failed validate', [`mode ${mode} is not available yet: use nftables`]);
-  }
-  return { ...commandLine, configuration: withMode(commandLine.configuration, 'nftables') };
 }
 
 function explain(error: unknown): number {

@@ -1,10 +1,11 @@
 import type { NodeSettings } from '../application/node/node-contexts.js';
 import type { CommandLine } from './configuration/command-line.js';
-import { modeSettings } from './configuration/proxy-configuration.js';
+import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 
 /** What the configuration says about this node. */
 export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSettings {
-  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, 'nftables');
+  const mode = modeInForce(configuration);
+  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
   const { gates, detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
   return {
     nodeName,
@@ -18,6 +19,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     },
     masqueradeBit,
     masqueradeAll,
+    localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
   };

@@ -1,6 +1,5 @@
 import { Container } from 'inversify';
 import type { Logger } from '../application/ports/logger.js';
-import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
 import {
   CLUSTER_EVENTS,
@@ -9,33 +8,28 @@ import {
   CONNTRACK_RECONCILERS,
   HEALTH_SERVER,
   METRICS_SERVER,
-  NFT_TRANSPORTS,
+  MODE,
   SYNC_LOOPS,
 } from './identifiers.js';
-import type { NftTransports } from './nft-transport.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { conntrackModule } from './modules/conntrack-module.js';
-import { nftablesModule } from './modules/nftables-module.js';
 import { processModule } from './modules/process-module.js';
 import { serverModule } from './modules/server-module.js';
 import { syncModule } from './modules/sync-module.js';
+import type { OpenMode } from './modes/open-mode.js';
 
 /** Puts the parts of a proxy together. Nothing runs yet. */
-export function composeProxy(
-  commandLine: CommandLine,
-  families: readonly IpFamily[],
-  transports: NftTransports,
-  logger: Logger,
-): Container {
+export function composeProxy(commandLine: CommandLine, mode: OpenMode, logger: Logger): Container {
   const container = new Container();
   container.load(
-    processModule(commandLine, families, logger),
+    processModule(commandLine, mode.families, logger),
     clusterModule,
     syncModule,
     conntrackModule,
-    nftablesModule(transports),
+    mode.module,
     serverModule,
   );
+  container.bind(MODE).toConstantValue(mode);
   return container;
 }
 
@@ -64,6 +58,6 @@ export class Proxy {
     await this.container.get(CONNTRACK).close();
     await this.container.get(METRICS_SERVER)?.stop();
     await this.container.get(HEALTH_SERVER)?.stop();
-    await this.container.get(NFT_TRANSPORTS).close();
+    await this.container.get(MODE).close();
   }
 }

@@ -6,7 +6,7 @@ import { until } from '../kernel/until.js';
 import { readScenario, scenarioNames, type Step } from './scenarios.js';
 
 const names = await scenarioNames();
-const scenarios = await Promise.all(names.map(readScenario));
+const scenarios = await Promise.all(names.map((name) => readScenario(name)));
 /** Those in which the cluster changes while the proxy runs. */
 const changing = scenarios.filter(({ steps }) => steps.length > 1).map(({ name }) => name);
 /** What each transport had written at the end of a scenario. */

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Verdicts } from '../kernel/probe.js';
 
+const tableFiles = { nftables: ['nft-ip', 'nft-ip6'], iptables: ['iptables', 'ip6tables'] } as const;
 const root = fileURLToPath(new URL('./scenarios/', import.meta.url));
 
 /** One state of the cluster, and what kube-proxy 1.36 made of it. */
@@ -12,7 +13,7 @@ export interface Step {
   readonly objects: string;
   /** What packets met; a family without services was not recorded. */
   readonly packets: { readonly ipv4: Verdicts; readonly ipv6?: Verdicts };
-  /** kube-proxy's own tables, as `nft list table` prints them. */
+  /** kube-proxy's own tables, IPv4 and IPv6, as `nft list table` or `iptables-save` prints them. */
   readonly tables: readonly string[];
 }
 
@@ -33,19 +34,22 @@ export async function scenarioNames(): Promise<string[]> {
     .sort();
 }
 
-/** Reads one scenario, with what was recorded in the nftables mode. */
-export async function readScenario(name: string): Promise<Scenario> {
+/** The modes in which the scenarios were recorded. */
+export type RecordedMode = 'nftables' | 'iptables';
+
+/** Reads one scenario, with what was recorded in that mode. */
+export async function readScenario(name: string, mode: RecordedMode = 'nftables'): Promise<Scenario> {
   const folder = `${root}${name}`;
   const objects = (await readdir(folder)).filter((file) => /^objects-\d+\.yaml$/.test(file));
   return {
     name,
     config: await readFile(`${folder}/config.yaml`, 'utf8'),
-    steps: await Promise.all(objects.map((_, position) => readStep(folder, position + 1))),
+    steps: await Promise.all(objects.map((_, position) => readStep(folder, mode, position + 1))),
   };
 }
 
-async function readStep(folder: string, number: number): Promise<Step> {
-  const expected = `${folder}/expected/nftables`;
+async function readStep(folder: string, mode: RecordedMode, number: number): Promise<Step> {
+  const expected = `${folder}/expected/${mode}`;
   const recorded = await readdir(expected);
   const verdicts = async (file: string): Promise<Verdicts> =>
     JSON.parse(await readFile(`${expected}/${file}`, 'utf8')) as Verdicts;
@@ -58,7 +62,7 @@ async function readStep(folder: string, number: number): Promise<Step> {
       ...(recorded.includes(ipv6File) ? { ipv6: await verdicts(ipv6File) } : {}),
     },
     tables: await Promise.all(
-      ['ip', 'ip6'].map((family) => readFile(`${expected}/nft-${family}-${number}.txt`, 'utf8')),
+      tableFiles[mode].map((file) => readFile(`${expected}/${file}-${number}.txt`, 'utf8')),
     ),
   };
 }

@@ -25,6 +25,8 @@ interface SyncState {
 export interface ProxyOptions {
   /** The node it runs on. */
   readonly host: Host;
+  /** Default: nftables. */
+  readonly mode?: 'nftables' | 'iptables';
   readonly transport: TransportName;
   /** KubeProxyConfiguration in YAML; mode, addresses to listen on, and the log's format are filled in. */
   readonly config: string;
@@ -51,7 +53,7 @@ export class ProxyProcess {
     const proxy = new ProxyProcess(options, await mkdtemp(`${tmpdir()}/kubeproxy-test-`));
     try {
       await mkdir(proxy.manifests);
-      await writeFile(`${proxy.folder}/config.yaml`, configurationText(options.config));
+      await writeFile(`${proxy.folder}/config.yaml`, configurationText(options));
       await proxy.place(options.objects);
       await proxy.startAgain();
       return proxy;
@@ -154,11 +156,11 @@ export class ProxyProcess {
   }
 }
 
-function configurationText(config: string): string {
+function configurationText({ config, mode = 'nftables' }: ProxyOptions): string {
   const configuration = parse(config) as Record<string, unknown>;
   return stringify({
     ...configuration,
-    mode: 'nftables',
+    mode,
     metricsBindAddress: metricsAddress,
     healthzBindAddress: healthzAddress,
     logging: { format: 'json' },

@@ -4,6 +4,8 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planNftables } from '../../application/use-cases/plan.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { ConfigurationError } from '../configuration/errors.js';
+import { withMode } from '../configuration/proxy-configuration.js';
 import { BACKENDS, CLUSTER_EVENTS, CLUSTER_SOURCE, CLUSTER_STATE, NODE_CONTEXTS } from '../identifiers.js';
 import { clusterModule } from '../modules/cluster-module.js';
 import { processModule } from '../modules/process-module.js';
@@ -11,7 +13,14 @@ import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
 
 /** Prints the rules that a sync would write, as nft text. Reads the source once; touches nothing. */
-export async function plan(commandLine: CommandLine, logger: Logger): Promise<number> {
+export async function plan(asked: CommandLine, logger: Logger): Promise<number> {
+  const { mode } = asked.configuration;
+  if (mode === 'iptables' || mode === 'ipvs') {
+    throw new ConfigurationError('failed validate', [
+      `plan knows the rules of mode nftables only, not of ${mode}`,
+    ]);
+  }
+  const commandLine = { ...asked, configuration: withMode(asked.configuration, 'nftables') };
   const families = supportedFamilies();
   const container = new Container();
   container.load(processModule(commandLine, families, logger), clusterModule, syncModule, serverModule);

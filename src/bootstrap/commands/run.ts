@@ -1,34 +1,52 @@
+import type { Container } from 'inversify';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { SYNC_LOOPS } from '../identifiers.js';
+import { allModes, chooseMode } from '../modes/choose-mode.js';
+import type { ProxyMode } from '../configuration/schema.js';
 import { composeProxy, Proxy } from '../proxy.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
-import { checkKernel } from '../kernel-check.js';
-import { openNftTransports } from '../nft-transport.js';
 import { versionLine } from '../version.js';
 
 /** Serves until SIGTERM or SIGINT. The rules stay. */
-export async function run(commandLine: CommandLine, logger: Logger): Promise<number> {
-  checkKernel();
-  const transports = await openNftTransports(commandLine.nftTransport, logger);
-  const families = supportedFamilies();
+export async function run(asked: CommandLine, logger: Logger): Promise<number> {
+  const ended = endSignal();
+  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { name, means, families } = mode;
   logger.info(
-    {
-      version: versionLine(),
-      mode: 'nftables',
-      transport: transports.name,
-      families,
-      node: commandLine.nodeName,
-    },
+    { version: versionLine(), mode: name, ...means, families, node: commandLine.nodeName },
     'starting',
   );
-  const proxy = new Proxy(composeProxy(commandLine, families, transports, logger));
-  const ended = endSignal();
+  const container = composeProxy(commandLine, mode, logger);
+  const proxy = new Proxy(container);
   try {
     await proxy.start();
+    void removeOtherModes(container, commandLine, name, logger);
     logger.info({ signal: await ended }, 'stopping; the rules stay');
     return 0;
   } finally {
     await proxy.stop();
+  }
+}
+
+/**
+ * Rules of other modes, our own or kube-proxy's, go when the new ones stand, so that no connection is lost in between.
+ * Where the first sync fails they stay until a later start.
+ */
+async function removeOtherModes(
+  container: Container,
+  commandLine: CommandLine,
+  present: ProxyMode,
+  logger: Logger,
+): Promise<void> {
+  const problems = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+  if (problems.some((problem) => problem !== undefined)) return;
+  for (const mode of allModes(commandLine, logger)) {
+    if (mode.name === present) continue;
+    try {
+      await mode.cleanUp();
+    } catch (error) {
+      logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
+    }
   }
 }
 

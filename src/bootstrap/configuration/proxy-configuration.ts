@@ -41,3 +41,9 @@ export function withMode<T extends Configuration>(configuration: T, mode: ProxyM
   const onlyNodeIPs = mode === 'nftables' && configuration.nodePortAddresses.length === 0;
   return { ...configuration, mode, ...(onlyNodeIPs && { nodePortAddresses: ['primary'] }) };
 }
+
+/** The mode of a configuration in which it has been settled by `withMode`. */
+export function modeInForce({ mode }: Configuration): ProxyMode {
+  if (mode === '' || mode === 'auto') throw new Error('the mode has not been settled yet');
+  return mode;
+}

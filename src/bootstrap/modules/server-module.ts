@@ -4,7 +4,7 @@ import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { splitHostPort } from '../configuration/listen-address.js';
-import { modeSettings } from '../configuration/proxy-configuration.js';
+import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
   CLUSTER_EVENTS,
@@ -21,7 +21,8 @@ import {
 export const serverModule = new ContainerModule(({ bind }) => {
   bind(PROXY_HEALTH)
     .toDynamicValue((context) => {
-      const { syncPeriod } = modeSettings(context.get(COMMAND_LINE).configuration, 'nftables');
+      const { configuration } = context.get(COMMAND_LINE);
+      const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
       return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod);
     })
     .inSingletonScope();
@@ -50,7 +51,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
       const events = context.get(CLUSTER_EVENTS);
       return new MetricsServer({
         metrics: context.get(METRICS),
-        proxyMode: 'nftables',
+        proxyMode: modeInForce(context.get(COMMAND_LINE).configuration),
         syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),

@@ -4,7 +4,7 @@ import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { SyncReporting } from '../../application/sync/sync-reporting.js';
-import { modeSettings } from '../configuration/proxy-configuration.js';
+import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   BACKENDS,
   CLOCK,
@@ -54,7 +54,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
           logger,
           context.get(CONNTRACK_RECONCILERS).find(({ family }) => family === backend.family),
         );
-        const periods = modeSettings(configuration, 'nftables');
+        const periods = modeSettings(configuration, modeInForce(configuration));
         return new SyncLoop(family, backend, periods, context.get(SYNC_OBSERVER), clock, logger);
       });
     })

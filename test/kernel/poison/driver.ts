@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { ScriptedSource } from '../../../src/adapters/fakes/scripted-source.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
@@ -9,11 +10,11 @@ import { parseCommandLine } from '../../../src/bootstrap/configuration/command-l
 import {
   BACKENDS,
   CLUSTER_SOURCE,
-  GENERATION_WATCH,
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../../../src/bootstrap/identifiers.js';
 import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
+import { NftablesMode } from '../../../src/bootstrap/modes/nftables-mode.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
@@ -72,12 +73,13 @@ const handlers = {
     );
     const transports = await openNftTransports(transportName, logger);
     const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
-    container = composeProxy(commandLine, ['IPv4'], transports, logger);
+    const mode = await new NftablesMode(transportName, logger).open(['IPv4']);
+    container = composeProxy(commandLine, mode, logger);
     container.rebind(CLUSTER_SOURCE).toConstantValue(source);
     container
       .rebind(BACKENDS)
       .toConstantValue([
-        new NftablesBackend('IPv4', transport, container.get(GENERATION_WATCH), logger, compile),
+        new NftablesBackend('IPv4', transport, new GenerationWatch(transports.generations), logger, compile),
       ]);
     handlers.apply(objects);
     source.synced();

@@ -1,0 +1,25 @@
+import type { ContainerModule } from 'inversify';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ProxyMode } from '../configuration/schema.js';
+
+/** A proxy mode whose way into the kernel is open. */
+export interface OpenMode {
+  readonly name: ProxyMode;
+  /** The families that it can serve on this machine. */
+  readonly families: readonly IpFamily[];
+  /** For the log: by which means it works. */
+  readonly means: object;
+  /** Binds BACKENDS, one for each family. */
+  readonly module: ContainerModule;
+  /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** A mode as a whole: what can be opened, and what can be removed without opening. */
+export interface Mode {
+  readonly name: ProxyMode;
+  /** Rejects when the mode cannot be used on this machine; the message says why. */
+  open(): Promise<OpenMode>;
+  /** Removes every rule that this mode makes. Finding nothing, or no tool that could have made any, is fine. */
+  cleanUp(): Promise<void>;
+}

@@ -1,0 +1,71 @@
+import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { probe } from '../kernel/probe.js';
+import { ProxyProcess } from '../kernel/proxy-process.js';
+import { Testbed } from '../kernel/testbed.js';
+import { readScenario, scenarioNames, type Step } from './scenarios.js';
+
+const names = await scenarioNames();
+const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
+/** Chains that hold an entry for each service, in an order that is kube-proxy's own chance. */
+const SHARED = /^KUBE-(?:SERVICES|NODEPORTS|EXTERNAL-SERVICES|PROXY-FIREWALL)$/;
+
+/** The rules that compare by oracle order: shared chains sorted, all others as they are; counters of nfacct apart. */
+function comparable(tables: SavedTables): Record<string, readonly string[]> {
+  const chains = tables.flatMap(({ name, chains }) =>
+    chains
+      .filter((chain) => chain.name.startsWith('KUBE-') || chain.rules.length > 0)
+      .map(
+        (chain) =>
+          [`${name} ${chain.name}`, SHARED.test(chain.name) ? [...chain.rules].sort() : chain.rules] as const,
+      ),
+  );
+  return Object.fromEntries(chains.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Real rules and real packets of the real program equal those of kube-proxy 1.36 in iptables mode. */
+describe('iptables mode over iptables-nft', () => {
+  let testbed: Testbed;
+  beforeAll(async () => {
+    testbed = await Testbed.open();
+  });
+  afterAll(() => testbed.close());
+  beforeEach(() => testbed.flushNode());
+
+  async function check({ number, objects, packets, tables }: Step): Promise<void> {
+    for (const [index, family] of families.entries()) {
+      const tool = family === 'IPv4' ? 'iptables-nft-save' : 'ip6tables-nft-save';
+      const present = comparable(parseSave(await testbed.node.run([tool]), family));
+      expect({ step: number, family, ...present }).toStrictEqual({
+        step: number,
+        family,
+        ...comparable(parseSave(tables[index]!, family)),
+      });
+    }
+    const verdicts = await probe(testbed, objects);
+    expect({ step: number, ...verdicts.ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
+    expect({ step: number, ...verdicts.ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
+  }
+
+  it.each(names)('writes the rules of kube-proxy, and treats packets as they do, in %s', async (name) => {
+    const { config, steps } = await readScenario(name, 'iptables');
+    const host = testbed.node;
+    const proxy = await ProxyProcess.start({
+      host,
+      mode: 'iptables',
+      transport: 'netlink',
+      config,
+      objects: steps[0]!.objects,
+    });
+    try {
+      for (const step of steps) {
+        if (step.number > 1) await proxy.change(step.objects);
+        await check(step);
+      }
+      expect(await proxy.stop('SIGTERM')).toBe(0);
+    } finally {
+      await proxy.remove();
+    }
+  });
+});
