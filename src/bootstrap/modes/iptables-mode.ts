@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ContainerModule } from 'inversify';
 import { IptablesMissingError } from '../../adapters/iptables/errors.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
@@ -68,6 +69,7 @@ export class IptablesMode implements Mode {
       const host = new IptablesHostReader(tool, undefined, this.logger);
       try {
         for (const family of IP_FAMILIES) {
+          if (variant === 'legacy' && !hasLegacyTables(family)) continue;
           if ((await tool.problem(family)) !== undefined) continue;
           await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(), this.logger).cleanup();
         }
@@ -89,6 +91,15 @@ export class IptablesMode implements Mode {
     if (usable.length === 0)
       throw new Error('iptables is not available on this host: neither family can be used');
     return usable;
+  }
+}
+
+/** Whether the legacy tables exist in this network namespace; asking the tool would make them. */
+function hasLegacyTables(family: IpFamily): boolean {
+  try {
+    return readFileSync(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`, 'utf8').trim() !== '';
+  } catch {
+    return false;
   }
 }
 
