@@ -18,32 +18,33 @@ export interface ChosenMode {
 }
 
 /**
- * Opens the mode that was asked for. `auto` takes nftables where this kernel has it and iptables elsewhere; so does an
- * unset mode until iptables, which is kube-proxy's default, is complete here.
+ * Opens the mode that was asked for. `auto` takes nftables where this kernel has it, and iptables elsewhere; so does an
+ * unset mode, until the iptables mode, which is kube-proxy's default, is complete here.
  */
 export async function chooseMode(commandLine: CommandLine, logger: Logger): Promise<ChosenMode> {
   const { configuration, nftTransport } = commandLine;
-  const settled = (name: 'nftables' | 'iptables') => ({
-    ...commandLine,
-    configuration: withMode(configuration, name),
-  });
   const nftables = new NftablesMode(nftTransport, logger);
   const iptables = new IptablesMode(configuration.iptables.localhostNodePorts, logger);
+  const opened = async (mode: NftablesMode | IptablesMode): Promise<ChosenMode> => ({
+    commandLine: { ...commandLine, configuration: withMode(configuration, mode.name) },
+    mode: await mode.open(),
+  });
   switch (configuration.mode) {
     case 'nftables':
-      return { commandLine: settled('nftables'), mode: await nftables.open() };
+      return opened(nftables);
     case 'iptables':
-      return { commandLine: settled('iptables'), mode: await iptables.open() };
+      return opened(iptables);
     case 'ipvs':
       throw new ConfigurationError('failed validate', [
         'mode ipvs is not available yet: use nftables or iptables',
       ]);
-    default:
+    case 'auto':
+    case '':
       try {
-        return { commandLine: settled('nftables'), mode: await nftables.open() };
+        return await opened(nftables);
       } catch (error) {
         logger.warn({ error }, 'nftables is not to be had; using iptables');
-        return { commandLine: settled('iptables'), mode: await iptables.open() };
+        return opened(iptables);
       }
   }
 }
