@@ -50,8 +50,9 @@ async function removeOtherModes(
   }
 }
 
+/** The listeners stay: whoever minds child processes ends this one at a signal that nobody else listens to. */
 function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
   });
 }

@@ -43,6 +43,7 @@ export async function chooseMode(commandLine: CommandLine, logger: Logger): Prom
       try {
         return await opened(nftables);
       } catch (error) {
+        if (nftTransport !== 'auto') throw error;
         logger.warn({ error }, 'nftables is not to be had; using iptables');
         return opened(iptables);
       }
