@@ -1,0 +1,41 @@
+import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
+import { program } from '../../src/adapters/iptables/choose-variant.js';
+import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
+import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
+import type { Host } from './host.js';
+
+/** Both variants of iptables; what holds for one must hold for the other. */
+export const iptablesVariants: readonly IptablesVariant[] = ['nft', 'legacy'];
+
+/** The chain by which a kubelet shows which variant its node uses. */
+export const HINT_CHAIN = 'KUBE-IPTABLES-HINT';
+
+const asKubeletLeavesIt = `*mangle\n:${HINT_CHAIN} - [0:0]\nCOMMIT\n*nat\nCOMMIT\n*filter\nCOMMIT\n`;
+
+/** The iptables of one variant on a host of the test bed. */
+export class NodeIptables {
+  constructor(
+    private readonly host: Host,
+    readonly variant: IptablesVariant,
+  ) {}
+
+  /** Empties all tables but for the kubelet's hint, by which programs are to choose this variant. */
+  async reset(): Promise<void> {
+    for (const family of IP_FAMILIES)
+      await this.host.run([this.program(family, 'restore'), '-w', '5'], asKubeletLeavesIt);
+  }
+
+  async run(family: IpFamily, ...parameters: readonly string[]): Promise<void> {
+    await this.host.run([this.program(family), '-w', '5', ...parameters]);
+  }
+
+  /** All tables of a family, as the tool lists them. */
+  async saved(family: IpFamily): Promise<SavedTables> {
+    return parseSave(await this.host.run([this.program(family, 'save')]), family);
+  }
+
+  private program(family: IpFamily, action?: 'save' | 'restore'): string {
+    return program(`iptables-${this.variant}`, family, action);
+  }
+}
