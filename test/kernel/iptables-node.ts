@@ -13,6 +13,15 @@ export const HINT_CHAIN = 'KUBE-IPTABLES-HINT';
 
 const asKubeletLeavesIt = `*mangle\n:${HINT_CHAIN} - [0:0]\nCOMMIT\n*nat\nCOMMIT\n*filter\nCOMMIT\n`;
 
+/** More than a test sends through one rule. */
+const MARK = 1000;
+
+export interface ChainSinceMark {
+  readonly rules: readonly string[];
+  /** None of its rules was written since. */
+  readonly untouched: boolean;
+}
+
 /** The iptables of one variant on a host of the test bed. */
 export class NodeIptables {
   constructor(
@@ -33,6 +42,34 @@ export class NodeIptables {
   /** All tables of a family, as the tool lists them. */
   async saved(family: IpFamily): Promise<SavedTables> {
     return parseSave(await this.host.run([this.program(family, 'save')]), family);
+  }
+
+  /**
+   * Writes all rules as they are, but for their counters, which are then 1000 packets: a rule that is written again
+   * begins at none.
+   */
+  async mark(family: IpFamily): Promise<void> {
+    const saved = await this.host.run([this.program(family, 'save')]);
+    const marked = saved.replace(/^-A /gm, `[${MARK}:${MARK}] -A `);
+    await this.host.run([this.program(family, 'restore'), '-w', '5', '--counters'], `${marked}\n`);
+  }
+
+  /** The rules of each chain, by its table and name, and whether all of them have been there since `mark`. */
+  async chains(family: IpFamily): Promise<Map<string, ChainSinceMark>> {
+    const saved = await this.host.run([this.program(family, 'save'), '--counters']);
+    const chains = new Map<string, { rules: string[]; untouched: boolean }>();
+    let table = '';
+    for (const line of saved.split('\n')) {
+      if (line.startsWith('*')) table = line.slice(1);
+      const declared = /^:(\S+)/.exec(line)?.[1];
+      if (declared !== undefined) chains.set(`${table} ${declared}`, { rules: [], untouched: true });
+      const [, packets, name, rule] = /^\[(\d+):\d+\] -A (\S+) ?(.*)$/.exec(line) ?? [];
+      const chain = chains.get(`${table} ${name}`);
+      if (!chain) continue;
+      chain.rules.push(rule!);
+      chain.untouched &&= Number(packets) >= MARK;
+    }
+    return chains;
   }
 
   private program(family: IpFamily, action?: 'save' | 'restore'): string {
