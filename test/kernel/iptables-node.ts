@@ -18,8 +18,8 @@ const MARK = 1000;
 
 export interface ChainSinceMark {
   readonly rules: readonly string[];
-  /** None of its rules was written since. */
-  readonly untouched: boolean;
+  /** Those of its rules that were written since. */
+  readonly written: readonly string[];
 }
 
 /** The iptables of one variant on a host of the test bed. */
@@ -54,20 +54,20 @@ export class NodeIptables {
     await this.host.run([this.program(family, 'restore'), '-w', '5', '--counters'], `${marked}\n`);
   }
 
-  /** The rules of each chain, by its table and name, and whether all of them have been there since `mark`. */
+  /** The rules of each chain, by its table and name, and which of them were written since `mark`. */
   async chains(family: IpFamily): Promise<Map<string, ChainSinceMark>> {
     const saved = await this.host.run([this.program(family, 'save'), '--counters']);
-    const chains = new Map<string, { rules: string[]; untouched: boolean }>();
+    const chains = new Map<string, { rules: string[]; written: string[] }>();
     let table = '';
     for (const line of saved.split('\n')) {
       if (line.startsWith('*')) table = line.slice(1);
       const declared = /^:(\S+)/.exec(line)?.[1];
-      if (declared !== undefined) chains.set(`${table} ${declared}`, { rules: [], untouched: true });
+      if (declared !== undefined) chains.set(`${table} ${declared}`, { rules: [], written: [] });
       const [, packets, name, rule] = /^\[(\d+):\d+\] -A (\S+) ?(.*)$/.exec(line) ?? [];
       const chain = chains.get(`${table} ${name}`);
       if (!chain) continue;
       chain.rules.push(rule!);
-      chain.untouched &&= Number(packets) >= MARK;
+      if (Number(packets) < MARK) chain.written.push(rule!);
     }
     return chains;
   }
