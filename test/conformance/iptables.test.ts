@@ -1,6 +1,7 @@
 import { parseSave } from '../../src/domain/iptables/parse-save.js';
 import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../kernel/iptables-node.js';
 import { probe } from '../kernel/probe.js';
 import { ProxyProcess } from '../kernel/proxy-process.js';
 import { Testbed } from '../kernel/testbed.js';
@@ -16,6 +17,7 @@ function comparable(tables: SavedTables): Record<string, readonly string[]> {
   const chains = tables.flatMap(({ name, chains }) =>
     chains
       .filter((chain) => chain.name.startsWith('KUBE-') || chain.rules.length > 0)
+      .filter((chain) => chain.name !== HINT_CHAIN)
       .map(
         (chain) =>
           [`${name} ${chain.name}`, SHARED.test(chain.name) ? [...chain.rules].sort() : chain.rules] as const,
@@ -24,19 +26,31 @@ function comparable(tables: SavedTables): Record<string, readonly string[]> {
   return Object.fromEntries(chains.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+/** What the program says of itself at its start. */
+function startOf(log: string): object | undefined {
+  const lines = log.split('\n').filter((line) => line.startsWith('{'));
+  return lines
+    .map((line) => JSON.parse(line) as { message?: string })
+    .find(({ message }) => message === 'starting');
+}
+
 /** Real rules and real packets of the real program equal those of kube-proxy 1.36 in iptables mode. */
-describe('iptables mode over iptables-nft', () => {
+describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
   let testbed: Testbed;
+  let iptables: NodeIptables;
   beforeAll(async () => {
     testbed = await Testbed.open();
+    iptables = new NodeIptables(testbed.node, variant);
   });
   afterAll(() => testbed.close());
-  beforeEach(() => testbed.flushNode());
+  beforeEach(async () => {
+    await testbed.flushNode();
+    await iptables.reset();
+  });
 
   async function check({ number, objects, packets, tables }: Step): Promise<void> {
     for (const [index, family] of families.entries()) {
-      const tool = family === 'IPv4' ? 'iptables-nft-save' : 'ip6tables-nft-save';
-      const present = comparable(parseSave(await testbed.node.run([tool]), family));
+      const present = comparable(await iptables.saved(family));
       expect({ step: number, family, ...present }).toStrictEqual({
         step: number,
         family,
@@ -63,6 +77,7 @@ describe('iptables mode over iptables-nft', () => {
         if (step.number > 1) await proxy.change(step.objects);
         await check(step);
       }
+      expect(startOf(proxy.log)).toMatchObject({ variant, because: `chain ${HINT_CHAIN} is there` });
       expect(await proxy.stop('SIGTERM')).toBe(0);
     } finally {
       await proxy.remove();

@@ -14,6 +14,8 @@ export type TransportName = 'netlink' | 'cli';
 /** Both ways into the kernel; what holds for one must hold for the other. */
 export const transportNames: readonly TransportName[] = ['netlink', 'cli'];
 
+export type ModeName = 'nftables' | 'iptables';
+
 /** What the proxy answers on /debug/sync of its metrics address. */
 interface SyncState {
   /** Every object event that was delivered has been programmed. */
@@ -26,12 +28,18 @@ export interface ProxyOptions {
   /** The node it runs on. */
   readonly host: Host;
   /** Default: nftables. */
-  readonly mode?: 'nftables' | 'iptables';
+  readonly mode?: ModeName;
   readonly transport: TransportName;
   /** KubeProxyConfiguration in YAML; mode, addresses to listen on, and the log's format are filled in. */
   readonly config: string;
   /** Objects in YAML, to be there when it starts. */
   readonly objects: string;
+}
+
+/** What is to be different when it starts again. */
+export interface StartAgain {
+  readonly transport?: TransportName;
+  readonly mode?: ModeName;
 }
 
 /**
@@ -68,8 +76,9 @@ export class ProxyProcess {
     return this.output;
   }
 
-  /** Starts the proxy on what the last one left; returns when everything is programmed. */
-  async startAgain(transport = this.options.transport): Promise<void> {
+  /** Starts the proxy on what the last one left, in another mode if one is named; returns when everything is programmed. */
+  async startAgain({ transport = this.options.transport, mode }: StartAgain = {}): Promise<void> {
+    if (mode) await writeFile(`${this.folder}/config.yaml`, configurationText({ ...this.options, mode }));
     const [file, ...args] = await this.commandLine(transport);
     const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

@@ -67,7 +67,7 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
 
   it('adopts what the other transport wrote, and writes nothing', async () => {
     await proxy.stop('SIGTERM');
-    await proxy.startAgain(transport === 'netlink' ? 'cli' : 'netlink');
+    await proxy.startAgain({ transport: transport === 'netlink' ? 'cli' : 'netlink' });
     expect(await monitor.written(testbed.node)).toEqual([]);
   });
 

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
+import { clusterObjects, testConfig } from './cluster-objects.js';
+import { HINT_CHAIN, iptablesVariants, NodeIptables } from './iptables-node.js';
+import { ProxyProcess, type ModeName } from './proxy-process.js';
+import { Testbed } from './testbed.js';
+import { Backend, OpenConnection, SteadyClient } from './traffic.js';
+import { until } from './until.js';
+
+const web = { what: 'http', dst: '172.30.20.11', port: 80 } as const;
+const nodePort = { what: 'http', dst: '198.51.100.11', port: 30191, src: '198.18.0.50' } as const;
+/** Chains that may stay: KUBE-FIREWALL is the kubelet's too, and the hint is its alone. */
+const STAYING = ['KUBE-FIREWALL', HINT_CHAIN];
+
+function objects(endpoints: readonly string[]): string {
+  const http = {
+    name: 'http',
+    protocol: 'TCP',
+    port: 80,
+    targetPort: 8080,
+    nodePort: nodePort.port,
+  } as const;
+  return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http], endpoints }]);
+}
+
+describe.each(iptablesVariants)('a change between nftables and iptables-%s', (variant) => {
+  let testbed: Testbed;
+  let iptables: NodeIptables;
+  let proxy: ProxyProcess;
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    iptables = new NodeIptables(testbed.node, variant);
+    await iptables.reset();
+    const backends = await Promise.all(
+      [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
+    );
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      mode: 'nftables',
+      transport: 'netlink',
+      config: testConfig,
+      objects: objects(backends.map(({ address }) => address)),
+    });
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  /** The modes whose rules are on the node. */
+  async function present(): Promise<ModeName[]> {
+    const modes: ModeName[] = [];
+    const tables = await testbed.node.run(['nft', 'list', 'tables']);
+    if (/ kube-proxy$/m.test(tables)) modes.push('nftables');
+    const saved = (await Promise.all(IP_FAMILIES.map((family) => iptables.saved(family)))).flat();
+    const chains = saved.flatMap((table) => table.chains);
+    const ours = chains.filter(({ name }) => name.startsWith('KUBE-') && !STAYING.includes(name));
+    const jumps = chains.flatMap(({ rules }) => rules.filter((rule) => /-j KUBE-(?!FIREWALL)/.test(rule)));
+    if (ours.length > 0 || jumps.length > 0) modes.push('iptables');
+    return modes;
+  }
+
+  async function changeTo(mode: ModeName): Promise<void> {
+    expect(await proxy.stop('SIGTERM')).toBe(0);
+    await proxy.startAgain({ mode });
+    await until(`only rules of mode ${mode} are there`, async () => {
+      expect(await present()).toEqual([mode]);
+      return true;
+    });
+  }
+
+  it('loses no connection, there and back, and leaves only rules of the new mode', async () => {
+    expect(await present()).toEqual(['nftables']);
+    const standing = await OpenConnection.open(testbed.pod, web);
+    const { body: name } = await standing.ask();
+    for (const mode of ['iptables', 'nftables'] as const) {
+      const clients = [
+        await SteadyClient.start(testbed.pod, web, 5),
+        await SteadyClient.start(testbed.ext, nodePort, 5),
+      ];
+      await changeTo(mode);
+      await sleep(200);
+      for (const client of clients) {
+        const requests = await client.stop();
+        expect(requests.length).toBeGreaterThan(50);
+        expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
+          mode,
+          failed: [],
+        });
+      }
+      expect(await standing.ask()).toMatchObject({ body: name, connections: 1 });
+    }
+  });
+});
