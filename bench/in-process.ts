@@ -5,17 +5,22 @@ import type { ClusterEvents } from '../src/application/use-cases/cluster-events.
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
 import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
+import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
 import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
+import type { OpenMode } from '../src/bootstrap/modes/open-mode.js';
 import { composeProxy } from '../src/bootstrap/proxy.js';
 import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from './cluster.js';
 import type { InProcessResult } from './report.js';
 
 /*
- * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS` prints
- * InProcessResult as one line of JSON. Runs in the namespace of the BenchHost.
+ * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS MODE`
+ * prints InProcessResult as one line of JSON. MODE is a proxy mode. Runs in the namespace of the BenchHost.
  */
 
-const CHANGES = 2_000;
+type MeasuredMode = 'nftables' | 'iptables';
+
+/** So many single changes: one of iptables takes as long as the tool does. */
+const CHANGES = { nftables: 2_000, iptables: 20 };
 const BURST = 1_000;
 
 /** Calls back when the next sync of IPv4 is finished. */
@@ -46,12 +51,26 @@ function deliver(
   for (const [kind, object] of objects) events.applied(kind, object);
 }
 
-async function measure(services: number, endpoints: number): Promise<InProcessResult> {
-  const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
-  const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
-  const commandLine = { ...asked, configuration: withMode(asked.configuration, 'nftables') };
+/** What opening warns of, such as a lock file of the container's own, is no concern here. */
+function open(mode: MeasuredMode): Promise<OpenMode> {
   const logger = new MemoryLogger();
-  const mode = await new NftablesMode('auto', logger).open(['IPv4', 'IPv6']);
+  return mode === 'nftables'
+    ? new NftablesMode('auto', logger).open(['IPv4', 'IPv6'])
+    : new IptablesMode(false, logger).open();
+}
+
+async function measure(
+  services: number,
+  endpoints: number,
+  modeName: MeasuredMode,
+): Promise<InProcessResult> {
+  // A change is measured, not the pause before it that mode iptables makes by default.
+  const pause = ['--iptables-min-sync-period', '0s'];
+  const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR, ...pause];
+  const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
+  const commandLine = { ...asked, configuration: withMode(asked.configuration, modeName) };
+  const logger = new MemoryLogger();
+  const mode = await open(modeName);
   const container = composeProxy(commandLine, mode, logger);
   const syncs = new FinishedSyncs();
   container.unbind(SYNC_OBSERVER);
@@ -72,8 +91,9 @@ async function measure(services: number, endpoints: number): Promise<InProcessRe
   await Promise.all(loops.map((loop) => loop.firstAttempt));
   const firstSync = performance.now() - began - read;
 
+  const changes = CHANGES[modeName];
   const times: number[] = [];
-  for (let change = 1; change <= CHANGES; change++) {
+  for (let change = 1; change <= changes; change++) {
     const slice = endpointSlice((change * 7919) % services, endpoints, change);
     const finished = syncs.next();
     const start = performance.now();
@@ -84,7 +104,7 @@ async function measure(services: number, endpoints: number): Promise<InProcessRe
   times.sort((a, b) => a - b);
 
   const burstObjects = Array.from({ length: BURST }, (_, index) =>
-    endpointSlice((index * 104_729) % services, endpoints, CHANGES + 1 + index),
+    endpointSlice((index * 104_729) % services, endpoints, changes + 1 + index),
   );
   const burstStart = performance.now();
   const burstDone = syncs.next();
@@ -99,14 +119,15 @@ async function measure(services: number, endpoints: number): Promise<InProcessRe
   return {
     read,
     firstSync,
-    changeP50: times[CHANGES / 2]!,
-    changeP99: times[Math.floor(CHANGES * 0.99)]!,
+    changeP50: times[changes / 2]!,
+    changeP99: times[Math.floor(changes * 0.99)]!,
     burst,
   };
 }
 
 // The clock's timers alone would let the process end.
 const alive = setInterval(() => {}, 2 ** 30);
-const [services = '1000', endpoints = '5'] = process.argv.slice(2);
-console.log(JSON.stringify(await measure(Number(services), Number(endpoints))));
+const [services = '1000', endpoints = '5', modeName = 'nftables'] = process.argv.slice(2);
+const result = await measure(Number(services), Number(endpoints), modeName as MeasuredMode);
+console.log(JSON.stringify(result));
 clearInterval(alive);

@@ -4,18 +4,24 @@ import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
-import { BenchHost } from './host.js';
+import { BenchHost, type Run } from './host.js';
 import { writeManifests } from './manifests.js';
 import { type InProcessResult, type Measurement, table } from './report.js';
+import { RestoreRecorder } from './restore-recorder.js';
 import { countWrites } from './writes.js';
 
-const SIZES = [1000, 10_000, 30_000, 100_000];
 const kubeproxy = fileURLToPath(new URL('../kubeproxy.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
 
+type Starts = Pick<Measurement, 'restartWrites' | 'toolAlone'> & {
+  readonly start: Run;
+  readonly restart: Run;
+};
+
 /** Measures one size on a fresh host. */
-async function measure(services: number, endpoints: number): Promise<Measurement> {
+async function measure(mode: BenchMode, services: number, endpoints: number): Promise<Measurement> {
   const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-bench-'));
   const host = new BenchHost();
   const tidy = () => {
@@ -23,23 +29,29 @@ async function measure(services: number, endpoints: number): Promise<Measurement
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', tidy);
+  // Other programs of this machine have a network of their own and are not waited for.
+  process.env.XTABLES_LOCKFILE = join(folder, 'xtables.lock');
   try {
-    host.create();
-    const { output } = await host.run(process.execPath, inProcess, String(services), String(endpoints));
+    await prepare(host, mode);
+    const size = [String(services), String(endpoints)];
+    const { output } = await host.run(process.execPath, inProcess, ...size, proxyMode(mode));
     // The process that fills the kernel from manifests starts from an empty one.
-    host.create();
-    await writeManifests(folder, services, endpoints);
-    const once = () => host.run(process.execPath, kubeproxy, ...arguments_(folder));
-    const start = await once();
-    const restart = await countWrites(host, once);
+    await prepare(host, mode);
+    const manifests = join(folder, 'manifests');
+    await writeManifests(manifests, services, endpoints);
+    const command = [process.execPath, kubeproxy, ...arguments_(manifests, mode)];
+    const { start, restart, ...counted } =
+      mode === 'nftables'
+        ? await startNftables(host, command)
+        : await startIptables(host, mode, command, join(folder, 'restores'));
     return {
       services,
       endpoints,
       inProcess: JSON.parse(output) as InProcessResult,
       start: start.milliseconds,
-      restart: restart.result.milliseconds,
-      restartWrites: restart.writes,
-      peakBytes: Math.max(start.peakBytes, restart.result.peakBytes),
+      restart: restart.milliseconds,
+      peakBytes: Math.max(start.peakBytes, restart.peakBytes),
+      ...counted,
     };
   } finally {
     tidy();
@@ -47,8 +59,29 @@ async function measure(services: number, endpoints: number): Promise<Measurement
   }
 }
 
-function arguments_(folder: string): string[] {
-  const options = ['--once', '--proxy-mode', 'nftables', '--manifests', folder];
+async function startNftables(host: BenchHost, command: readonly string[]): Promise<Starts> {
+  const start = await host.run(...command);
+  const { result: restart, writes } = await countWrites(host, () => host.run(...command));
+  return { start, restart, restartWrites: writes };
+}
+
+async function startIptables(
+  host: BenchHost,
+  mode: BenchMode,
+  command: readonly string[],
+  folder: string,
+): Promise<Starts> {
+  const first = new RestoreRecorder(join(folder, 'first'));
+  const second = new RestoreRecorder(join(folder, 'second'));
+  await Promise.all([first.install(), second.install()]);
+  const start = await host.run(...first.recorded(...command));
+  const restart = await host.run(...second.recorded(...command));
+  await prepare(host, mode);
+  return { start, restart, restartWrites: await second.count(), toolAlone: await first.replay(host) };
+}
+
+function arguments_(manifests: string, mode: BenchMode): string[] {
+  const options = ['--once', '--proxy-mode', proxyMode(mode), '--manifests', manifests];
   return [...options, '--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
 }
 
@@ -62,18 +95,26 @@ function natural(option: string, text: string): number {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 const { values } = parseArgs({
-  options: { services: { type: 'string' }, endpoints: { type: 'string', default: '5' } },
+  options: {
+    services: { type: 'string' },
+    endpoints: { type: 'string', default: '5' },
+    mode: { type: 'string', default: 'nftables' },
+  },
 });
 const endpoints = natural('endpoints', values.endpoints);
-const sizes = values.services === undefined ? SIZES : [natural('services', values.services)];
-if (Math.max(...sizes) > MOST_SERVICES || Math.max(...sizes) * endpoints > MOST_PODS) {
+const asked = values.services === undefined ? undefined : natural('services', values.services);
+const plan = modesOf(values.mode).map((mode) => ({ mode, sizes: asked ? [asked] : defaultSizes(mode) }));
+const largest = Math.max(...plan.flatMap(({ sizes }) => sizes));
+if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
   throw new Error(`at most ${MOST_SERVICES} services and ${MOST_PODS} endpoints in all`);
 }
 
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
-const rows: Measurement[] = [];
-for (const services of sizes) {
-  console.error(`measuring ${services} services of ${endpoints} endpoints …`);
-  rows.push(await measure(services, endpoints));
+for (const { mode, sizes } of plan) {
+  const rows: Measurement[] = [];
+  for (const services of sizes) {
+    console.error(`measuring ${mode}: ${services} services of ${endpoints} endpoints …`);
+    rows.push(await measure(mode, services, endpoints));
+  }
+  console.log(plan.length > 1 ? `\n${mode}\n\n${table(rows)}` : table(rows));
 }
-console.log(table(rows));

@@ -19,15 +19,25 @@ export interface Measurement {
   readonly start: number;
   /** The same again, with nothing changed. */
   readonly restart: number;
-  /** nf_tables transactions during that restart. */
+  /** nf_tables transactions during that restart; runs of iptables-restore in mode iptables. */
   readonly restartWrites: number;
+  /** iptables-restore by itself, on what the proxy gave it at its start. Milliseconds. Mode iptables only. */
+  readonly toolAlone?: number;
   readonly peakBytes: number;
 }
 
-const columns: readonly (readonly [title: string, cell: (row: Measurement) => string])[] = [
+type Column = readonly [title: string, cell: (row: Measurement) => string];
+
+const toolAlone: Column = [
+  'of that iptables-restore by itself, same input',
+  (row) => duration(row.toolAlone),
+];
+
+const allColumns: readonly Column[] = [
   ['services × endpoints', (row) => `${row.services.toLocaleString('en')} × ${row.endpoints}`],
   ['objects read', (row) => duration(row.inProcess.read)],
   ['objects in memory to committed in the kernel', (row) => duration(row.inProcess.firstSync)],
+  toolAlone,
   ['start of process to committed', (row) => duration(row.start)],
   ['one endpoint replaced, p50', (row) => duration(row.inProcess.changeP50)],
   ['p99', (row) => duration(row.inProcess.changeP99)],
@@ -36,8 +46,10 @@ const columns: readonly (readonly [title: string, cell: (row: Measurement) => st
   ['peak memory', (row) => `${Math.round(row.peakBytes / 1e6)} MB`],
 ];
 
-/** A table in Markdown, one row for each measurement. */
+/** A table in Markdown, one row for each measurement of one mode. */
 export function table(rows: readonly Measurement[]): string {
+  const withTool = rows.some((row) => row.toolAlone !== undefined);
+  const columns = allColumns.filter((column) => withTool || column !== toolAlone);
   const lines = [
     columns.map(([title]) => title),
     columns.map((_, index) => (index === 0 ? '---' : '--:')),

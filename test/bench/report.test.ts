@@ -21,3 +21,10 @@ it('prints measurements as a table in Markdown, in units that people read', () =
 it('shows what was not measured as a dash', () => {
   expect(table([{ ...row, inProcess: {} }])).toContain('| 10,000 × 5 | – | – | 1.2 s | – | – | – |');
 });
+
+it('shows the time of the tool alone where there is a tool', () => {
+  const lines = table([{ ...row, inProcess: { firstSync: 2200 }, toolAlone: 2000 }]).split('\n');
+  expect(lines[0]).toContain('| of that iptables-restore by itself, same input |');
+  expect(lines.at(-1)).toContain('| 2.2 s | 2.0 s |');
+  expect(table([{ ...row, inProcess: {} }])).not.toContain('iptables-restore');
+});

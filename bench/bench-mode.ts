@@ -1,0 +1,29 @@
+import type { BenchHost } from './host.js';
+
+/** What can be measured: a proxy mode, and for iptables the variant of the tools. */
+export const BENCH_MODES = ['nftables', 'iptables-nft', 'iptables-legacy'] as const;
+export type BenchMode = (typeof BENCH_MODES)[number];
+
+/** The proxy mode behind it. */
+export function proxyMode(mode: BenchMode): 'nftables' | 'iptables' {
+  return mode === 'nftables' ? 'nftables' : 'iptables';
+}
+
+/** The numbers of services that are measured when none is asked for. */
+export function defaultSizes(mode: BenchMode): readonly number[] {
+  return mode === 'nftables' ? [1000, 10_000, 30_000, 100_000] : [1000, 5000, 10_000];
+}
+
+/** The modes that `--mode` asks for. */
+export function modesOf(text: string): readonly BenchMode[] {
+  if (text === 'all') return BENCH_MODES;
+  const mode = BENCH_MODES.find((each) => each === text);
+  if (!mode) throw new Error(`--mode takes ${BENCH_MODES.join(', ')} or all, not "${text}"`);
+  return [mode];
+}
+
+/** A fresh host of that mode. The kubelet's hint chain tells the proxy which variant of iptables the node uses. */
+export async function prepare(host: BenchHost, mode: BenchMode): Promise<void> {
+  host.create();
+  if (mode !== 'nftables') await host.run(mode, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
+}
