@@ -13,6 +13,7 @@ import { RestoreRecorder } from './restore-recorder.js';
 import { countWrites } from './writes.js';
 
 const kubeproxy = fileURLToPath(new URL('../kubeproxy.js', import.meta.url));
+const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
 
 type Starts = Pick<Measurement, 'restartWrites' | 'toolAlone'> & {
@@ -77,6 +78,8 @@ async function startIptables(
   const start = await host.run(...first.recorded(...command));
   const restart = await host.run(...second.recorded(...command));
   await prepare(host, mode);
+  const counters = await first.counters();
+  if (counters.length > 0) await host.run(process.execPath, makeCounters, ...counters);
   return { start, restart, restartWrites: await second.count(), toolAlone: await first.replay(host) };
 }
 

@@ -39,6 +39,13 @@ export class RestoreRecorder {
     return (await this.#recordings()).length;
   }
 
+  /** The nfacct counters that recorded rules name. */
+  async counters(): Promise<readonly string[]> {
+    const inputs = await Promise.all((await this.#recordings()).map((file) => readFile(file, 'utf8')));
+    const names = inputs.flatMap((input) => [...input.matchAll(/--nfacct-name (\S+)/g)]);
+    return [...new Set(names.map(([, name]) => name!))];
+  }
+
   /** Runs all recorded restores on a host, without the proxy. Returns the milliseconds that they take. */
   async replay(host: BenchHost): Promise<number> {
     let milliseconds = 0;

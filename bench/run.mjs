@@ -21,7 +21,11 @@ const { bundleOptions } = await import('../scripts/bundle-options.mjs');
 await build({
   ...bundleOptions,
   absWorkingDir: root,
-  entryPoints: { main: 'bench/main.ts', 'in-process': 'bench/in-process.ts' },
+  entryPoints: {
+    main: 'bench/main.ts',
+    'in-process': 'bench/in-process.ts',
+    'make-counters': 'bench/make-counters.ts',
+  },
   outdir: 'dist/bench',
 });
 await import('../dist/bench/main.js');

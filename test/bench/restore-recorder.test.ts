@@ -16,9 +16,13 @@ it('passes a restore on with its exit status, and keeps it to be run again', asy
     const recorder = new RestoreRecorder(join(folder, 'recordings'));
     await recorder.install();
     const [file, ...parameters] = recorder.recorded('ip6tables-nft-restore', '-w', '5');
-    const run = spawnSync(file!, parameters, { input: '*nat\n', encoding: 'utf8' });
-    expect([run.status, run.stdout]).toEqual([3, '-w 5: *nat\n']);
+    const run = spawnSync(file!, parameters, {
+      input: '-m nfacct --nfacct-name one -j DROP\n',
+      encoding: 'utf8',
+    });
+    expect([run.status, run.stdout]).toEqual([3, '-w 5: -m nfacct --nfacct-name one -j DROP\n']);
     expect(await recorder.count()).toBe(1);
+    expect(await recorder.counters()).toEqual(['one']);
 
     const outputs: string[] = [];
     const host = {
@@ -28,7 +32,7 @@ it('passes a restore on with its exit status, and keeps it to be run again', asy
       },
     } as unknown as BenchHost;
     expect(await recorder.replay(host)).toBe(7);
-    expect(outputs).toEqual(['-w 5: *nat\n']);
+    expect(outputs).toEqual(['-w 5: -m nfacct --nfacct-name one -j DROP\n']);
   } finally {
     process.env.PATH = path;
     await rm(folder, { recursive: true, force: true });
