@@ -27,7 +27,7 @@ it('passes a restore on with its exit status, and keeps it to be run again', asy
     const outputs: string[] = [];
     const host = {
       run: (command: string, ...rest: string[]) => {
-        outputs.push(spawnSync(command, rest, { encoding: 'utf8' }).stdout);
+        outputs.push(spawnSync(command, rest, { encoding: 'utf8', env: process.env }).stdout);
         return Promise.resolve({ milliseconds: 7 });
       },
     } as unknown as BenchHost;
