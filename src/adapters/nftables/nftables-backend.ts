@@ -23,11 +23,13 @@ import type { GenerationWatch } from './generation-watch.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport } from './transport.js';
 
-/** Fragments that are on their way into the kernel, with what each service port had before. */
-type Candidates = ReadonlyMap<
-  ServicePortKey,
-  { readonly wanted: Fragment | undefined; readonly former: Fragment | undefined }
->;
+/** A fragment on its way into the kernel, and what its service port had before. */
+interface Candidate {
+  readonly wanted: Fragment | undefined;
+  readonly former: Fragment | undefined;
+}
+
+type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
 
 /**
  * Programs one family's table `kube-proxy` through a transport.
@@ -57,7 +59,7 @@ export class NftablesBackend implements Backend {
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.composition = new TableComposition();
     this.node = node;
-    const candidates = new Map<ServicePortKey, { wanted: Fragment; former: undefined }>();
+    const candidates = new Map<ServicePortKey, Candidate>();
     const failed: ServiceFailure[] = [];
     for (const entry of entries) {
       const wanted = this.compiled(entry, failed);
@@ -71,10 +73,7 @@ export class NftablesBackend implements Backend {
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
     const failed: ServiceFailure[] = [];
-    const candidates = new Map<
-      ServicePortKey,
-      { wanted: Fragment | undefined; former: Fragment | undefined }
-    >();
+    const candidates = new Map<ServicePortKey, Candidate>();
     for (const { key, entry } of changes) {
       const wanted = entry && this.compiled(entry, failed);
       if (entry && !wanted) continue;
@@ -190,9 +189,7 @@ export class NftablesBackend implements Backend {
     return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
   }
 
-  private async tryGroups(
-    group: [ServicePortKey, { wanted: Fragment | undefined; former: Fragment | undefined }][],
-  ): Promise<Outcome> {
+  private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
     const delta = new TableDelta();
     for (const [key, { wanted }] of group) this.composition.replace(key, wanted, delta);
     const { transaction, retired } = deltaTransaction(delta, this.composition, this.node!);
