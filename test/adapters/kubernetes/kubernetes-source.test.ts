@@ -172,12 +172,15 @@ describe('a watch', () => {
     expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
   });
 
+  const watchesBegun = (): number => api.requests.filter(({ verb }) => verb === 'watch').length;
+
   it('with a line that is no JSON is resumed, and listed when it comes again', async () => {
     const { sink, logger } = await startSynced();
     api.sendRaw('{"type":"ADDED","object":{\n');
     await until(() => logger.matching('warn', 'failed').length === 4);
     expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/no valid JSON/);
-    await until(() => api.openWatches === 4);
+    // The second watches, with the first ones closed: the line is to come on those.
+    await until(() => watchesBegun() === 8 && api.openWatches === 4);
     expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
     api.sendRaw('nonsense\n');
     await until(() => api.requestsOf('list', SERVICES).length === 2);
