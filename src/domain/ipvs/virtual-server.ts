@@ -1,0 +1,34 @@
+import type { Protocol } from '../model/service-port-name.js';
+
+/** The kernel's flag for a server that keeps a client with its real server (`IP_VS_SVC_F_PERSISTENT`). */
+export const PERSISTENT = 0x1;
+
+/** The flag of the scheduler `mh` that draws the source port into the hash (`IP_VS_SVC_F_SCHED_MH_PORT`). */
+export const HASH_SOURCE_PORT = 0x10;
+
+/** One address and port that IPVS takes connections for, as the kernel knows it (spec/ipvs.md 4.1). */
+export interface VirtualServer {
+  /** Canonical; its family is the server's. */
+  readonly address: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+  readonly scheduler: string;
+  /** The kernel's flags, without the one that says that the server is hashed. */
+  readonly flags: number;
+  /** Seconds that a client stays with its real server; 0 without persistence. */
+  readonly persistenceSeconds: number;
+}
+
+/** One endpoint of a virtual server, reached by rewriting the destination (spec/ipvs.md 4.2). */
+export interface RealServer {
+  readonly address: string;
+  readonly port: number;
+  /** 1 for an endpoint in use, 0 for one that only finishes the connections it has. */
+  readonly weight: number;
+}
+
+/** A real server as the kernel lists it. */
+export interface CountedRealServer extends RealServer {
+  readonly activeConnections: number;
+  readonly inactiveConnections: number;
+}
