@@ -1,0 +1,2 @@
+/** The tests of the drivers, all in one guest. */
+import './virtual-servers.js';
