@@ -27,7 +27,7 @@ step() {
   fi
 }
 
-step setup sh scripts/setup.sh
+step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step typecheck npm run --silent typecheck
   step lint npm run --silent lint
