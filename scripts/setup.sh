@@ -33,6 +33,8 @@ conntrack conntrack
 iptables iptables
 openssl openssl
 sysctl procps
+mmdebstrap mmdebstrap
+bwrap bubblewrap
 COMMANDS
 }
 
