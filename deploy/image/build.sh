@@ -31,7 +31,10 @@ rm -rf "$root"/usr/share/doc "$root"/usr/share/man "$root"/usr/share/locale "$ro
   "$root"/var/cache "$root"/var/log "$root"/var/lib/apt "$root"/dev/* "$root"/usr/bin/corepack "$root"/usr/bin/acorn
 
 app=$root/opt/kube-proxy
-mkdir -p "$app/node_modules/@koromix" "$root/usr/local/bin" "$root/var/lib/kube-proxy" "$root/run" "$root/proc" "$root/sys" "$root/tmp"
+# Folders that a read-only file system must have for what is mounted into it.
+mkdir -p "$app/node_modules/@koromix" "$root/usr/local/bin" "$root/var/lib/kube-proxy" "$root/usr/lib/modules" \
+  "$root/run" "$root/proc" "$root/sys" "$root/dev" "$root/tmp"
+[ -e "$root/var/run" ] || ln -s /run "$root/var/run"
 cp -R dist bin package.json LICENSE "$app/"
 rm -f "$app"/dist/*.map
 # The one package that is not in the bundle, because it brings a shared library.
