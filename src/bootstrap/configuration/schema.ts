@@ -1,23 +1,19 @@
+import { ip, ipPort } from './address-types.js';
 import { field, type ValuesOf } from './field.js';
+import { commaSeparated, gateMap, stringSlice, vmodule } from './list-types.js';
 import {
   bool,
   boolOrNothing,
-  commaSeparated,
   duration,
   float,
   flushDuration,
-  gateMap,
   int32,
-  ip,
-  ipPort,
   optionalDuration,
   quantity,
-  stringSlice,
   text,
   textOf,
   verbosityLevel,
-  vmodule,
-} from './value-type.js';
+} from './scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
