@@ -135,7 +135,7 @@ export const schema = {
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    help: 'iptables, ipvs, nftables, or auto: the best that this kernel offers, which blank means as well.',
+    help: 'iptables, which blank means as well; ipvs; nftables; or auto: nftables where this kernel has it.',
   }),
   iptables: {
     masqueradeBit: field(int32, {
