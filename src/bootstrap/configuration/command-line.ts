@@ -127,15 +127,11 @@ function load(
 function read(path: string, readFile: Surroundings['readFile']): string {
   try {
     return readFile(path);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigurationError(
-      'failed complete',
-      [`cannot read the configuration file ${path}: ${reason}`],
-      {
-        cause,
-      },
-    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError('failed complete', [
+      `cannot read the configuration file ${path}: ${reason}`,
+    ]);
   }
 }
 

@@ -21,11 +21,10 @@ export class ConfigurationError extends Error {
   constructor(
     readonly phase: ConfigurationPhase,
     problems: readonly string[],
-    options?: ErrorOptions,
   ) {
     const distinct = [...new Set(problems)];
     const all = distinct.length === 1 ? distinct[0] : `[${distinct.join(', ')}]`;
-    super(phase === '' ? all : `${phase}: ${all}`, options);
+    super(phase === '' ? all : `${phase}: ${all}`);
     this.name = 'ConfigurationError';
     this.problems = distinct;
   }

@@ -1,4 +1,5 @@
 import { ip, ipPort } from './address-types.js';
+import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
 import { commaSeparated, gateMap, stringSlice, vmodule } from './list-types.js';
 import {
@@ -55,7 +56,10 @@ const outputStream = (format: string) => ({
  * meaning. Decoding, defaulting and `--help` are derived from this; validation.ts says what must hold between values.
  */
 export const schema = {
-  featureGates: field(gateMap, { flag: 'feature-gates', help: 'Feature gates to set, as Name=true|false.' }),
+  featureGates: field(gateMap, {
+    flag: 'feature-gates',
+    help: `Feature gates to set, as Name=true|false: ${featureGateHelp}.`,
+  }),
   clientConnection: {
     kubeconfig: field(text, {
       flag: 'kubeconfig',
