@@ -28,6 +28,8 @@ export interface NodeSettings {
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
+  /** Mode userspace: all traffic may go to all endpoints. Missing means no. */
+  readonly everyEndpoint?: boolean;
 }
 
 /** What each family's forwarding depends on besides services, following the Node, the service ranges and the interfaces. */
@@ -87,6 +89,7 @@ export class NodeContexts {
         topology: { nodeName: settings.nodeName, zone: node?.zone ?? '', nodeHints: settings.nodeHints },
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
+        everyEndpoint: Boolean(settings.everyEndpoint),
       },
       network: {
         family,
