@@ -35,6 +35,8 @@ conntrack conntrack
 iptables iptables
 openssl openssl
 sysctl procps
+mmdebstrap mmdebstrap
+bwrap bubblewrap
 COMMANDS
     [ "$purpose" != tests ] || cat <<COMMANDS
 linux.uml user-mode-linux
