@@ -8,3 +8,13 @@ export class IpvsUnavailableError extends NetlinkError {
     );
   }
 }
+
+/** A device has the name of ours, but is of another type. */
+export class ForeignDeviceError extends Error {
+  constructor(name: string, kind: string) {
+    super(
+      `the device ${name} is ${kind === '' ? 'no virtual device' : `of type ${kind}`}, not dummy: rename or remove it`,
+    );
+    this.name = 'ForeignDeviceError';
+  }
+}
