@@ -2,6 +2,7 @@ import { Container } from 'inversify';
 import type { Logger } from '../application/ports/logger.js';
 import type { CommandLine } from './configuration/command-line.js';
 import {
+  AWAIT_NODE,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
   CONNTRACK,
@@ -35,12 +36,18 @@ export function composeProxy(commandLine: CommandLine, mode: OpenMode, logger: L
 
 /**
  * A proxy that runs: servers first, so that probes are answered from the start; then the source, whose first complete
- * lists set the sync loops going. It stops in reverse order. Rules stay in the kernel.
+ * lists, and the own Node in them, set the sync loops going. It stops in reverse order. Rules stay in the kernel.
  */
 export class Proxy {
   private readonly stopping = new AbortController();
+  /** Rejects when it cannot go on; never resolves. */
+  readonly failure: Promise<never>;
 
-  constructor(private readonly container: Container) {}
+  constructor(private readonly container: Container) {
+    this.failure = container.get(AWAIT_NODE).ready.then(() => new Promise<never>(() => {}));
+    // Whoever runs the proxy listens from then on.
+    this.failure.catch(() => {});
+  }
 
   /** Rejects when the source cannot be started, or with bindAddressHardFail when a server cannot. */
   async start(): Promise<void> {
@@ -52,6 +59,7 @@ export class Proxy {
   /** Idempotent. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.container.get(AWAIT_NODE).stop();
     await this.container.get(CLUSTER_SOURCE).stop();
     await Promise.all(this.container.get(SYNC_LOOPS).map((loop) => loop.stop()));
     await Promise.all(this.container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.stop()));

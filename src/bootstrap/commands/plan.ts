@@ -6,7 +6,14 @@ import { planNftables } from '../../application/use-cases/plan.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import { withMode } from '../configuration/proxy-configuration.js';
-import { BACKENDS, CLUSTER_EVENTS, CLUSTER_SOURCE, CLUSTER_STATE, NODE_CONTEXTS } from '../identifiers.js';
+import {
+  AWAIT_NODE,
+  BACKENDS,
+  CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
+  CLUSTER_STATE,
+  NODE_CONTEXTS,
+} from '../identifiers.js';
 import { clusterModule } from '../modules/cluster-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
@@ -31,6 +38,7 @@ export async function plan(asked: CommandLine, logger: Logger): Promise<number> 
   try {
     await source.start(events, stopping.signal);
     await events.complete;
+    await container.get(AWAIT_NODE).ready;
     const text = planNftables(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     return 0;

@@ -7,7 +7,7 @@ import type { ProxyMode } from '../configuration/schema.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
-/** Serves until SIGTERM or SIGINT. The rules stay. */
+/** Serves until SIGTERM or SIGINT, or rejects when it cannot go on. The rules stay. */
 export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   const ended = endSignal();
   const { commandLine, mode } = await chooseMode(asked, logger);
@@ -21,7 +21,7 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   try {
     await proxy.start();
     void removeOtherModes(container, commandLine, name, logger);
-    logger.info({ signal: await ended }, 'stopping; the rules stay');
+    logger.info({ signal: await Promise.race([ended, proxy.failure]) }, 'stopping; the rules stay');
     return 0;
   } finally {
     await proxy.stop();
