@@ -27,6 +27,8 @@ const VERBS: Record<string, RecordedRequest['verb']> = {
   DELETE: 'delete',
 };
 
+const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
+
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
  * lists in pages, watches, bookmarks, selectors, and faults to be injected. Nothing is validated and nobody authorised.
@@ -224,6 +226,8 @@ export class StandInApiServer {
         case 'watch':
           return this.watch(path, url.searchParams, record, response, refuse);
         default:
+          if (record.verb === 'patch' && !PATCHES.includes(request.headers['content-type'] ?? ''))
+            return refuse(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
           return this.single(record.verb, path, body, answer);
       }
     } catch (error) {
@@ -313,6 +317,8 @@ export class StandInApiServer {
       const object = body as ApiObject & { metadata: { generateName?: string } };
       const made =
         object.metadata.name ?? `${object.metadata.generateName ?? 'object-'}${this.store.version}`;
+      if (this.store.get(collection, namespace, made))
+        return answer(409, status(409, 'AlreadyExists', `${collection} "${made}" already exists`));
       const metadata = { ...object.metadata, name: made, ...(namespace ? { namespace } : {}) };
       return answer(201, this.store.put({ ...object, metadata }));
     }
