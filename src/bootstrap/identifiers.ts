@@ -4,6 +4,7 @@ import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { AwaitNode } from '../application/node/await-node.js';
+import type { Readiness } from '../application/health/readiness.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
@@ -47,6 +48,7 @@ export const CONNTRACK_RECONCILERS: ServiceIdentifier<readonly ReconcileConntrac
 /** The mode in force. */
 export const MODE: ServiceIdentifier<OpenMode> = Symbol.for('Mode');
 export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
+export const READINESS: ServiceIdentifier<Readiness> = Symbol.for('Readiness');
 export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');
 export const HEALTH_SERVER: ServiceIdentifier<HealthServer | undefined> = Symbol.for('HealthServer');
 export const METRICS_SERVER: ServiceIdentifier<MetricsServer | undefined> = Symbol.for('MetricsServer');

@@ -1,5 +1,5 @@
 import type { Clock } from '../application/ports/clock.js';
-import type { ClusterSource, ObjectSink } from '../application/ports/cluster-source.js';
+import type { ClusterSource, ObjectSink, SourceStatus } from '../application/ports/cluster-source.js';
 import type { Logger } from '../application/ports/logger.js';
 
 export interface KubernetesConnection {
@@ -35,6 +35,10 @@ export class LazyKubernetesSource implements ClusterSource {
 
   get problems(): readonly string[] {
     return this.source?.problems ?? [];
+  }
+
+  status(): readonly SourceStatus[] {
+    return this.source?.status() ?? [];
   }
 
   async stop(): Promise<void> {

@@ -56,7 +56,8 @@ const cluster = (...services: readonly TestService[]): object[] => [
 ];
 const put = (objects: readonly object[]): Promise<void> => api.ask('put', objects as never);
 const flags = (...more: readonly string[]): string[] => [
-  ...['--kubeconfig', kubeconfig, '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+  ...['--proxy-mode', 'nftables', '--kubeconfig', kubeconfig],
+  ...['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
   ...more,
 ];
 

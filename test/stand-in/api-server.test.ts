@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:https';
 import { StandInApiServer } from './api-server.js';
+import { ClusterRole } from './cluster-role.js';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 
@@ -8,6 +9,7 @@ let agent: Agent;
 
 beforeAll(async () => {
   api = await StandInApiServer.start();
+  api.clusterRole = undefined;
   agent = new Agent({ ca: api.certificates.authority });
 });
 
@@ -67,4 +69,11 @@ it('refuses what API servers refuse', async () => {
   expect((await send('POST', '/api/v1/nodes', twice)).code).toBe(201);
   expect((await send('POST', '/api/v1/nodes', twice)).code).toBe(409);
   expect((await send('PATCH', '/api/v1/nodes/twice', {})).code).toBe(415);
+});
+
+it('forbids what the ClusterRole of the DaemonSet does not allow', async () => {
+  api.clusterRole = new ClusterRole();
+  expect((await send('GET', '/api/v1/services')).code).toBe(200);
+  expect((await send('GET', '/api/v1/secrets')).code).toBe(403);
+  expect((await send('DELETE', '/api/v1/nodes/a')).code).toBe(403);
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from './certificates.js';
+import { ClusterRole } from './cluster-role.js';
 import { Faults } from './faults.js';
 import { ObjectStore, type ApiObject } from './object-store.js';
 import { collectionOf, isClusterScoped, parseResourcePath, type ResourcePath } from './resource-path.js';
@@ -31,7 +32,8 @@ const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-pa
 
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
- * lists in pages, watches, bookmarks, selectors, and faults to be injected. Nothing is validated and nobody authorised.
+ * lists in pages, watches, bookmarks, selectors, and faults to be injected. Objects are not validated; what the ClusterRole of
+ * `deploy` does not allow is forbidden.
  *
  *     const api = await StandInApiServer.start();
  *     api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { … } });
@@ -47,6 +49,8 @@ export class StandInApiServer {
   tokens = new Set(['stand-in-token']);
   /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
   readonly missing = new Set<string>();
+  /** What clients may do; undefined: everything. */
+  clusterRole: ClusterRole | undefined = new ClusterRole();
   private readonly watchers = new Set<Watcher>();
   private readonly sockets = new Set<Socket>();
   private readonly snapshots = new Map<string, { objects: ApiObject[]; version: number }>();
@@ -218,6 +222,9 @@ export class StandInApiServer {
     if (url.pathname === '/version') return answer(200, { major: '1', minor: '36', gitVersion: 'v1.36.0' });
     if (!path || [...this.missing].some((prefix) => url.pathname.startsWith(prefix))) {
       return refuse(404, 'NotFound', 'the server could not find the requested resource');
+    }
+    if (this.clusterRole && !this.clusterRole.allows(record.verb, path)) {
+      return refuse(403, 'Forbidden', `the ClusterRole does not allow to ${record.verb} ${path.collection}`);
     }
     try {
       switch (record.verb) {

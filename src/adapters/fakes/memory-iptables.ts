@@ -132,7 +132,7 @@ export class MemoryIptables implements IptablesCommands {
     let refused: RestoreFailure | undefined;
     lines.forEach((text, index) => {
       const line = index + 1;
-      if (text === '') return;
+      if (text === '' || text.startsWith('#')) return;
       if (text.startsWith('*')) {
         name = text.slice(1) as TableName;
         table = new Map(this.table(family, name));

@@ -1,5 +1,7 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
+import type { SourceStatus } from '../ports/cluster-source.js';
+import { staleSources, type StaleSource } from './stale-sources.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
 export interface FamilyVerdict {
@@ -18,8 +20,10 @@ export interface HealthVerdict {
   /** The latest of the families'. */
   readonly lastUpdated: number | undefined;
   readonly families: ReadonlyMap<IpFamily, FamilyVerdict>;
-  /** Why the answer is not plainly good, when it is not. */
+  /** Why not, when not healthy. */
   readonly reason?: string;
+  /** What the proxy may not know of the cluster. Shown, but no ill health. */
+  readonly stale: readonly StaleSource[];
 }
 
 interface FamilyState {
@@ -41,10 +45,14 @@ export class ProxyHealth {
   private readonly families = new Map<IpFamily, FamilyState>();
   private nodeEligible = false;
 
-  /** A wanted sync may take so long: twice the syncPeriod. */
+  /**
+   * @param timeoutMilliseconds a wanted sync may take so long: twice the syncPeriod
+   * @param sources how fresh what is known of the cluster is
+   */
   constructor(
     private readonly clock: Clock,
     private readonly timeoutMilliseconds: number,
+    private readonly sources: () => readonly SourceStatus[] = () => [],
   ) {}
 
   /** The sync loop of a family runs; from now on the family counts. */
@@ -84,15 +92,14 @@ export class ProxyHealth {
     const times = verdicts.flatMap(([, { lastUpdated }]) => (lastUpdated === undefined ? [] : [lastUpdated]));
     const reasons = verdicts.flatMap(([family, { reason }]) => (reason ? [`${family}: ${reason}`] : []));
     if (verdicts.length === 0) reasons.push('the sync loop has not started');
-    const healthy = reasons.length === 0;
-    if (!this.nodeEligible) reasons.push('the node is not eligible for traffic');
     return {
-      healthy,
+      healthy: reasons.length === 0,
       nodeEligible: this.nodeEligible,
       now,
       lastUpdated: times.length > 0 ? Math.max(...times) : undefined,
       families,
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
+      stale: staleSources(this.sources(), now),
     };
   }
 

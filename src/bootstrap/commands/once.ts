@@ -12,7 +12,8 @@ import { composeProxy, Proxy } from '../proxy.js';
 
 /** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
 export async function once(asked: CommandLine, logger: Logger): Promise<number> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const mode = await chosen.open();
   const { configuration } = commandLine;
   const silent = {
     ...commandLine,

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Container } from 'inversify';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { planNftables } from '../../application/use-cases/plan.js';
+import { planFamilies } from '../../application/use-cases/plan.js';
 import type { CommandLine } from '../configuration/command-line.js';
+<<<<<<< HEAD
 import { ConfigurationError } from '../configuration/errors.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import {
@@ -14,20 +15,19 @@ import {
   CLUSTER_STATE,
   NODE_CONTEXTS,
 } from '../identifiers.js';
+=======
+import { BACKENDS, CLUSTER_EVENTS, CLUSTER_SOURCE, CLUSTER_STATE, NODE_CONTEXTS } from '../identifiers.js';
+import { chooseMode } from '../modes/choose-mode.js';
+>>>>>>> main
 import { clusterModule } from '../modules/cluster-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
 
-/** Prints the rules that a sync would write, as nft text. Reads the source once; touches nothing. */
+/** Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; touches nothing. */
 export async function plan(asked: CommandLine, logger: Logger): Promise<number> {
-  const { mode } = asked.configuration;
-  if (mode === 'iptables' || mode === 'ipvs') {
-    throw new ConfigurationError('failed validate', [
-      `plan knows the rules of mode nftables only, not of ${mode}`,
-    ]);
-  }
-  const commandLine = { ...asked, configuration: withMode(asked.configuration, 'nftables') };
+  const { commandLine, mode } = await chooseMode(asked, logger);
+  const planner = await mode.planner();
   const families = supportedFamilies();
   const container = new Container();
   container.load(processModule(commandLine, families, logger), clusterModule, syncModule, serverModule);
@@ -38,8 +38,12 @@ export async function plan(asked: CommandLine, logger: Logger): Promise<number> 
   try {
     await source.start(events, stopping.signal);
     await events.complete;
+<<<<<<< HEAD
     await container.get(AWAIT_NODE).ready;
     const text = planNftables(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families);
+=======
+    const text = planFamilies(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families, planner);
+>>>>>>> main
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     return 0;
   } finally {

@@ -3,6 +3,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
+import { tellOfNftables } from '../modes/tell-of-nftables.js';
 import type { ProxyMode } from '../configuration/schema.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
@@ -10,7 +11,9 @@ import { versionLine } from '../version.js';
 /** Serves until SIGTERM or SIGINT, or rejects when it cannot go on. The rules stay. */
 export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   const ended = endSignal();
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  await tellOfNftables(asked, logger);
+  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const mode = await chosen.open();
   const { name, means, families } = mode;
   logger.info(
     { version: versionLine(), mode: name, ...means, families, node: commandLine.nodeName },

@@ -30,6 +30,8 @@ export interface CommandLine {
   /** The version to report, `v1.36.0` unless `--version=v…` says otherwise. */
   readonly version: string;
   readonly configuration: ProxyConfiguration;
+  /** The values of the flags that were given, by name. */
+  readonly flags: ReadonlyMap<string, unknown>;
   /** What is odd but not fatal, for the log. */
   readonly warnings: readonly string[];
 }
@@ -79,6 +81,7 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
     nodeName: nodeName(configuration, surroundings),
     version,
     configuration,
+    flags,
     warnings: [...deprecations(flags), ...loaded.warnings, ...gateWarnings],
   };
 }

@@ -18,8 +18,10 @@ export interface ValueType<T> {
    * @throws ValueError
    */
   fromFlag(text: string, earlier?: T): T | undefined;
-  /** The text for a reader, as in "(default …)". */
+  /** As the command line shows it: in "(default …)", in the log at the start and on /flagz. */
   format(value: T): string;
+  /** The value as a file holds it; undefined when it is left out. The reverse of `fromFile`. */
+  toFile(value: T): unknown;
 }
 
 /** The value does not fit its type; the message says what was expected. The caller adds field or flag. */
@@ -40,6 +42,7 @@ export function textOf<T extends string = string>(name = 'string'): ValueType<T>
     fromFile: (value) => string(value) as T,
     fromFlag: (value) => value as T,
     format: String,
+    toFile: itself,
   };
 }
 
@@ -52,7 +55,14 @@ export function oneOf<T extends string>(first: T, ...others: readonly T[]): Valu
     const word = words.find((candidate) => candidate === value);
     return word ?? refuse(`one of ${words.join(', ')}`, value);
   };
-  return { name: words.join('|'), zero: first, fromFile: parse, fromFlag: parse, format: String };
+  return {
+    name: words.join('|'),
+    zero: first,
+    fromFile: parse,
+    fromFlag: parse,
+    format: String,
+    toFile: itself,
+  };
 }
 
 export const bool: ValueType<boolean> = {
@@ -62,7 +72,11 @@ export const bool: ValueType<boolean> = {
   fromFile: (value) => (typeof value === 'boolean' ? value : refuse('true or false', value)),
   fromFlag: parseBool,
   format: String,
+  toFile: itself,
 };
+
+/** A boolean that a file leaves out when it is false. */
+export const boolOrNothing: ValueType<boolean> = { ...bool, toFile: (value) => value || undefined };
 
 export const int32 = integer('int32', INT32.lowest, INT32.highest);
 /** The flag `-v` goes to 2^31-1; the file takes all of uint32 and leaves the limit to validation. */
@@ -75,6 +89,7 @@ export const float: ValueType<number> = {
   fromFlag: (value) =>
     value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : refuse('a number', value),
   format: String,
+  toFile: itself,
 };
 
 /** Milliseconds. */
@@ -84,16 +99,20 @@ export const duration: ValueType<number> = {
   fromFile: (value) => parseDuration(string(value)) ?? refuse('a duration such as 30s', value),
   fromFlag: (value) => parseDuration(value) ?? refuse('a duration such as 30s', value),
   format: formatDuration,
+  toFile: formatDuration,
 };
 
 /** Milliseconds, or undefined when nobody asked for a value; a zero in the file is nobody asking. */
-export const optionalDuration: ValueType<number | undefined> = {
-  name: 'duration',
-  zero: undefined,
-  fromFile: (value) => duration.fromFile(value) || undefined,
-  fromFlag: (value) => duration.fromFlag(value),
-  format: (value) => (value === undefined ? '' : formatDuration(value)),
-};
+export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
+  return {
+    name: 'duration',
+    zero: undefined,
+    fromFile: (value) => duration.fromFile(value) || undefined,
+    fromFlag: (value) => duration.fromFlag(value),
+    format: (value) => (value === undefined ? '' : formatDuration(value)),
+    toFile: (value) => (value === undefined ? writtenWhenUnset : formatDuration(value)),
+  };
+}
 
 /** A duration that the file may also give as an integer of nanoseconds. */
 export const flushDuration: ValueType<number> = {
@@ -107,7 +126,9 @@ export const stringSlice: ValueType<readonly string[]> = {
   zero: [],
   fromFile: strings,
   fromFlag: (value, earlier = []) => [...earlier, ...(value === '' ? [] : value.split(','))],
-  format: (values) => values.join(','),
+  format: (values) => `[${values.join(',')}]`,
+  // Kubernetes knows no difference between an empty list and none.
+  toFile: (values) => (values.length > 0 ? values : null),
 };
 
 /** A list with one entry for each use of the flag. */
@@ -123,7 +144,8 @@ export const commaSeparated: ValueType<readonly string[]> = {
   zero: [],
   fromFile: (value) => stringSlice.fromFlag(string(value)) ?? [],
   fromFlag: (value) => stringSlice.fromFlag(value),
-  format: stringSlice.format,
+  format: (values) => values.join(','),
+  toFile: (values) => values.join(','),
 };
 
 /** An IP whose empty flag leaves the default in place. */
@@ -171,7 +193,9 @@ export const gateMap: ValueType<Readonly<Record<string, boolean>>> = {
   format: (gates) =>
     Object.entries(gates)
       .map(([name, on]) => `${name}=${on}`)
+      .sort()
       .join(','),
+  toFile: (gates) => (Object.keys(gates).length > 0 ? gates : undefined),
 };
 
 /** A Kubernetes quantity of bytes, kept as it is written. */
@@ -181,6 +205,7 @@ export const quantity: ValueType<string> = {
   fromFile: (value) => parseQuantity(typeof value === 'number' ? String(value) : string(value)),
   fromFlag: parseQuantity,
   format: String,
+  toFile: itself,
 };
 
 /** The verbosity of source files whose name fits a pattern. */
@@ -211,6 +236,7 @@ export const vmodule: ValueType<readonly VerbosityPattern[]> = {
           : refuse('pattern=N', item);
       }),
   format: (items) => items.map((item) => `${item.filePattern}=${item.verbosity}`).join(','),
+  toFile: (items) => (items.length > 0 ? items : undefined),
 };
 
 /** `--version`: `true`, `false`, `raw`, or a version to report instead of the own one. */
@@ -232,7 +258,12 @@ function integer(name: string, lowest: number, highest: number): ValueType<numbe
     fromFile: (value) => check(typeof value === 'number' ? value : NaN, value),
     fromFlag: (value) => check(/^[+-]?\d+$/.test(value) ? Number(value) : NaN, value),
     format: String,
+    toFile: itself,
   };
+}
+
+function itself<T>(value: T): T {
+  return value;
 }
 
 function uint32(value: unknown): number {

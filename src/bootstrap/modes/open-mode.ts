@@ -1,4 +1,5 @@
 import type { ContainerModule } from 'inversify';
+import type { Planner } from '../../application/ports/planner.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
 
@@ -15,11 +16,13 @@ export interface OpenMode {
   close(): Promise<void>;
 }
 
-/** A mode as a whole: what can be opened, and what can be removed without opening. */
+/** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
 export interface Mode {
   readonly name: ProxyMode;
   /** Rejects when the mode cannot be used on this machine; the message says why. */
   open(): Promise<OpenMode>;
+  /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
+  planner(): Promise<Planner>;
   /** Removes every rule that this mode makes. Finding nothing, or no tool that could have made any, is fine. */
   cleanUp(): Promise<void>;
 }

@@ -3,17 +3,21 @@ import { HealthServer } from '../../adapters/health/health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { ProxyHealth } from '../../application/health/proxy-health.js';
+import { Readiness } from '../../application/health/readiness.js';
 import { splitHostPort } from '../configuration/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
   CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
   COMMAND_LINE,
   HEALTH_SERVER,
   LOGGER,
   METRICS,
   METRICS_SERVER,
   PROXY_HEALTH,
+  READINESS,
+  SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
 
@@ -23,7 +27,19 @@ export const serverModule = new ContainerModule(({ bind }) => {
     .toDynamicValue((context) => {
       const { configuration } = context.get(COMMAND_LINE);
       const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
-      return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod);
+      const source = context.get(CLUSTER_SOURCE);
+      return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod, () => source.status());
+    })
+    .inSingletonScope();
+  bind(READINESS)
+    .toDynamicValue((context) => {
+      const events = context.get(CLUSTER_EVENTS);
+      return new Readiness(
+        context.get(PROXY_HEALTH),
+        context.get(SERVICE_STATUSES),
+        () => events.missing,
+        context.get(CLOCK),
+      );
     })
     .inSingletonScope();
   bind(METRICS)
@@ -35,6 +51,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
       if (healthzBindAddress === '') return undefined;
       return new HealthServer({
         health: context.get(PROXY_HEALTH),
+        readiness: context.get(READINESS),
         metrics: context.get(METRICS),
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),

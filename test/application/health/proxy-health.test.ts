@@ -1,5 +1,6 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
 
 const TIMEOUT = 60_000;
 let clock: FakeClock;
@@ -62,10 +63,25 @@ describe('ProxyHealth', () => {
   it('keeps eligibility apart from health', () => {
     health.updated('IPv4');
     health.setNodeEligible(false);
+    expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
+  });
+
+  it('shows what is stale, which is no ill health', () => {
+    const service: SourceStatus = {
+      kind: 'Service',
+      state: 'watching',
+      synced: true,
+      connected: true,
+      objects: 3,
+      lastActivity: clock.now(),
+    };
+    health = new ProxyHealth(clock, TIMEOUT, () => [service]);
+    health.updated('IPv4');
+    expect(health.verdict().stale).toEqual([]);
+    clock.advance(180_000);
     expect(health.verdict()).toMatchObject({
       healthy: true,
-      nodeEligible: false,
-      reason: 'the node is not eligible for traffic',
+      stale: [{ kind: 'Service', reason: 'the watch has been silent for 180 s' }],
     });
   });
 });
