@@ -4,12 +4,14 @@ import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { AwaitNode } from '../application/node/await-node.js';
+import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { Conntrack } from '../application/ports/conntrack.js';
+import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { LocalAddresses } from '../application/ports/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
@@ -49,6 +51,10 @@ export const CONNTRACK_RECONCILERS: ServiceIdentifier<readonly ReconcileConntrac
 export const MODE: ServiceIdentifier<OpenMode> = Symbol.for('Mode');
 export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
 export const READINESS: ServiceIdentifier<Readiness> = Symbol.for('Readiness');
+/** One for each family that is served; none where nobody shall be told. */
+export const SERVICE_HEALTH_CHECKS: ServiceIdentifier<readonly ServiceHealthChecks[]> =
+  Symbol.for('ServiceHealthChecks');
+export const EVENT_RECORDER: ServiceIdentifier<EventRecorder> = Symbol.for('EventRecorder');
 export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');
 export const HEALTH_SERVER: ServiceIdentifier<HealthServer | undefined> = Symbol.for('HealthServer');
 export const METRICS_SERVER: ServiceIdentifier<MetricsServer | undefined> = Symbol.for('MetricsServer');

@@ -10,6 +10,7 @@ import {
   HEALTH_SERVER,
   METRICS_SERVER,
   MODE,
+  SERVICE_HEALTH_CHECKS,
   SYNC_LOOPS,
 } from './identifiers.js';
 import { clusterModule } from './modules/cluster-module.js';
@@ -64,6 +65,7 @@ export class Proxy {
     await Promise.all(this.container.get(SYNC_LOOPS).map((loop) => loop.stop()));
     await Promise.all(this.container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.stop()));
     await this.container.get(CONNTRACK).close();
+    await Promise.all(this.container.get(SERVICE_HEALTH_CHECKS).map((checks) => checks.stop()));
     await this.container.get(METRICS_SERVER)?.stop();
     await this.container.get(HEALTH_SERVER)?.stop();
     await this.container.get(MODE).close();

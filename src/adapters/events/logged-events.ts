@@ -1,17 +1,13 @@
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 
-/** Where no API server is, events go to the log. */
+/** Events for the log, where there is no API server to tell. */
 export class LoggedEvents implements EventRecorder {
   constructor(private readonly logger: Logger) {}
 
-  record({ regarding, type, reason, action, note }: ClusterEvent): void {
+  record({ regarding, type, reason, note }: ClusterEvent): void {
     const { kind, namespace, name } = regarding;
-    const facts = { regarding: `${kind} ${namespace ? `${namespace}/` : ''}${name}`, reason, action, note };
-    if (type === 'Warning') this.logger.warn(facts, 'event');
-    else this.logger.info(facts, 'event');
+    const facts = { kind, name: namespace === '' ? name : `${namespace}/${name}`, reason, note };
+    this.logger[type === 'Warning' ? 'warn' : 'info'](facts, 'event');
   }
-
-  /** There is nothing to end. */
-  async stop(): Promise<void> {}
 }

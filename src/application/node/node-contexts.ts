@@ -53,6 +53,27 @@ export class NodeContexts {
     return context;
   }
 
+  /**
+   * Where the health checks of Services are answered: on the addresses of node ports, loopback included (spec/server.md
+   * 8.4). On all of them when this machine's addresses cannot be read.
+   */
+  healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
+    const { nodePortAddresses, bindAddress } = this.settings;
+    const node = selectNodeAddresses(this.state.node?.ips ?? [], bindAddress);
+    const accepted = nodePortAddressesOf(family, resolvePrimary(nodePortAddresses, node));
+    if (accepted.matchAll) return 'all';
+    try {
+      const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
+      return [...ips, ...loopback].sort();
+    } catch (error) {
+      this.logger.warn(
+        { family, error },
+        'local addresses cannot be read; health checks answer on all of them',
+      );
+      return 'all';
+    }
+  }
+
   private read(family: IpFamily): FamilyContext {
     const { settings, state } = this;
     const node = state.node;

@@ -1,4 +1,4 @@
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
 import type { Backend } from '../ports/backend.js';
@@ -255,8 +255,4 @@ export class SyncLoop {
   private isStopped(): boolean {
     return this.state === 'stopped';
   }
-}
-
-function serviceOf(key: ServicePortKey): ServiceKey {
-  return key.split('/', 2).join('/');
 }

@@ -4,9 +4,6 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { CommandLine } from '../configuration/command-line.js';
-<<<<<<< HEAD
-import { ConfigurationError } from '../configuration/errors.js';
-import { withMode } from '../configuration/proxy-configuration.js';
 import {
   AWAIT_NODE,
   BACKENDS,
@@ -15,10 +12,7 @@ import {
   CLUSTER_STATE,
   NODE_CONTEXTS,
 } from '../identifiers.js';
-=======
-import { BACKENDS, CLUSTER_EVENTS, CLUSTER_SOURCE, CLUSTER_STATE, NODE_CONTEXTS } from '../identifiers.js';
 import { chooseMode } from '../modes/choose-mode.js';
->>>>>>> main
 import { clusterModule } from '../modules/cluster-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
@@ -38,12 +32,8 @@ export async function plan(asked: CommandLine, logger: Logger): Promise<number> 
   try {
     await source.start(events, stopping.signal);
     await events.complete;
-<<<<<<< HEAD
     await container.get(AWAIT_NODE).ready;
-    const text = planNftables(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families);
-=======
     const text = planFamilies(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), families, planner);
->>>>>>> main
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     return 0;
   } finally {

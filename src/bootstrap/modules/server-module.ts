@@ -1,9 +1,12 @@
 import { ContainerModule } from 'inversify';
+import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import { HealthServer } from '../../adapters/health/health-server.js';
+import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { Readiness } from '../../application/health/readiness.js';
+import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
 import { splitHostPort } from '../configuration/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
@@ -11,12 +14,16 @@ import {
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
   COMMAND_LINE,
+  EVENT_RECORDER,
+  FAMILIES,
   HEALTH_SERVER,
   LOGGER,
   METRICS,
   METRICS_SERVER,
+  NODE_CONTEXTS,
   PROXY_HEALTH,
   READINESS,
+  SERVICE_HEALTH_CHECKS,
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
@@ -39,6 +46,32 @@ export const serverModule = new ContainerModule(({ bind }) => {
         context.get(SERVICE_STATUSES),
         () => events.missing,
         context.get(CLOCK),
+      );
+    })
+    .inSingletonScope();
+  bind(EVENT_RECORDER)
+    .toDynamicValue((context) => new LoggedEvents(context.get(LOGGER)))
+    .inSingletonScope();
+  bind(SERVICE_HEALTH_CHECKS)
+    .toDynamicValue((context) => {
+      const { nodeName, once, configuration } = context.get(COMMAND_LINE);
+      if (once) return [];
+      const health = context.get(PROXY_HEALTH);
+      const nodes = context.get(NODE_CONTEXTS);
+      const listener = new ServiceHealthServer(context.get(LOGGER));
+      return context.get(FAMILIES).map(
+        (family) =>
+          new ServiceHealthChecks({
+            family,
+            nodeName,
+            listener,
+            addresses: () => nodes.healthCheckAddresses(family),
+            // Without a health server nobody asked to be told about the proxy (spec/server.md 8.4).
+            proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
+            events: context.get(EVENT_RECORDER),
+            clock: context.get(CLOCK),
+            logger: context.get(LOGGER),
+          }),
       );
     })
     .inSingletonScope();

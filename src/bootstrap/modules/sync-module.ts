@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { NodeContexts } from '../../application/node/node-contexts.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
+import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { SyncReporting } from '../../application/sync/sync-reporting.js';
@@ -16,6 +17,7 @@ import {
   METRICS,
   NODE_CONTEXTS,
   PROXY_HEALTH,
+  SERVICE_HEALTH_CHECKS,
   SERVICE_STATUSES,
   SYNC_LOOPS,
   SYNC_OBSERVER,
@@ -44,6 +46,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
       const { configuration } = context.get(COMMAND_LINE);
       const clock = context.get(CLOCK);
       const logger = context.get(LOGGER);
+      const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
       return context.get(BACKENDS).map((backend) => {
         const family = new SyncFamily(
           context.get(CLUSTER_STATE),
@@ -52,7 +55,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
           context.get(SERVICE_STATUSES),
           clock,
           logger,
-          context.get(CONNTRACK_RECONCILERS).find(({ family }) => family === backend.family),
+          new ForwardingListeners(listeners.filter(({ family }) => family === backend.family)),
         );
         const periods = modeSettings(configuration, modeInForce(configuration));
         return new SyncLoop(family, backend, periods, context.get(SYNC_OBSERVER), clock, logger);

@@ -78,9 +78,15 @@ function forwardPort(
     sourceRanges,
     sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
     healthCheckNodePort: service.healthCheckNodePort,
+    ...(service.healthCheckNodePort !== 0 && { localReadyIPs: localReadyIPs(allEndpoints) }),
     externallyReachable: reachableFromOutside,
     knownEndpoints: allEndpoints.length,
   };
+}
+
+function localReadyIPs(endpoints: readonly Endpoint[]): readonly string[] {
+  const ready = endpoints.filter((endpoint) => endpoint.ready && endpoint.isLocal);
+  return [...new Set(ready.map(({ address }) => address))];
 }
 
 function policyOf(local: boolean): Frontend['policy'] {
