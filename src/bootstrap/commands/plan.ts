@@ -14,6 +14,7 @@ import {
 } from '../identifiers.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { clusterModule } from '../modules/cluster-module.js';
+import { eventsModule } from '../modules/events-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
@@ -24,7 +25,13 @@ export async function plan(asked: CommandLine, logger: Logger): Promise<number> 
   const planner = await mode.planner();
   const families = supportedFamilies();
   const container = new Container();
-  container.load(processModule(commandLine, families, logger), clusterModule, syncModule, serverModule);
+  container.load(
+    processModule(commandLine, families, logger),
+    clusterModule,
+    eventsModule,
+    syncModule,
+    serverModule,
+  );
   container.bind(BACKENDS).toConstantValue([]);
   const source = container.get(CLUSTER_SOURCE);
   const events = container.get(CLUSTER_EVENTS);

@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import type { ApiClient } from '../../adapters/kubernetes/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { LazyKubernetesSource } from '../lazy-kubernetes-source.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
@@ -14,6 +15,8 @@ import { OnServiceCidr } from '../../application/use-cases/on-service-cidr.js';
 import { OnService } from '../../application/use-cases/on-service.js';
 import { ClusterState } from '../../domain/state/cluster-state.js';
 import {
+  API_CLIENT,
+  API_TIMINGS,
   AWAIT_NODE,
   CLOCK,
   CLUSTER_EVENTS,
@@ -34,6 +37,20 @@ export const clusterModule = new ContainerModule(({ bind }) => {
   bind(CLUSTER_STATE).toConstantValue(new ClusterState());
   bind(OBJECT_REPORTS)
     .toDynamicValue((context) => new ObjectReports(context.get(LOGGER)))
+    .inSingletonScope();
+  bind(API_TIMINGS).toConstantValue({ requests: {}, watches: {} });
+  bind(API_CLIENT)
+    .toDynamicValue((context) => {
+      const commandLine = context.get(COMMAND_LINE);
+      const { requests } = context.get(API_TIMINGS);
+      const clock = context.get(CLOCK);
+      const logger = context.get(LOGGER);
+      let client: Promise<ApiClient> | undefined;
+      return () =>
+        (client ??= import('../api-client.js').then(({ configuredApiClient }) =>
+          configuredApiClient(commandLine, requests, clock, logger),
+        ));
+    })
     .inSingletonScope();
   bind(AWAIT_NODE)
     .toDynamicValue((context) => {
@@ -90,13 +107,13 @@ export const clusterModule = new ContainerModule(({ bind }) => {
     .inSingletonScope();
   bind(CLUSTER_SOURCE)
     .toDynamicValue((context): ClusterSource => {
-      const { manifests, once, command, nodeName, master, configuration } = context.get(COMMAND_LINE);
+      const { manifests, once, command, nodeName } = context.get(COMMAND_LINE);
       const logger = context.get(LOGGER);
       if (manifests.length > 0) {
         return new ManifestSource({ paths: manifests, watch: command === 'run' && !once, logger });
       }
-      const { kubeconfig } = configuration.clientConnection;
-      return new LazyKubernetesSource({ kubeconfig, master, nodeName }, context.get(CLOCK), logger);
+      const options = { nodeName, timings: context.get(API_TIMINGS).watches };
+      return new LazyKubernetesSource(context.get(API_CLIENT), options, context.get(CLOCK), logger);
     })
     .inSingletonScope();
 });
