@@ -202,12 +202,12 @@ describe('the command line', () => {
   it('a bad configuration is refused with the path of the field', async () => {
     const config = await manifest(
       'config.yaml',
-      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nnftables: {masqueradeBit: 77}\n',
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: nftables\nnftables: {masqueradeBit: 77}\n',
     );
     const { exitCode, stderr } = await run(['--config', config, '--once']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^Error: failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+      /command failed {2}error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
     );
     expect(await run(['--config', at('none.yaml')])).toMatchObject({
       exitCode: 1,

@@ -10,7 +10,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
-import { CANARY } from '../../domain/iptables/chain-names.js';
+import { CANARY, isServiceChain } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
@@ -39,6 +39,8 @@ export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  /** Which chains of table nat are a service port's, so that they go when no service port has them. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 interface Outcome {
@@ -68,6 +70,7 @@ export class IptablesBackend implements Backend {
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+  private readonly isServiceChain: NonNullable<IptablesBackendOptions['isServiceChain']>;
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -80,11 +83,13 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
+      isServiceChain: isOfService = isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
+    this.isServiceChain = isOfService;
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
@@ -200,9 +205,10 @@ export class IptablesBackend implements Backend {
       const saved = parseSave(await this.commands.save(this.family, signal), this.family);
       signal?.throwIfAborted();
       left ??= saved;
-      const { chainsPerCommit } = this;
+      const { chainsPerCommit, isServiceChain } = this;
       const image = iptablesImage(this.composition, this.frame);
-      const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
+      const options = { chainsPerCommit, rewriteShared, isServiceChain };
+      const { repair, removal } = tablesDifference(image, saved, options);
       try {
         await this.send(repair);
         await this.remove(removal);

@@ -43,6 +43,14 @@ export const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
 /** Whether each gate is on. */
 export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
 
+/** The gates in words, for `--help`. */
+export const featureGateHelp = featureGateNames
+  .map((name) => {
+    const { stage, default: normal }: GateSpec = GATES[name];
+    return `${name} (${stage}, ${normal ? 'on' : 'off'})`;
+  })
+  .join(', ');
+
 /** One gate as the metric `kubernetes_feature_enabled` shows it: the stage is empty for GA. */
 export interface FeatureGateState {
   readonly name: FeatureGate;

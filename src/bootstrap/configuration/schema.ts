@@ -1,23 +1,20 @@
+import { ip, ipPort } from './address-types.js';
+import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
+import { commaSeparated, gateMap, stringSlice, vmodule } from './list-types.js';
 import {
   bool,
   boolOrNothing,
-  commaSeparated,
   duration,
   float,
   flushDuration,
-  gateMap,
   int32,
-  ip,
-  ipPort,
   optionalDuration,
   quantity,
-  stringSlice,
   text,
   textOf,
   verbosityLevel,
-  vmodule,
-} from './value-type.js';
+} from './scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
@@ -59,7 +56,10 @@ const outputStream = (format: string) => ({
  * meaning. Decoding, defaulting and `--help` are derived from this; validation.ts says what must hold between values.
  */
 export const schema = {
-  featureGates: field(gateMap, { flag: 'feature-gates', help: 'Feature gates to set, as Name=true|false.' }),
+  featureGates: field(gateMap, {
+    flag: 'feature-gates',
+    help: `Feature gates to set, as Name=true|false: ${featureGateHelp}.`,
+  }),
   clientConnection: {
     kubeconfig: field(text, {
       flag: 'kubeconfig',

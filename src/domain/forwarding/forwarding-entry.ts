@@ -20,10 +20,14 @@ export interface ForwardingEntry {
    * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (spec/conntrack.md 2).
    */
   readonly flowKeepers: readonly Endpoint[];
+  /** All endpoints on this node, whatever their state. */
+  readonly localEndpoints: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
+  /** How the Service asks to have its endpoints chosen; only mode ipvs can. Its name is plain, but may be unknown. */
+  readonly scheduler?: string;
   /** Sources that may use the load-balancer IPs; empty when everybody may. */
   readonly sourceRanges: readonly Cidr[];
   /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */
