@@ -245,8 +245,9 @@ export class StandInApiServer {
   private isLetIn(request: IncomingMessage): boolean {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
     const socket = request.socket as TLSSocket;
-    // A resumed session without any certificate counts as authorised for Node.
-    const certified = socket.authorized && Boolean(socket.getPeerCertificate().subject);
+    // A resumed session without any certificate counts as authorised for Node; a closed one has none at all.
+    const certificate = socket.getPeerCertificate() as ReturnType<TLSSocket['getPeerCertificate']> | null;
+    const certified = socket.authorized && Boolean(certificate?.subject);
     return certified || (token !== undefined && this.tokens.has(token));
   }
 

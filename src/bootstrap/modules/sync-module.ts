@@ -55,8 +55,8 @@ export const syncModule = new ContainerModule(({ bind }) => {
       const { configuration } = context.get(COMMAND_LINE);
       const clock = context.get(CLOCK);
       const logger = context.get(LOGGER);
-      const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
       return context.get(BACKENDS).map((backend) => {
+        const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
         const family = new SyncFamily(
           context.get(CLUSTER_STATE),
           backend,
