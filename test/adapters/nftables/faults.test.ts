@@ -98,7 +98,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       const [result] = await proxy.sync();
       expect(result!.failed).toEqual([keyOf(bad)]);
       expect(proxy.statuses.failures('IPv4')).toEqual([
-        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string },
+        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string, since: 0 },
       ]);
       expectOthers();
       expect(outcome(kernel, bad)).toBe('untouched');
