@@ -1,5 +1,4 @@
 import { ContainerModule } from 'inversify';
-import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
@@ -51,9 +50,6 @@ export const serverModule = new ContainerModule(({ bind }) => {
         context.get(CLOCK),
       );
     })
-    .inSingletonScope();
-  bind(EVENT_RECORDER)
-    .toDynamicValue((context) => new LoggedEvents(context.get(LOGGER)))
     .inSingletonScope();
   bind(SERVICE_HEALTH_CHECKS)
     .toDynamicValue((context) => {
