@@ -10,4 +10,7 @@ export class LoggedEvents implements EventRecorder {
     const facts = { kind, name: namespace === '' ? name : `${namespace}/${name}`, reason, note };
     this.logger[type === 'Warning' ? 'warn' : 'info'](facts, 'event');
   }
+
+  /** Nothing waits. */
+  async stop(): Promise<void> {}
 }

@@ -1,3 +1,4 @@
+import { isServiceChain } from '../../domain/iptables/chain-names.js';
 import { holds, type ChainImage, type IptablesImage } from '../../domain/iptables/image.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { RuleText, TableName } from '../../domain/iptables/table.js';
@@ -20,8 +21,8 @@ export interface DifferenceOptions {
   readonly chainsPerCommit: number;
   /** Strangers' rules in our chains are not named one by one: iptables may not read what it wrote. */
   readonly rewriteShared?: boolean;
-  /** Which chains of table nat go when the image has no such chain. */
-  readonly isServiceChain: (name: string) => boolean;
+  /** Which chains of table nat go when the image does not have them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 /** Finds the least that turns the kernel's tables into the image. What is not ours is left alone. */
@@ -142,10 +143,10 @@ function singleRules(
 function staleRemoval(
   image: IptablesImage,
   present: PresentTables,
-  { chainsPerCommit, isServiceChain }: DifferenceOptions,
+  { chainsPerCommit, isServiceChain: isOurs = isServiceChain }: DifferenceOptions,
 ): RestoreScript {
   const wanted = new Set(image.chains.filter(({ table }) => table === 'nat').map(({ name }) => name));
-  const stale = [...present.names('nat')].filter((name) => isServiceChain(name) && !wanted.has(name));
+  const stale = [...present.names('nat')].filter((name) => isOurs(name) && !wanted.has(name));
   const script = new RestoreScript();
   for (const step of ['declare', 'remove'] as const) {
     stale.forEach((name, index) => {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { type EndpointAddress, NoEndpointError, type RoundRobin } from '../../domain/userspace/round-robin.js';
@@ -65,13 +65,19 @@ export class TcpRelay {
       );
       endpoint = dialled.connection;
       if (client.destroyed || this.closed) return;
-      await Promise.all([pipeline(client, endpoint), pipeline(endpoint, client)]);
+      client.pipe(endpoint).pipe(client);
+      await Promise.all([finished(client), finished(endpoint)]);
     } catch (error) {
       if (this.closed) return;
-      if (endpoint) logger.debug({ client: address, error }, 'a connection broke off');
-      else if (error instanceof NoEndpointError)
+      if (endpoint) {
+        // Neither side is to take what it has got for all that there was.
+        for (const side of [client, endpoint]) side.resetAndDestroy();
+        logger.debug({ client: address, error }, 'a connection broke off');
+      } else if (error instanceof NoEndpointError) {
         logger.debug({ client: address }, 'there is no endpoint for a connection');
-      else logger.warn({ client: address, error }, 'a connection could not be passed on');
+      } else {
+        logger.warn({ client: address, error }, 'a connection could not be passed on');
+      }
     } finally {
       client.destroy();
       endpoint?.destroy();

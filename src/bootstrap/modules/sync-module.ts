@@ -5,6 +5,7 @@ import { ForwardingListeners } from '../../application/sync/forwarding-listeners
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { SyncReporting } from '../../application/sync/sync-reporting.js';
+import { failedPortEvents } from '../../application/use-cases/failed-port-events.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   BACKENDS,
@@ -12,6 +13,7 @@ import {
   CLUSTER_STATE,
   COMMAND_LINE,
   CONNTRACK_RECONCILERS,
+  EVENT_RECORDER,
   LOCAL_ADDRESSES,
   LOGGER,
   METRICS,
@@ -26,7 +28,14 @@ import { nodeSettings } from '../node-settings.js';
 
 /** What is programmed, and when: one loop for each family. */
 export const syncModule = new ContainerModule(({ bind }) => {
-  bind(SERVICE_STATUSES).toConstantValue(new ServiceStatuses());
+  bind(SERVICE_STATUSES)
+    .toDynamicValue(
+      (context) =>
+        new ServiceStatuses(
+          failedPortEvents(context.get(EVENT_RECORDER), context.get(COMMAND_LINE).nodeName),
+        ),
+    )
+    .inSingletonScope();
   bind(SYNC_OBSERVER)
     .toDynamicValue((context) => new SyncReporting(context.get(PROXY_HEALTH), context.get(METRICS)))
     .inSingletonScope();
@@ -46,8 +55,8 @@ export const syncModule = new ContainerModule(({ bind }) => {
       const { configuration } = context.get(COMMAND_LINE);
       const clock = context.get(CLOCK);
       const logger = context.get(LOGGER);
-      const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
       return context.get(BACKENDS).map((backend) => {
+        const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
         const family = new SyncFamily(
           context.get(CLUSTER_STATE),
           backend,
