@@ -2,6 +2,7 @@ import type { ServiceIdentifier } from 'inversify';
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
+import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { Readiness } from '../application/health/readiness.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
@@ -24,6 +25,9 @@ import type { OpenMode } from './modes/open-mode.js';
 
 /** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
 export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
+/** What is in force of COMMAND_LINE after edits of the configuration file. */
+export const LIVE_CONFIGURATION: ServiceIdentifier<LiveConfiguration<CommandLine>> =
+  Symbol.for('LiveConfiguration');
 /** The families that this node serves, the primary one first. */
 export const FAMILIES: ServiceIdentifier<readonly IpFamily[]> = Symbol.for('Families');
 export const LOGGER: ServiceIdentifier<Logger> = Symbol.for('Logger');

@@ -1,6 +1,8 @@
 import type { Container } from 'inversify';
+import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { followConfiguration } from '../follow-configuration.js';
 import { SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
@@ -8,8 +10,11 @@ import type { ProxyMode } from '../configuration/schema.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
-/** Serves until SIGTERM or SIGINT. The rules stay. */
-export async function run(asked: CommandLine, logger: Logger): Promise<number> {
+/**
+ * Serves until SIGTERM or SIGINT, and follows edits of the configuration file. The rules stay.
+ * @throws ConfigurationUpdatedError when only a new start can follow an edit
+ */
+export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   const ended = endSignal();
   await tellOfNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
@@ -21,12 +26,15 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   );
   const container = composeProxy(commandLine, mode, logger);
   const proxy = new Proxy(container);
+  const stopping = new AbortController();
   try {
     await proxy.start();
     void removeOtherModes(container, commandLine, name, logger);
-    logger.info({ signal: await ended }, 'stopping; the rules stay');
+    const edits = followConfiguration(asked, container, logger, stopping.signal);
+    logger.info({ signal: await Promise.race([ended, edits.then(() => ended)]) }, 'stopping; the rules stay');
     return 0;
   } finally {
+    stopping.abort();
     await proxy.stop();
   }
 }

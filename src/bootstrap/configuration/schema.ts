@@ -41,11 +41,13 @@ const ALPHA_LOGGING = 'Needs the feature gate LoggingAlphaOptions.';
 const outputStream = (format: string) => ({
   splitStream: field(boolOrNothing, {
     flag: `log-${format}-split-stream`,
+    onEdit: 'at-once',
     help: `In ${format} format, write informational lines to stdout. ${ALPHA_LOGGING}`,
     besideFile: true,
   }),
   infoBufferSize: field(quantity, {
     flag: `log-${format}-info-buffer-size`,
+    onEdit: 'none',
     help: `In ${format} format with split streams, buffer that many bytes of informational lines. ${ALPHA_LOGGING}`,
     besideFile: true,
   }),
@@ -82,22 +84,26 @@ export const schema = {
     format: field(text, {
       default: 'text',
       flag: 'logging-format',
+      onEdit: 'at-once',
       help: 'Format of log lines: text or json.',
       besideFile: true,
     }),
     flushFrequency: field(flushDuration, {
       default: 5 * SECOND,
       flag: 'log-flush-frequency',
+      onEdit: 'none',
       help: 'Longest time between two flushes of the log.',
       besideFile: true,
     }),
     verbosity: field(verbosityLevel, {
       flag: 'v',
+      onEdit: 'at-once',
       help: 'Log verbosity: more with higher numbers.',
       besideFile: true,
     }),
     vmodule: field(vmodule, {
       flag: 'vmodule',
+      onEdit: 'none',
       help: 'Verbosity for single source files, by pattern. Text format only.',
       besideFile: true,
       joinWithFile: (flag, file) => [...flag, ...file],
@@ -147,12 +153,14 @@ export const schema = {
       keepsZero: true,
       flag: 'iptables-masquerade-bit',
       modes: ['iptables', 'ipvs'],
+      onEdit: 'resync',
       help: 'Bit of the packet mark that asks for masquerading, in modes iptables and ipvs: 0 to 31.',
     }),
     masqueradeAll: field(bool, {
       flag: 'masquerade-all',
       modes: ['iptables', 'ipvs'],
       elsewhere: false,
+      onEdit: 'resync',
       help: 'Masquerade everything sent to service IPs, in any mode.',
     }),
     localhostNodePorts: field(bool, {
@@ -167,6 +175,7 @@ export const schema = {
       flag: 'iptables-sync-period',
       modes: ['iptables'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Time between two full verifications of the rules, in modes iptables and nftables.',
     }),
     minSyncPeriod: field(duration, {
@@ -174,6 +183,7 @@ export const schema = {
       flag: 'iptables-min-sync-period',
       modes: ['iptables'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Shortest time between two writes of rules, in modes iptables and nftables; 0 writes each change at once.',
     }),
   },
@@ -183,6 +193,7 @@ export const schema = {
       flag: 'ipvs-sync-period',
       modes: ['ipvs'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Time between two full verifications of the rules, in mode ipvs.',
     }),
     minSyncPeriod: field(duration, {
@@ -190,6 +201,7 @@ export const schema = {
       flag: 'ipvs-min-sync-period',
       modes: ['ipvs'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Shortest time between two writes of rules, in mode ipvs.',
     }),
     scheduler: field(text, {
@@ -228,12 +240,14 @@ export const schema = {
       default: 14,
       keepsZero: true,
       modes: ['nftables'],
+      onEdit: 'resync',
       help: 'Bit of the packet mark that asks for masquerading, in mode nftables: 0 to 31.',
     }),
     masqueradeAll: field(bool, {
       flag: 'masquerade-all',
       modes: ['nftables'],
       elsewhere: false,
+      onEdit: 'resync',
       help: 'Masquerade everything sent to service IPs.',
     }),
     syncPeriod: field(duration, {
@@ -241,42 +255,49 @@ export const schema = {
       flag: 'iptables-sync-period',
       modes: ['nftables'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Time between two full verifications of the rules.',
     }),
     minSyncPeriod: field(optionalDuration('1s'), {
       flag: 'iptables-min-sync-period',
       modes: ['nftables'],
       elsewhere: '0s',
+      onEdit: 'at-once',
       help: 'Shortest time between two writes of rules; unset, a change is written at once.',
     }),
   },
   winkernel: {
-    networkName: field(text, { help: WINDOWS_ONLY }),
-    sourceVip: field(text, { help: WINDOWS_ONLY }),
-    rootHnsEndpointName: field(text, { help: WINDOWS_ONLY }),
-    enableDSR: field(bool, { help: WINDOWS_ONLY }),
-    forwardHealthCheckVip: field(bool, { help: WINDOWS_ONLY }),
+    networkName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    sourceVip: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    rootHnsEndpointName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    enableDSR: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
+    forwardHealthCheckVip: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
   },
   detectLocalMode: field(textOf<DetectLocalMode>(), {
     flag: 'detect-local-mode',
+    onEdit: 'resync',
     help: `How traffic from local pods is told: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
   }),
   detectLocal: {
     bridgeInterface: field(text, {
       flag: 'pod-bridge-interface',
+      onEdit: 'resync',
       help: 'Bridge that local pods are attached to, with --detect-local-mode=BridgeInterface.',
     }),
     interfaceNamePrefix: field(text, {
       flag: 'pod-interface-name-prefix',
+      onEdit: 'resync',
       help: 'Start of the names of the interfaces of local pods, with --detect-local-mode=InterfaceNamePrefix.',
     }),
   },
   clusterCIDR: field(commaSeparated, {
     flag: 'cluster-cidr',
+    onEdit: 'resync',
     help: 'CIDR of the pods of the cluster, or a comma-separated pair of one IPv4 and one IPv6 CIDR.',
   }),
   nodePortAddresses: field(stringSlice, {
     flag: 'nodeport-addresses',
+    onEdit: 'resync',
     help: 'CIDRs of the local addresses on which node ports answer, or "primary": the node IPs only.',
   }),
   oomScoreAdj: field(int32, {
@@ -326,10 +347,11 @@ export const schema = {
   configSyncPeriod: field(duration, {
     default: 15 * MINUTE,
     flag: 'config-sync-period',
+    onEdit: 'none',
     help: 'Time between two comparisons with the API server.',
   }),
-  portRange: field(text, { help: 'Ignored.' }),
-  windowsRunAsService: field(boolOrNothing, { help: WINDOWS_ONLY }),
+  portRange: field(text, { onEdit: 'none', help: 'Ignored.' }),
+  windowsRunAsService: field(boolOrNothing, { onEdit: 'none', help: WINDOWS_ONLY }),
 };
 
 /** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */

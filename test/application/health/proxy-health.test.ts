@@ -60,6 +60,16 @@ describe('ProxyHealth', () => {
     expect(health.verdict().healthy).toBe(true);
   });
 
+  it('judges by another timeout from when it is told', () => {
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    health.queued('IPv4');
+    clock.advance(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(true);
+    health.use(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(false);
+  });
+
   it('keeps eligibility apart from health', () => {
     health.updated('IPv4');
     health.setNodeEligible(false);

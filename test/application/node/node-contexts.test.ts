@@ -125,4 +125,12 @@ describe('NodeContexts', () => {
       network: { nodePortIPs: ['192.0.2.5'] },
     });
   });
+
+  it('other settings count from the next refresh', () => {
+    const following = contexts();
+    const before = following.of('IPv4', false);
+    following.use({ ...SETTINGS, masqueradeAll: true });
+    expect(following.of('IPv4', false)).toBe(before);
+    expect(following.of('IPv4', true).network).toMatchObject({ masqueradeAll: true });
+  });
 });
