@@ -207,7 +207,7 @@ describe('the command line', () => {
     const { exitCode, stderr } = await run(['--config', config, '--once']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /command failed  error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+      /command failed {2}error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
     );
     expect(await run(['--config', at('none.yaml')])).toMatchObject({
       exitCode: 1,
