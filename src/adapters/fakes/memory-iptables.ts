@@ -9,7 +9,7 @@ const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
   nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
 };
-const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'MASQUERADE', 'MARK']);
+const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'REDIRECT', 'MASQUERADE', 'MARK']);
 const TARGET = / ?-j (\S+)/;
 
 type Table = Map<string, readonly string[]>;

@@ -39,6 +39,8 @@ export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 interface Outcome {
@@ -68,6 +70,7 @@ export class IptablesBackend implements Backend {
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+  private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -80,11 +83,13 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
+      isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
+    this.isServiceChain = isServiceChain;
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
@@ -200,9 +205,10 @@ export class IptablesBackend implements Backend {
       const saved = parseSave(await this.commands.save(this.family, signal), this.family);
       signal?.throwIfAborted();
       left ??= saved;
-      const { chainsPerCommit } = this;
+      const { chainsPerCommit, isServiceChain } = this;
       const image = iptablesImage(this.composition, this.frame);
-      const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
+      const options = { chainsPerCommit, rewriteShared, isServiceChain };
+      const { repair, removal } = tablesDifference(image, saved, options);
       try {
         await this.send(repair);
         await this.remove(removal);

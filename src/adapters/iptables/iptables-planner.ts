@@ -1,6 +1,7 @@
 import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { isServiceChain } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
@@ -24,7 +25,7 @@ export class IptablesPlanner implements Planner {
     const composition = new IptablesComposition();
     for (const entry of all) composition.replace(entry.key, compileIptables(entry, options));
     const image = iptablesImage(composition, iptablesFrame(node, host));
-    const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity });
+    const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity, isServiceChain });
     return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
   }
 }

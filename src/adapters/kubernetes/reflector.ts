@@ -145,6 +145,7 @@ export class Reflector {
         resourceVersion: token ? undefined : this.listFrom || undefined,
         resourceVersionMatch: pinned ? 'NotOlderThan' : undefined,
       },
+      continued: token !== '',
       signal,
     });
     const decoder = new ListDecoder();

@@ -23,7 +23,8 @@ export async function once(asked: CommandLine, logger: Logger): Promise<number> 
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    const outcomes = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const attempts = Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const outcomes = await Promise.race([attempts, proxy.failure]);
     await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
     const failures = mode.families.flatMap((family) =>
       container

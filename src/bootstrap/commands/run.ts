@@ -1,18 +1,23 @@
 import type { Container } from 'inversify';
+import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from '../follow-configuration.js';
-import { SYNC_LOOPS } from '../identifiers.js';
+import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
 import type { ProxyMode } from '../configuration/schema.js';
+import { setUpHost } from '../host-setup.js';
+import { nodeEvent } from '../node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
+const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
+
 /**
- * Serves until SIGTERM or SIGINT, and follows edits of the configuration file. The rules stay.
- * @throws ConfigurationUpdatedError when only a new start can follow an edit
+ * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
+ * stay.
  */
 export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   const ended = endSignal();
@@ -28,10 +33,16 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
   const proxy = new Proxy(container);
   const stopping = new AbortController();
   try {
+    const events = container.get(EVENT_RECORDER);
+    setUpHost(commandLine, events, logger);
+    await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
     await proxy.start();
+    events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+    if (name === 'ipvs')
+      events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     void removeOtherModes(container, commandLine, name, logger);
-    const edits = followConfiguration(asked, container, logger, stopping.signal);
-    logger.info({ signal: await Promise.race([ended, edits.then(() => ended)]) }, 'stopping; the rules stay');
+    const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
+    logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
   } finally {
     stopping.abort();

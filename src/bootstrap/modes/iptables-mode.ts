@@ -63,7 +63,13 @@ export class IptablesMode implements Mode {
       tool.close();
       await generations?.close();
     };
-    return { name: this.name, families, means: { variant, iptables: version, because: reason }, module, close };
+    return {
+      name: this.name,
+      families,
+      means: { variant, iptables: version, because: reason },
+      module,
+      close,
+    };
   }
 
   /** For the tools and the kernel of this machine; where there are none, for such as are common now. */

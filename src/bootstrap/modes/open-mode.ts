@@ -1,4 +1,5 @@
 import type { ContainerModule } from 'inversify';
+import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
@@ -10,6 +11,8 @@ export interface OpenMode {
   readonly families: readonly IpFamily[];
   /** For the log: by which means it works. */
   readonly means: object;
+  /** Missing where this mode or this kernel does not count packets. */
+  readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
   readonly module: ContainerModule;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */

@@ -135,6 +135,7 @@ describe('a frontend that two services claim', () => {
     healthCheckNodePort: 0,
     externallyReachable: false,
     flowKeepers: [],
+    localEndpoints: [],
     knownEndpoints: 0,
   });
 

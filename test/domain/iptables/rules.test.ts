@@ -59,6 +59,7 @@ const cart: ForwardingEntry = {
   healthCheckNodePort: 0,
   externallyReachable: false,
   flowKeepers: [],
+  localEndpoints: [],
   knownEndpoints: 2,
 };
 

@@ -48,7 +48,7 @@ export class Guest {
     progress: string,
     { memory = 1024, silenceSeconds = 60 }: GuestOptions = {},
   ): Promise<GuestEnd> {
-    await writeFile(join(this.folder, 'command'), `NO_COLOR=1 exec ${command.map(quoted).join(' ')}\n`);
+    await writeFile(join(this.folder, 'command'), `FORCE_COLOR=0 exec ${command.map(quoted).join(' ')}\n`);
     const own = join(this.folder, 'uml');
     await mkdir(own);
     const kernel = [

@@ -1,0 +1,18 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import type { ServiceSet } from './service-sets.js';
+import type { VirtualServerKey } from './virtual-server.js';
+
+/** What a batch of fragment changes may have changed: where the kernel is to be compared with what is wanted. */
+export class TouchedState {
+  readonly servers = new Set<VirtualServerKey>();
+  readonly addresses = new Set<string>();
+  readonly members = new Map<ServiceSet, Set<string>>();
+  /** Service ports whose rules may have changed. */
+  readonly rules = new Set<ServicePortKey>();
+
+  member(set: ServiceSet, member: string): void {
+    const members = this.members.get(set);
+    if (members) members.add(member);
+    else this.members.set(set, new Set([member]));
+  }
+}
