@@ -8,8 +8,8 @@ import { parseCommandLine, type CommandLine } from './configuration/command-line
 import { editedFields } from './configuration/edited-fields.js';
 import { logSettings } from './configuration/log-settings.js';
 import { modeInForce, modeSettings, withMode } from './configuration/proxy-configuration.js';
-import { LIVE_CONFIGURATION, NODE_CONTEXTS, PROXY_HEALTH, SYNC_LOOPS } from './identifiers.js';
-import { nodeSettings } from './node-settings.js';
+import { CHECK_NODE, LIVE_CONFIGURATION, NODE_CONTEXTS, PROXY_HEALTH, SYNC_LOOPS } from './identifiers.js';
+import { checkedSettings, nodeSettings } from './node-settings.js';
 
 /** The configuration was edited so that only a new start can follow; whoever supervises the process starts it again. */
 export class ConfigurationUpdatedError extends Error {
@@ -34,6 +34,7 @@ export async function followConfiguration(
   if (configFile === undefined) return;
   const live = container.get(LIVE_CONFIGURATION);
   const loops = container.get(SYNC_LOOPS);
+  const checks = container.get(CHECK_NODE);
   live.onChange((commandLine, former) => {
     const { configuration } = commandLine;
     const periods = modeSettings(configuration, modeInForce(configuration));
@@ -62,6 +63,8 @@ export async function followConfiguration(
       };
       const outcome = edits.apply(() => {
         const edited = settled(parseCommandLine(argv, { readFile, hostname }), asked, live.current);
+        const fields = editedFields(live.current, edited);
+        if (fields.some(({ effect }) => effect === 'resync')) checks.edited(checkedSettings(edited));
         for (const warning of edited.warnings)
           if (!live.current.warnings.includes(warning)) logger.warn({}, warning);
         return edited;

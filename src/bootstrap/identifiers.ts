@@ -7,6 +7,7 @@ import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.j
 import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { AwaitNode } from '../application/node/await-node.js';
+import type { CheckNode } from '../application/node/check-node.js';
 import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
@@ -44,6 +45,7 @@ export const LOGGER: ServiceIdentifier<Logger> = Symbol.for('Logger');
 export const CLOCK: ServiceIdentifier<Clock> = Symbol.for('Clock');
 export const LOCAL_ADDRESSES: ServiceIdentifier<LocalAddresses> = Symbol.for('LocalAddresses');
 export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('ClusterState');
+export const CHECK_NODE: ServiceIdentifier<CheckNode> = Symbol.for('CheckNode');
 export const AWAIT_NODE: ServiceIdentifier<AwaitNode> = Symbol.for('AwaitNode');
 export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
 export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');

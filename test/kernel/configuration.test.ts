@@ -69,6 +69,10 @@ async function serve(body: string): Promise<Command> {
 
 const nftRules = (): Promise<string> => namespace.run(['nft', 'list', 'table', 'ip', 'kube-proxy']);
 const iptablesRules = (): Promise<string> => namespace.run(['iptables-nft-save', '-t', 'nat']);
+const refused = async (): Promise<string | undefined> =>
+  /^kubeproxy_configuration_refused (\d)$/m.exec(
+    (await node.get('http://127.0.0.1:10249/metrics')).body,
+  )?.[1];
 const logged = (command: Command, text: string): Promise<void> =>
   until(`the log says ${JSON.stringify(text)}`, async () => command.log.includes(text));
 
@@ -92,6 +96,11 @@ describe('edits of the configuration file while the proxy runs', () => {
     ])
       expect(command.log).toContain(`KubeProxyConfiguration.${path}: Invalid value: `);
     expect(await nftRules()).toBe(rules);
+    expect(await refused()).toBe('1');
+
+    await mount('mode: nftables\nclusterCIDR: 10.250.0.0/16\nlogging: {verbosity: 2}\n');
+    await logged(command, 'the configuration is again the one in force');
+    expect(await refused()).toBe('0');
 
     await unlink(config());
     await logged(command, `cannot read the configuration file ${config()}: ENOENT`);
@@ -119,7 +128,7 @@ describe('edits of the configuration file while the proxy runs', () => {
     expect(rules).toContain('-A KUBE-MARK-MASQ -j MARK --set-xmark 0x200/0x200');
     expect(rules).toContain('-A KUBE-POSTROUTING -m mark ! --mark 0x200/0x200 -j RETURN');
     expect(rules).not.toContain('-m addrtype --dst-type LOCAL -j KUBE-NODEPORTS');
-    expect(command.log).not.toContain('ERROR');
+    expect(command.log).not.toMatch(/refused|failed|repaired/);
     expect((await command.stop()).exitCode).toBe(0);
   });
 });
