@@ -1,4 +1,5 @@
 import type { EditEffect } from '../../application/configuration/apply-configuration.js';
+import type { FieldRule } from './field-rule.js';
 import type { ValueType } from './value-type.js';
 
 /** What a field says about itself beyond its type. */
@@ -23,6 +24,8 @@ export interface FieldOptions<T> {
   readonly modes?: readonly string[];
   /** What it takes for an edit of the file to count while the proxy runs, in the modes that know the value. */
   readonly onEdit?: EditEffect;
+  /** What must hold of the value. */
+  readonly rule?: FieldRule<NoInfer<T>>;
   /** What kube-proxy writes in the other modes, where it forgets the value in them (spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }

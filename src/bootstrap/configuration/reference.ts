@@ -2,6 +2,7 @@ import type { EditEffect } from '../../application/configuration/apply-configura
 import { commandFlags } from './command-flags.js';
 import { featureGateReference } from './feature-gates.js';
 import { fieldEntries, fieldsOf, type Field } from './field.js';
+import { flagHelp, modeNote } from './flags.js';
 import { schema } from './schema.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
@@ -33,7 +34,7 @@ updated\`, as kube-proxy does, and whoever supervises it starts it again. The ru
 
 /** The text of docs/configuration.md. */
 export function configurationReference(): string {
-  return [
+  return `${[
     INTRODUCTION,
     EDITS,
     table(['edit', 'an edited field'], Object.values(EFFECTS)),
@@ -44,30 +45,28 @@ export function configurationReference(): string {
     'They count with and without `--config`.',
     table(['flag', 'type', 'default', 'meaning'], fieldsOf(commandFlags).map(flagRow)),
     '## Feature gates',
-    'Names of other gates are accepted with a warning, since a cluster may share one list among its components.',
+    'Set by `featureGates` or `--feature-gates`. Names of other gates are accepted with a warning, since a cluster may share one list among its components.',
     table(['gate', 'stage', 'default', 'effect here'], featureGateReference()),
-    '',
-  ].join('\n\n');
+  ].join('\n\n')}\n`;
 }
 
 function fieldRow([path, field]: readonly [string, Field<unknown>]): readonly string[] {
   const { type, options, onEdit } = field;
-  const { flag, besideFile, keepsZero, modes, help } = options;
-  const onlyIn = modes ? ` Only in ${modes.length > 1 ? 'modes' : 'mode'} ${modes.join(', ')}.` : '';
+  const { flag, besideFile, keepsZero, modes, help, rule } = options;
+  const must = rule?.text ? `It ${rule.text}.` : '';
   return [
     code(path) + (keepsZero ? ' ○' : ''),
     type.name,
     shownDefault(field),
     flag === undefined ? '' : code(`--${flag}`) + (besideFile ? ' ●' : ''),
     EFFECTS[onEdit][0],
-    help + onlyIn,
+    [help, must, modeNote(modes)].filter(Boolean).join(' '),
   ];
 }
 
 function flagRow(field: Field<unknown>): readonly string[] {
-  const { flag = '', help, deprecated } = field.options;
-  const advice = deprecated ? ` Deprecated: ${deprecated}.` : '';
-  return [code(`--${flag}`), field.type.name, shownDefault(field), help + advice];
+  const { flag = '' } = field.options;
+  return [code(`--${flag}`), field.type.name, shownDefault(field), flagHelp(flag)];
 }
 
 function shownDefault(field: Field<unknown>): string {
