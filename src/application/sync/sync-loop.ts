@@ -57,7 +57,7 @@ export class SyncLoop {
   constructor(
     private readonly sync: SyncFamily,
     private readonly backend: Backend,
-    private readonly periods: SyncPeriods,
+    private periods: SyncPeriods,
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -70,6 +70,16 @@ export class SyncLoop {
   /** Nothing waits, nothing runs, and the first sync is done. */
   get settled(): boolean {
     return this.state === 'idle' && this.pending.empty && this.failures === 0;
+  }
+
+  /** From now on these periods count, also for the verification that is due next. */
+  use(periods: SyncPeriods): void {
+    this.periods = periods;
+    if (!this.verifyTimer) return;
+    this.verifyTimer.cancel();
+    this.verifyTimer = undefined;
+    this.glancePeriod = GLANCE_PERIOD;
+    this.scheduleVerification();
   }
 
   /** Everything has been listed: the first sync may run. Idempotent. */

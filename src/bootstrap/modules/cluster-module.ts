@@ -18,6 +18,7 @@ import {
   API_CLIENT,
   API_TIMINGS,
   AWAIT_NODE,
+  CHECK_NODE,
   CLOCK,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
@@ -54,21 +55,25 @@ export const clusterModule = new ContainerModule(({ bind }) => {
         ));
     })
     .inSingletonScope();
+  bind(CHECK_NODE)
+    .toDynamicValue((context) => {
+      const settings = checkedSettings(context.get(COMMAND_LINE));
+      const state = context.get(CLUSTER_STATE);
+      return new CheckNode(settings, context.get(FAMILIES), () => state.node, context.get(LOGGER));
+    })
+    .inSingletonScope();
   bind(AWAIT_NODE)
     .toDynamicValue((context) => {
       const commandLine = context.get(COMMAND_LINE);
       const state = context.get(CLUSTER_STATE);
-      const node = () => state.node;
-      const logger = context.get(LOGGER);
-      const checks = new CheckNode(checkedSettings(commandLine), context.get(FAMILIES), node, logger);
       return new AwaitNode(
         commandLine.nodeName,
         commandLine.configuration.detectLocalMode === 'NodeCIDR',
         commandLine.manifests.length > 0 ? NO_PATIENCE : CLUSTER_PATIENCE,
-        node,
-        checks,
+        () => state.node,
+        context.get(CHECK_NODE),
         context.get(CLOCK),
-        logger,
+        context.get(LOGGER),
       );
     })
     .inSingletonScope();

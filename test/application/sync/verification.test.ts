@@ -34,6 +34,25 @@ describe('between syncs', () => {
     }
   });
 
+  it('other periods count at once, also for a glance that was put off', async () => {
+    const bench = await new Bench({ syncPeriod: 3_600_000 }).begin('a');
+    const harmless = { compared: true, written: 0 };
+    bench.backend.findings.push(harmless, harmless, harmless);
+    for (const delay of [1000, 2000, 4000]) await bench.clock.advanceAsync(delay);
+    bench.calls();
+    bench.loop.use({ syncPeriod: 5000, minSyncPeriod: 500 });
+    await bench.clock.advanceAsync(1000);
+    expect(verifications(bench)).toEqual(['inspection']);
+    bench.change('a');
+    await bench.settle();
+    bench.change('a');
+    bench.calls();
+    await bench.clock.advanceAsync(499);
+    expect(bench.calls()).toEqual([]);
+    await bench.clock.advanceAsync(1);
+    expect(bench.calls()).toEqual(['apply a']);
+  });
+
   it('what a verification repairs is reported', async () => {
     const bench = await new Bench().begin('a');
     bench.backend.findings.push({ compared: true, written: 3 });
