@@ -7,7 +7,8 @@ export type ServiceStatus =
   | {
       readonly state: 'programmed';
       readonly since: number;
-      /** A frontend that another service port holds. */ readonly note?: string;
+      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
     }
   | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
 
