@@ -18,31 +18,34 @@ export interface IpvsRemains {
 
 /**
  * Removes everything of mode ipvs from one family (spec/ipvs.md 9), its IPv6 sets, too, which kube-proxy forgets. Where
- * neither the device nor a set tells that the mode was ever here, virtual servers are somebody else's and stay. Each
- * step is made, whatever became of the others.
+ * neither the device nor a set tells that the mode was ever here, virtual servers are somebody else's and stay; so sets
+ * stay as long as virtual servers do. Each other step is made, whatever became of those before it.
  */
 export async function cleanUpIpvs(
   { family, servers, addresses, sets, rules }: IpvsRemains,
   logger: Logger,
 ): Promise<void> {
   const errors: unknown[] = [];
-  const step = async (work: () => Promise<unknown>) => {
+  const step = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work();
+      return true;
     } catch (error) {
       logger.error({ family, error }, 'could not remove all of mode ipvs');
       errors.push(error);
+      return false;
     }
   };
   await step(() => sets.read());
-  await step(async () => {
+  const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
     await servers.read();
     expectDone(await servers.remove([...servers.keys()]), (key) => `virtual server ${key}`);
   });
   await step(() => addresses.removeDevice());
   await step(() => rules.cleanup());
-  await step(async () => expectDone(await sets.destroy(), (set) => `set ${setName(set, family)}`));
+  if (served)
+    await step(async () => expectDone(await sets.destroy(), (set) => `set ${setName(set, family)}`));
   if (errors.length > 0) throw new AggregateError(errors, `something of mode ipvs is left in ${family}`);
 }
 

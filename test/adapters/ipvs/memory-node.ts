@@ -56,6 +56,12 @@ export class MemoryNode {
     );
   }
 
+  /** A backend in a new process, on what an earlier one left. */
+  reopened(family: IpFamily = 'IPv4'): IpvsBackend {
+    this.iptables.reopen();
+    return this.backend(family);
+  }
+
   /** What was done since this was last asked. */
   takeJournal(): readonly string[] {
     return this.journal.splice(0);
