@@ -1,9 +1,12 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
+# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, and its tools.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 export PATH
+
+purpose=${1:-}
 
 say() { echo "setup: $*" >&2; }
 fail() {
@@ -24,16 +27,26 @@ quietly() {
 }
 
 missing_packages() {
-  while read -r command package; do
-    command -v "$command" >/dev/null 2>&1 || echo "$package"
-  done <<COMMANDS | sort -u | tr '\n' ' '
+  {
+    cat <<COMMANDS
 nft nftables
 ip iproute2
 conntrack conntrack
 iptables iptables
 openssl openssl
 sysctl procps
+mmdebstrap mmdebstrap
+bwrap bubblewrap
 COMMANDS
+    [ "$purpose" != tests ] || cat <<COMMANDS
+linux.uml user-mode-linux
+modprobe kmod
+ipset ipset
+ipvsadm ipvsadm
+COMMANDS
+  } | while read -r command package; do
+    command -v "$command" >/dev/null 2>&1 || echo "$package"
+  done | sort -u | tr '\n' ' '
 }
 
 install_debian_packages() {

@@ -10,9 +10,12 @@ export PATH
 results=${TEST_RESULTS:-}
 if [ -z "$results" ]; then
   results=$(mktemp -d)
-  trap 'rm -rf "$results"' EXIT
+  made_results=$results
 fi
 failed=''
+RECORDED_PERMISSIONS=$(mktemp -d)
+export RECORDED_PERMISSIONS
+trap 'rm -rf "$RECORDED_PERMISSIONS" ${made_results:-}' EXIT
 
 step() {
   name=$1
@@ -27,7 +30,7 @@ step() {
   fi
 }
 
-step setup sh scripts/setup.sh
+step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step typecheck npm run --silent typecheck
   step lint npm run --silent lint
@@ -36,6 +39,7 @@ if [ -z "$failed" ]; then
   step hermetic npm run --silent jest -- --selectProjects hermetic --maxWorkers=2 --json --outputFile="$results/hermetic.json"
   # One at a time: the kernel tests measure time and send real packets.
   step kernel npm run --silent jest -- --selectProjects kernel --runInBand --json --outputFile="$results/kernel.json"
+  step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 
 [ -z "$failed" ] || echo "failed:$failed" >&2

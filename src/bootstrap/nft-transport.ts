@@ -27,15 +27,29 @@ export async function openNftTransports(
   return { name: generations.name, families, generations, close };
 }
 
+/** A netlink transport, or undefined where netlink is not to be had. */
+export async function netlinkIfAny(): Promise<NftTransport | undefined> {
+  try {
+    return await openNetlink();
+  } catch {
+    return undefined;
+  }
+}
+
+async function openNetlink(): Promise<NftTransport> {
+  const { NetlinkNftTransport } = await import('../adapters/nftables/netlink/netlink-transport.js');
+  return NetlinkNftTransport.open();
+}
+
 async function chooseTransport(
   wish: CommandLine['nftTransport'],
   logger: Logger,
 ): Promise<() => NftTransport | Promise<NftTransport>> {
   if (wish !== 'cli') {
     try {
-      const { NetlinkNftTransport } = await import('../adapters/nftables/netlink/netlink-transport.js');
-      await NetlinkNftTransport.open().close();
-      return () => NetlinkNftTransport.open();
+      const first = await openNetlink();
+      await first.close();
+      return openNetlink;
     } catch (error) {
       if (wish === 'netlink') throw error;
       logger.warn({ error }, 'netlink is not to be had; using the nft tool');

@@ -1,5 +1,7 @@
+import type { CheckedSettings } from '../application/node/check-node.js';
 import type { NodeSettings } from '../application/node/node-contexts.js';
 import type { CommandLine } from './configuration/command-line.js';
+import { splitHostPort } from './configuration/listen-address.js';
 import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 
 /** What the configuration says about this node. */
@@ -22,5 +24,20 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
+  };
+}
+
+/** What the configuration says that must agree with the Node. */
+export function checkedSettings({ configuration }: CommandLine): CheckedSettings {
+  const { healthzBindAddress, metricsBindAddress, bindAddress, nodePortAddresses } = configuration;
+  return {
+    bindAddress,
+    nodePortAddresses,
+    detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR',
+    clusterCIDRs: configuration.clusterCIDR,
+    excludeCIDRs: configuration.ipvs.excludeCIDRs,
+    sourceVip: configuration.winkernel.sourceVip,
+    healthzAddress: splitHostPort(healthzBindAddress)?.host ?? '',
+    metricsAddress: splitHostPort(metricsBindAddress)?.host ?? '',
   };
 }

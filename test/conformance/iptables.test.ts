@@ -1,31 +1,14 @@
 import { parseSave } from '../../src/domain/iptables/parse-save.js';
-import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../kernel/iptables-node.js';
 import { probe } from '../kernel/probe.js';
 import { ProxyProcess } from '../kernel/proxy-process.js';
 import { Testbed } from '../kernel/testbed.js';
+import { comparableTables } from './comparable-tables.js';
 import { readScenario, scenarioNames, type Step } from './scenarios.js';
 
 const names = await scenarioNames();
 const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
-/** Chains that hold an entry for each service, in an order that is kube-proxy's own chance. */
-const SHARED = /^KUBE-(?:SERVICES|NODEPORTS|EXTERNAL-SERVICES|PROXY-FIREWALL)$/;
-
-/** The rules that compare by oracle order: shared chains sorted, all others as they are; counters of nfacct apart. */
-function comparable(tables: SavedTables): Record<string, readonly string[]> {
-  const chains = tables.flatMap(({ name, chains }) =>
-    chains
-      .filter((chain) => chain.name.startsWith('KUBE-') || chain.rules.length > 0)
-      .filter((chain) => chain.name !== HINT_CHAIN)
-      .map(
-        (chain) =>
-          [`${name} ${chain.name}`, SHARED.test(chain.name) ? [...chain.rules].sort() : chain.rules] as const,
-      ),
-  );
-  return Object.fromEntries(chains.sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
 /** What the program says of itself at its start. */
 function startOf(log: string): object | undefined {
   const lines = log.split('\n').filter((line) => line.startsWith('{'));
@@ -50,11 +33,11 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
 
   async function check({ number, objects, packets, tables }: Step): Promise<void> {
     for (const [index, family] of families.entries()) {
-      const present = comparable(await iptables.saved(family));
+      const { [`mangle ${HINT_CHAIN}`]: _, ...present } = comparableTables(await iptables.saved(family));
       expect({ step: number, family, ...present }).toStrictEqual({
         step: number,
         family,
-        ...comparable(parseSave(tables[index]!, family)),
+        ...comparableTables(parseSave(tables[index]!, family)),
       });
     }
     const verdicts = await probe(testbed, objects);

@@ -56,7 +56,8 @@ const cluster = (...services: readonly TestService[]): object[] => [
 ];
 const put = (objects: readonly object[]): Promise<void> => api.ask('put', objects as never);
 const flags = (...more: readonly string[]): string[] => [
-  ...['--kubeconfig', kubeconfig, '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+  ...['--proxy-mode', 'nftables', '--kubeconfig', kubeconfig],
+  ...['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
   ...more,
 ];
 
@@ -132,8 +133,9 @@ describe('what the API server has', () => {
     const requests = await api.ask('requests');
     const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
     expect(pages).toHaveLength(3);
-    expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
-    expect(new Set(requests.map(({ path }) => path))).toEqual(
+    const reads = requests.filter(({ verb }) => verb !== 'create');
+    expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
+    expect(new Set(reads.map(({ path }) => path))).toEqual(
       new Set([
         '/api/v1/nodes',
         '/api/v1/services',
@@ -141,7 +143,7 @@ describe('what the API server has', () => {
         '/apis/networking.k8s.io/v1/servicecidrs',
       ]),
     );
-    expect(requests.map(({ status: code }) => code)).toEqual(requests.map(() => 200));
+    expect(reads.map(({ status: code }) => code)).toEqual(reads.map(() => 200));
     const nodes = requests.filter(({ path }) => path === '/api/v1/nodes');
     expect(nodes.map(({ query }) => query.fieldSelector)).toEqual(nodes.map(() => 'metadata.name=node1'));
   });

@@ -1,6 +1,10 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { program } from '../../src/adapters/iptables/choose-variant.js';
+import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
+import { comparableTables } from '../conformance/comparable-tables.js';
 import { readScenario } from '../conformance/scenarios.js';
 import { builtProxy } from './built-proxy.js';
 import { clusterObjects, type TestService } from './cluster-objects.js';
@@ -47,7 +51,8 @@ afterEach(async () => {
 const at = (name: string): string => join(folder, name);
 const run = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
   Command.run(node, args, options);
-const identity = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+const identity = ['--proxy-mode', 'nftables', ...cluster];
 const ruleset = (): Promise<string> => namespace.run(['nft', 'list', 'ruleset']);
 const nft = (text: string): Promise<string> => namespace.run(['nft', '-f', '-'], text);
 
@@ -56,10 +61,14 @@ async function manifest(name: string, text: string): Promise<string> {
   return at(name);
 }
 
-/** Starts the proxy on these services, and waits until they are programmed. */
+/** Starts the proxy in nftables mode on these services, and waits until they are programmed. */
 async function serving(...more: readonly string[]): Promise<Command> {
+  return servingAs(...identity, ...more);
+}
+
+async function servingAs(...flags: readonly string[]): Promise<Command> {
   const file = await manifest('objects.yaml', clusterObjects([web]));
-  const started = await Command.start(node, [...identity, '--manifests', file, ...more]);
+  const started = await Command.start(node, [...flags, '--manifests', file]);
   proxy = started;
   await until('the services are programmed', async () => {
     if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
@@ -193,12 +202,12 @@ describe('the command line', () => {
   it('a bad configuration is refused with the path of the field', async () => {
     const config = await manifest(
       'config.yaml',
-      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nnftables: {masqueradeBit: 77}\n',
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: nftables\nnftables: {masqueradeBit: 77}\n',
     );
     const { exitCode, stderr } = await run(['--config', config, '--once']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^Error: failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+      /command failed {2}error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
     );
     expect(await run(['--config', at('none.yaml')])).toMatchObject({
       exitCode: 1,
@@ -227,20 +236,22 @@ describe('the command line', () => {
     ]);
     expect(result).toMatchObject({ exitCode: 0 });
     expect(result.stderr).not.toContain('strict decoding');
-    expect(JSON.stringify(contentsOf(await readTable(node)))).toContain('ip saddr != 10.244.0.0/16');
+    expect(await namespace.run(['iptables-nft-save', '-t', 'nat'])).toMatch(
+      /^-A KUBE-SVC-\w+ ! -s 10\.244\.0\.0\/16 -d 172\.30\.20\.6\/32 .* -j KUBE-MARK-MASQ$/m,
+    );
   });
 });
 
 describe('plan', () => {
   const plan = (...args: readonly string[]): Promise<Ended> =>
-    run(['plan', '--hostname-override', 'node1', ...args]);
+    run(['plan', '--proxy-mode', 'nftables', '--hostname-override', 'node1', ...args]);
 
   it.each(['loadbalancer-source-ranges', 'session-affinity', 'dual-stack'])(
     'of %s loads, and is what --once programs',
     async (name) => {
       const { config, steps } = await readScenario(name);
       const args = [
-        ...['--config', await manifest('config.yaml', config)],
+        ...['--config', await manifest('config.yaml', `${config}\nmode: nftables\n`)],
         ...['--manifests', await manifest('objects.yaml', steps.at(-1)!.objects)],
       ];
       const { exitCode, stdout } = await run(['plan', ...args]);
@@ -261,6 +272,32 @@ describe('plan', () => {
       }).toEqual(written);
     },
   );
+
+  it('of an unset mode is for iptables-restore, loads, and is what --once programs', async () => {
+    const { config, steps } = await readScenario('dual-stack', 'iptables');
+    const args = [
+      ...['--config', await manifest('config.yaml', config)],
+      ...['--manifests', await manifest('objects.yaml', steps.at(-1)!.objects)],
+    ];
+    const { exitCode, stdout } = await run(['plan', ...args]);
+    expect(exitCode).toBe(0);
+    expect(await ruleset()).toBe('');
+
+    const saved = async (): Promise<object[]> =>
+      Promise.all(
+        IP_FAMILIES.map(async (family) =>
+          comparableTables(parseSave(await namespace.run([program('iptables-nft', family, 'save')]), family)),
+        ),
+      );
+    expect(await run(['--once', ...args])).toMatchObject({ exitCode: 0 });
+    const written = await saved();
+    await namespace.run(['nft', 'flush', 'ruleset']);
+    const texts = stdout.split(/^(?=# ip6?tables-restore)/m);
+    expect(texts).toHaveLength(2);
+    for (const [index, family] of IP_FAMILIES.entries())
+      await namespace.run([program('iptables-nft', family, 'restore'), '--noflush'], texts[index]);
+    expect(await saved()).toEqual(written);
+  });
 
   it('shows what the flags ask for', async () => {
     const objects = ['--manifests', await manifest('objects.yaml', clusterObjects([web]))];
@@ -300,16 +337,20 @@ describe('plan', () => {
 });
 
 describe('what it tells of itself', () => {
-  it.each([
-    ['unset', []],
-    ['auto', ['--proxy-mode', 'auto']],
-  ])('a mode %s means nftables', async (_, flags) => {
-    await serving(...flags);
-    expect(await node.get(`${metrics}/proxyMode`)).toEqual({
-      id: expect.anything() as number,
-      status: 200,
-      body: 'nftables',
-    });
+  it('a mode auto means nftables where the kernel has it', async () => {
+    await servingAs(...cluster, '--proxy-mode', 'auto');
+    expect((await node.get(`${metrics}/proxyMode`)).body).toBe('nftables');
+    expect(await namespace.run(['iptables-nft-save'])).not.toContain('KUBE-');
+  });
+
+  it('a mode unset means iptables, and the log says once what nftables would gain', async () => {
+    const { log } = await servingAs(...cluster);
+    expect(await node.get(`${metrics}/proxyMode`)).toMatchObject({ status: 200, body: 'iptables' });
+    expect(await namespace.run(['iptables-nft-save', '-t', 'nat'])).toContain(
+      'default/web:http -> 10.244.1.11',
+    );
+    expect(await namespace.run(['nft', 'list', 'tables'])).not.toContain('kube-proxy');
+    expect(log.match(/this node could use nftables: --proxy-mode nftables.* gain="/g)).toHaveLength(1);
   });
 
   it('is unhealthy before the first sync, and healthy after it', async () => {
@@ -382,6 +423,16 @@ describe('ways into the kernel', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^not programmed: IPv4: cannot start nft: install the package nftables/m);
     expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({ exitCode: 1 });
+  });
+
+  it('without iptables, an unset mode ends with 1 and says what to install', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    const { exitCode, stderr } = await run([...cluster, '--manifests', file], {
+      env: { PATH: '/nonexistent' },
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('this node could use nftables: --proxy-mode nftables');
+    expect(stderr).toMatch(/cannot start iptables-nft, .*: install the package iptables/);
   });
 
   it('without netlink, it goes through nft unless netlink was asked for', async () => {

@@ -1,13 +1,11 @@
-import { build } from 'esbuild';
 import { execa, type ResultPromise } from 'execa';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.js';
 import type { Answer, Request } from './driver.js';
 
-const nodeModules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 let made = 0;
 
 /**
@@ -64,20 +62,7 @@ export class DriverBundle<Handlers extends object = never> {
   static async make<Handlers extends object>(source: URL): Promise<DriverBundle<Handlers>> {
     const folder = await mkdtemp(join(tmpdir(), 'kpdriver-'));
     const file = join(folder, 'driver.mjs');
-    await symlink(nodeModules, join(folder, 'node_modules'));
-    await build({
-      entryPoints: [fileURLToPath(source)],
-      outfile: file,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      external: ['koffi'],
-      banner: {
-        js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-      },
-      logLevel: 'warning',
-    });
+    await bundle(source, file);
     return new DriverBundle(folder, file);
   }
 

@@ -2,7 +2,7 @@ import { clusterObjects, testConfig } from './cluster-objects.js';
 import { ProxyProcess, transportNames } from './proxy-process.js';
 import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
 import { Testbed } from './testbed.js';
-import { askOnce, Backend, OpenConnection, SteadyClient } from './traffic.js';
+import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
 import { until } from './until.js';
 
 const web = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
@@ -61,7 +61,7 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
       expect(await readTable(testbed.node)).toEqual(before);
       expect(await connection.ask()).toMatchObject({ body: name, connections: 1 });
       expect(await askOnce(testbed.pod, sticky)).toBe(stuckTo);
-      expect((await client.stop()).filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(errorsOf(await client.stop())).toEqual({});
     },
   );
 

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from './certificates.js';
+import { ClusterRole } from './cluster-role.js';
 import { Faults } from './faults.js';
 import { ObjectStore, type ApiObject } from './object-store.js';
 import { collectionOf, isClusterScoped, parseResourcePath, type ResourcePath } from './resource-path.js';
@@ -27,9 +28,12 @@ const VERBS: Record<string, RecordedRequest['verb']> = {
   DELETE: 'delete',
 };
 
+const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
+
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
- * lists in pages, watches, bookmarks, selectors, and faults to be injected. Nothing is validated and nobody authorised.
+ * lists in pages, watches, bookmarks, selectors, and faults to be injected. Objects are not validated; what the ClusterRole of
+ * `deploy` does not allow is forbidden.
  *
  *     const api = await StandInApiServer.start();
  *     api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { … } });
@@ -45,6 +49,8 @@ export class StandInApiServer {
   tokens = new Set(['stand-in-token']);
   /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
   readonly missing = new Set<string>();
+  /** What clients may do; undefined: everything. */
+  clusterRole: ClusterRole | undefined = new ClusterRole();
   private readonly watchers = new Set<Watcher>();
   private readonly sockets = new Set<Socket>();
   private readonly snapshots = new Map<string, { objects: ApiObject[]; version: number }>();
@@ -217,6 +223,9 @@ export class StandInApiServer {
     if (!path || [...this.missing].some((prefix) => url.pathname.startsWith(prefix))) {
       return refuse(404, 'NotFound', 'the server could not find the requested resource');
     }
+    if (this.clusterRole && !this.clusterRole.allows(record.verb, path)) {
+      return refuse(403, 'Forbidden', `the ClusterRole does not allow to ${record.verb} ${path.collection}`);
+    }
     try {
       switch (record.verb) {
         case 'list':
@@ -224,6 +233,8 @@ export class StandInApiServer {
         case 'watch':
           return this.watch(path, url.searchParams, record, response, refuse);
         default:
+          if (record.verb === 'patch' && !PATCHES.includes(request.headers['content-type'] ?? ''))
+            return refuse(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
           return this.single(record.verb, path, body, answer);
       }
     } catch (error) {
@@ -234,8 +245,9 @@ export class StandInApiServer {
   private isLetIn(request: IncomingMessage): boolean {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
     const socket = request.socket as TLSSocket;
-    // A resumed session without any certificate counts as authorised for Node.
-    const certified = socket.authorized && Boolean(socket.getPeerCertificate().subject);
+    // A resumed session without any certificate counts as authorised for Node; a closed one has none at all.
+    const certificate = socket.getPeerCertificate() as ReturnType<TLSSocket['getPeerCertificate']> | null;
+    const certified = socket.authorized && Boolean(certificate?.subject);
     return certified || (token !== undefined && this.tokens.has(token));
   }
 
@@ -313,6 +325,8 @@ export class StandInApiServer {
       const object = body as ApiObject & { metadata: { generateName?: string } };
       const made =
         object.metadata.name ?? `${object.metadata.generateName ?? 'object-'}${this.store.version}`;
+      if (this.store.get(collection, namespace, made))
+        return answer(409, status(409, 'AlreadyExists', `${collection} "${made}" already exists`));
       const metadata = { ...object.metadata, name: made, ...(namespace ? { namespace } : {}) };
       return answer(201, this.store.put({ ...object, metadata }));
     }

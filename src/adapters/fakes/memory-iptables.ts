@@ -9,7 +9,7 @@ const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
   nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
 };
-const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'MASQUERADE', 'MARK']);
+const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'REDIRECT', 'MASQUERADE', 'MARK']);
 const TARGET = / ?-j (\S+)/;
 
 type Table = Map<string, readonly string[]>;
@@ -137,7 +137,7 @@ export class MemoryIptables implements IptablesCommands {
     let refused: RestoreFailure | undefined;
     lines.forEach((text, index) => {
       const line = index + 1;
-      if (text === '') return;
+      if (text === '' || text.startsWith('#')) return;
       if (text.startsWith('*')) {
         name = text.slice(1) as TableName;
         table = new Map(this.table(family, name));

@@ -3,6 +3,7 @@ import type {
   ObjectReference,
   ObjectSink,
   ResourceKind,
+  SourceStatus,
 } from '../../application/ports/cluster-source.js';
 
 const KINDS: readonly ResourceKind[] = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR'];
@@ -16,6 +17,8 @@ export class ScriptedSource implements ClusterSource {
   private sink: ObjectSink | undefined;
   private stopped = false;
   readonly problems: readonly string[] = [];
+  /** What `status` answers. */
+  statuses: readonly SourceStatus[] = [];
 
   /** With an error given, `start` rejects with it. */
   constructor(private readonly startError?: Error) {}
@@ -31,6 +34,10 @@ export class ScriptedSource implements ClusterSource {
   async stop(): Promise<void> {
     this.stopped = true;
     this.sink = undefined;
+  }
+
+  status(): readonly SourceStatus[] {
+    return this.statuses;
   }
 
   /** Whether it has been started and not stopped. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { HealthVerdict, ProxyHealth } from '../../application/health/proxy-health.js';
+import type { Readiness, ReadinessVerdict } from '../../application/health/readiness.js';
 import type { Metrics } from '../../application/ports/metrics.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
 import { JSON_TYPE, pathOf, respond, TEXT_TYPE } from '../http/plain-response.js';
@@ -7,12 +8,14 @@ import { JSON_TYPE, pathOf, respond, TEXT_TYPE } from '../http/plain-response.js
 /** The address is `healthzBindAddress`. */
 export interface HealthServerOptions extends ListenOptions {
   readonly health: ProxyHealth;
-  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly metrics: Pick<Metrics, 'healthzAnswered' | 'livezAnswered'>;
 }
 
 /**
  * Answers load balancers and probes (spec/server.md 8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
- * `/livez` when the proxy is healthy; otherwise 503, and the body's `reason`, which kube-proxy does not have, says why.
+ * `/livez` when the proxy is healthy; otherwise 503. Two fields of the body are not kube-proxy's: `reason` says why it is
+ * 503, `stale` what the proxy may not know of the cluster. `/readyz` is our own and lists what must hold for it to be 200.
  */
 export class HealthServer extends HttpListener {
   constructor(options: HealthServerOptions) {
@@ -25,36 +28,66 @@ export class HealthServer extends HttpListener {
 }
 
 function answer(
-  { health, metrics }: HealthServerOptions,
+  { health, readiness, metrics }: HealthServerOptions,
   target: string | undefined,
   response: ServerResponse,
 ): void {
-  const path = pathOf(target);
-  if (path !== '/healthz' && path !== '/livez') {
-    respond(response, 404, TEXT_TYPE, '404 page not found\n');
-    return;
+  switch (pathOf(target)) {
+    case '/healthz': {
+      const verdict = health.verdict();
+      const code = verdict.healthy && verdict.nodeEligible ? 200 : 503;
+      metrics.healthzAnswered(code);
+      return respondJson(response, code, healthBody(verdict, code, verdict.nodeEligible));
+    }
+    case '/livez': {
+      const verdict = health.verdict();
+      const code = verdict.healthy ? 200 : 503;
+      metrics.livezAnswered(code);
+      return respondJson(response, code, healthBody(verdict, code));
+    }
+    case '/readyz': {
+      const verdict = readiness.verdict();
+      return respondJson(response, verdict.ready ? 200 : 503, readinessBody(verdict));
+    }
+    default:
+      return respond(response, 404, TEXT_TYPE, '404 page not found\n');
   }
-  const verdict = health.verdict();
-  const forNode = path === '/healthz';
-  const code = verdict.healthy && (verdict.nodeEligible || !forNode) ? 200 : 503;
-  if (forNode) metrics.healthzAnswered(code);
-  else metrics.livezAnswered(code);
-  respond(response, code, JSON_TYPE, JSON.stringify(healthBody(verdict, code, forNode)));
+}
+
+function respondJson(response: ServerResponse, code: number, body: object): void {
+  respond(response, code, JSON_TYPE, JSON.stringify(body));
 }
 
 /** The body in kube-proxy's order of fields; `lastUpdated` is the present when all is well. */
-function healthBody(verdict: HealthVerdict, code: number, forNode: boolean): object {
+function healthBody(verdict: HealthVerdict, code: number, nodeEligible?: boolean): object {
   const status = [...verdict.families].map(([family, { lastUpdated, healthy }]) => [
     family,
     { lastUpdated: timestamp(lastUpdated), healthy },
   ]);
+  const reasons = [
+    verdict.reason,
+    nodeEligible === false ? 'the node is not eligible for traffic' : undefined,
+  ];
   return {
     lastUpdated: timestamp(code === 200 ? verdict.now : verdict.lastUpdated),
     currentTime: timestamp(verdict.now),
-    ...(forNode && { nodeEligible: verdict.nodeEligible }),
+    ...(nodeEligible !== undefined && { nodeEligible }),
     healthy: verdict.healthy,
     ...(status.length > 0 && { status: Object.fromEntries(status) }),
-    ...(code !== 200 && { reason: verdict.reason }),
+    ...(code !== 200 && { reason: reasons.filter((reason) => reason !== undefined).join('; ') }),
+    ...(verdict.stale.length > 0 && {
+      stale: Object.fromEntries(verdict.stale.map(({ kind, reason }) => [kind, reason])),
+    }),
+  };
+}
+
+function readinessBody({ ready, now, checks }: ReadinessVerdict): object {
+  return {
+    ready,
+    currentTime: timestamp(now),
+    checks: Object.fromEntries(
+      checks.map(({ name, reason }) => [name, reason === undefined ? { ok: true } : { ok: false, reason }]),
+    ),
   };
 }
 

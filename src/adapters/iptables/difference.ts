@@ -21,6 +21,8 @@ export interface DifferenceOptions {
   readonly chainsPerCommit: number;
   /** Strangers' rules in our chains are not named one by one: iptables may not read what it wrote. */
   readonly rewriteShared?: boolean;
+  /** Which chains of table nat go when the image does not have them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 /** Finds the least that turns the kernel's tables into the image. What is not ours is left alone. */
@@ -32,7 +34,7 @@ export function tablesDifference(
   const present = new PresentTables(saved);
   const repair = new RestoreScript();
   for (const table of TABLES) repairTable(table, image, present, repair, options);
-  return { repair, removal: staleRemoval(image, present, options.chainsPerCommit) };
+  return { repair, removal: staleRemoval(image, present, options) };
 }
 
 class PresentTables {
@@ -138,9 +140,13 @@ function singleRules(
 }
 
 /** All are emptied before any goes, since they lead to each other. */
-function staleRemoval(image: IptablesImage, present: PresentTables, chainsPerCommit: number): RestoreScript {
+function staleRemoval(
+  image: IptablesImage,
+  present: PresentTables,
+  { chainsPerCommit, isServiceChain: isOurs = isServiceChain }: DifferenceOptions,
+): RestoreScript {
   const wanted = new Set(image.chains.filter(({ table }) => table === 'nat').map(({ name }) => name));
-  const stale = [...present.names('nat')].filter((name) => isServiceChain(name) && !wanted.has(name));
+  const stale = [...present.names('nat')].filter((name) => isOurs(name) && !wanted.has(name));
   const script = new RestoreScript();
   for (const step of ['declare', 'remove'] as const) {
     stale.forEach((name, index) => {

@@ -41,6 +41,8 @@ export interface IptablesBackendOptions {
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
   /** What removes everything that is written here. */
   readonly cleanUp?: (saved: SavedTables) => readonly RestoreScript[];
+  /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 interface Outcome {
@@ -71,6 +73,7 @@ export class IptablesBackend implements Backend {
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
   private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
+  private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -84,12 +87,14 @@ export class IptablesBackend implements Backend {
       compile = compileIptables,
       frame = iptablesFrame,
       cleanUp = cleanUpScripts,
+      isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
     this.cleanUp = cleanUp;
+    this.isServiceChain = isServiceChain;
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
@@ -205,9 +210,10 @@ export class IptablesBackend implements Backend {
       const saved = parseSave(await this.commands.save(this.family, signal), this.family);
       signal?.throwIfAborted();
       left ??= saved;
-      const { chainsPerCommit } = this;
+      const { chainsPerCommit, isServiceChain } = this;
       const image = iptablesImage(this.composition, this.frame);
-      const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
+      const options = { chainsPerCommit, rewriteShared, isServiceChain };
+      const { repair, removal } = tablesDifference(image, saved, options);
       try {
         await this.send(repair);
         await this.remove(removal);

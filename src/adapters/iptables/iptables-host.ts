@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../application/ports/logger.js';
 import { COUNTER_NAMES, type CounterName, type IptablesHost } from '../../domain/iptables/options.js';
-import type { IptablesTool } from './iptables-tool.js';
+import type { IptablesIdentity } from './iptables-tool.js';
 
 const TCP_LIBERAL = '/proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal';
 
@@ -20,7 +20,7 @@ export class IptablesHostReader {
 
   /** @param counters undefined where netlink is not to be had */
   constructor(
-    private readonly tool: Pick<IptablesTool, 'identify'>,
+    private readonly tool: { identify(): Promise<Pick<IptablesIdentity, 'randomFully'>> },
     private readonly counters: CounterMaker | undefined,
     private readonly logger: Logger,
     private readonly sysctl = TCP_LIBERAL,

@@ -1,9 +1,13 @@
 import type { Clock } from '../../application/ports/clock.js';
-import type { ClusterSource, ObjectSink, ResourceKind } from '../../application/ports/cluster-source.js';
+import type {
+  ClusterSource,
+  ObjectSink,
+  ResourceKind,
+  SourceStatus,
+} from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ApiClient } from './api-client.js';
 import { Reflector } from './reflector.js';
-import type { ReflectorStatus } from './reflector-status.js';
 import { proxyResources } from './resources.js';
 import { defaultReflectorTimings, type ReflectorTimings } from './timings.js';
 
@@ -61,8 +65,7 @@ export class KubernetesSource implements ClusterSource {
     this.client.close();
   }
 
-  /** How fresh each resource is; empty before start. */
-  status(): readonly ReflectorStatus[] {
+  status(): readonly SourceStatus[] {
     return [...this.running.values()].map(({ reflector }) => reflector.status());
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../application/ports/clock.js';
-import type { ObjectReference } from '../../application/ports/cluster-source.js';
+import type { ObjectReference, SourceState, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ApiClient } from './api-client.js';
 import { ApiError, ApiProtocolError } from './api-error.js';
@@ -9,7 +9,6 @@ import { FailureLog } from './failure-log.js';
 import { LineDecoder } from './line-decoder.js';
 import { ListDecoder, type ListMetadata } from './list-decoder.js';
 import { identityOf, referenceOf } from './object-identity.js';
-import type { ReflectorState, ReflectorStatus } from './reflector-status.js';
 import type { Resource } from './resources.js';
 import type { ReflectorTimings } from './timings.js';
 import { parseWatchEvent } from './watch-event.js';
@@ -46,7 +45,7 @@ export class Reflector {
   private readonly backoff: Backoff;
   private readonly failures: FailureLog;
   private readonly logger: Logger;
-  private state: ReflectorState = 'listing';
+  private state: SourceState = 'listing';
   private connected = false;
   private synced = false;
   private listed = false;
@@ -87,7 +86,7 @@ export class Reflector {
     this.state = 'stopped';
   }
 
-  status(): ReflectorStatus {
+  status(): SourceStatus {
     return {
       kind: this.resource.kind,
       state: this.state,
@@ -146,6 +145,7 @@ export class Reflector {
         resourceVersion: token ? undefined : this.listFrom || undefined,
         resourceVersionMatch: pinned ? 'NotOlderThan' : undefined,
       },
+      continued: token !== '',
       signal,
     });
     const decoder = new ListDecoder();

@@ -1,4 +1,4 @@
-import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
+import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { FolderWatch } from './folder-watch.js';
 import { ManifestFiles } from './manifest-files.js';
@@ -34,6 +34,11 @@ export class ManifestSource implements ClusterSource {
 
   get problems(): readonly string[] {
     return this.report.problems;
+  }
+
+  /** Files do not go stale. */
+  status(): readonly SourceStatus[] {
+    return [];
   }
 
   /** Rejects with ManifestPathError when a path does not exist. */

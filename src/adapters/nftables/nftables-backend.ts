@@ -9,12 +9,14 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import { TableComposition } from '../../domain/nftables/composition.js';
 import type { Fragment } from '../../domain/nftables/fragment.js';
 import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
+import { PresentFragments } from '../../domain/nftables/present-fragments.js';
+import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
 import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
@@ -30,6 +32,10 @@ interface Candidate {
 }
 
 type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
+type Names = ReadonlyMap<ServicePortKey, ServicePortName>;
+
+/** Those that a table may have, whatever the services. */
+const POSSIBLE_SETS = [...STATIC_SETS, ...SOURCES_SETS];
 
 /**
  * Programs one family's table `kube-proxy` through a transport.
@@ -60,14 +66,16 @@ export class NftablesBackend implements Backend {
     this.composition = new TableComposition();
     this.node = node;
     const candidates = new Map<ServicePortKey, Candidate>();
+    const names = new Map<ServicePortKey, ServicePortName>();
     const failed: ServiceFailure[] = [];
     for (const entry of entries) {
+      names.set(entry.key, entry.name);
       const wanted = this.compiled(entry, failed);
       if (!wanted) continue;
       this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
-    const { written, failed: refused } = await this.reconcile(candidates);
+    const { written, failed: refused } = await this.reconcile(candidates, { adopting: names });
     return { written, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
   }
 
@@ -94,7 +102,7 @@ export class NftablesBackend implements Backend {
       await this.removeRetired();
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
-    return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
+    return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
 
   async cleanup(): Promise<void> {
@@ -137,15 +145,28 @@ export class NftablesBackend implements Backend {
     }
   }
 
-  /** Reads the table back and applies what separates it from the composition, without the candidates that are refused. */
-  private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
+  /**
+   * Reads the table back and applies what separates it from the composition, without the candidates that are refused.
+   * When `adopting`, which has the names of all service ports, those that fail keep what an earlier process left.
+   */
+  private async reconcile(
+    candidates: Candidates,
+    { adopting, signal }: { readonly adopting?: Names; readonly signal?: AbortSignal } = {},
+  ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
+    let left: PresentFragments | undefined;
     let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
+      const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
+      const state = await this.transport.read(this.family, sets, interruption);
+      if (adopting && !left) {
+        left = new PresentFragments(state?.sets ?? new Map());
+        for (const [key, name] of adopting)
+          if (!pending.has(key)) this.composition.replace(key, this.leftFor(key, name, left));
+      }
       const image = tableImage(this.composition, this.node!);
-      const state = await this.transport.read(this.family, tableSets(this.composition), interruption);
       const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
@@ -162,6 +183,7 @@ export class NftablesBackend implements Backend {
         if (!(error instanceof NftCommitError)) throw error;
         // What is set aside now must be reported.
         interruption = undefined;
+        if (adopting && left) this.rememberLeft(pending, adopting, left);
         const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
         const culprits = blame(error, piece, suspects);
         if (culprits.size === 0 && suspects.size === 0) throw error;
@@ -173,6 +195,16 @@ export class NftablesBackend implements Backend {
         }
       }
     }
+  }
+
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, names: Names, left: PresentFragments): void {
+    for (const [key, { wanted, former }] of pending)
+      pending.set(key, { wanted, former: former ?? this.leftFor(key, names.get(key)!, left) });
+  }
+
+  /** What an earlier process left for a service port, but for frontends that now are another's. */
+  private leftFor(key: ServicePortKey, name: ServicePortName, left: PresentFragments): Fragment | undefined {
+    return left.fragment(name, (part) => (this.composition.holder(part) ?? key) !== key);
   }
 
   /** The service ports that a repair is about: what they had is gone, so they have nothing to fall back to. */

@@ -1,5 +1,7 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
+import type { SourceStatus } from '../ports/cluster-source.js';
+import { staleSources, type StaleSource } from './stale-sources.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
 export interface FamilyVerdict {
@@ -18,20 +20,25 @@ export interface HealthVerdict {
   /** The latest of the families'. */
   readonly lastUpdated: number | undefined;
   readonly families: ReadonlyMap<IpFamily, FamilyVerdict>;
-  /** Why the answer is not plainly good, when it is not. */
+  /** Why not, when not healthy. */
   readonly reason?: string;
+  /** What the proxy may not know of the cluster. Shown, but no ill health. */
+  readonly stale: readonly StaleSource[];
 }
 
 interface FamilyState {
   lastUpdated: number | undefined;
+  /** Since when something has waited for a sync. */
   oldestPending: number | undefined;
+  /** Since when that has waited which a sync has taken up, until one succeeds. */
+  oldestTaken: number | undefined;
 }
 
 /**
  * Whether the proxy does its work (spec/server.md 8.1). Each family that is served is
  * - starting, from `loopStarted` until its first successful sync (`updated`);
  * - up to date, after `updated`, as long as nothing is wanted;
- * - pending, from the first `queued` after that until the next `updated`; healthy for the timeout, then not.
+ * - pending, from the first `queued` until a sync that has `taken` it up is `updated`; healthy for the timeout, then not.
  * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy.
  *
  * kube-proxy calls itself healthy from the moment its loop starts. Here a proxy that has never synced is not: its node has
@@ -41,17 +48,21 @@ export class ProxyHealth {
   private readonly families = new Map<IpFamily, FamilyState>();
   private nodeEligible = false;
 
-  /** A wanted sync may take so long: twice the syncPeriod. */
+  /**
+   * @param timeoutMilliseconds a wanted sync may take so long: twice the syncPeriod
+   * @param sources how fresh what is known of the cluster is
+   */
   constructor(
     private readonly clock: Clock,
     private readonly timeoutMilliseconds: number,
+    private readonly sources: () => readonly SourceStatus[] = () => [],
   ) {}
 
   /** The sync loop of a family runs; from now on the family counts. */
   loopStarted(family: IpFamily): void {
     const state = this.families.get(family);
-    if (state) state.oldestPending = undefined;
-    else this.families.set(family, { lastUpdated: undefined, oldestPending: undefined });
+    if (state) state.oldestPending = state.oldestTaken = undefined;
+    else this.families.set(family, { lastUpdated: undefined, oldestPending: undefined, oldestTaken: undefined });
   }
 
   /** A sync is wanted. */
@@ -60,9 +71,18 @@ export class ProxyHealth {
     if (state) state.oldestPending ??= this.clock.now();
   }
 
-  /** A sync succeeded. */
+  /** A sync has begun. */
+  taken(family: IpFamily): void {
+    const state = this.families.get(family);
+    if (!state) return;
+    state.oldestTaken ??= state.oldestPending;
+    state.oldestPending = undefined;
+  }
+
+  /** A sync succeeded; what was wanted since it began goes on waiting. */
   updated(family: IpFamily): void {
-    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending: undefined });
+    const oldestPending = this.families.get(family)?.oldestPending;
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestTaken: undefined });
   }
 
   /**
@@ -84,22 +104,22 @@ export class ProxyHealth {
     const times = verdicts.flatMap(([, { lastUpdated }]) => (lastUpdated === undefined ? [] : [lastUpdated]));
     const reasons = verdicts.flatMap(([family, { reason }]) => (reason ? [`${family}: ${reason}`] : []));
     if (verdicts.length === 0) reasons.push('the sync loop has not started');
-    const healthy = reasons.length === 0;
-    if (!this.nodeEligible) reasons.push('the node is not eligible for traffic');
     return {
-      healthy,
+      healthy: reasons.length === 0,
       nodeEligible: this.nodeEligible,
       now,
       lastUpdated: times.length > 0 ? Math.max(...times) : undefined,
       families,
       ...(reasons.length > 0 && { reason: reasons.join('; ') }),
+      stale: staleSources(this.sources(), now),
     };
   }
 
-  private judge({ lastUpdated, oldestPending }: FamilyState, now: number): FamilyVerdict {
+  private judge({ lastUpdated, oldestPending, oldestTaken }: FamilyState, now: number): FamilyVerdict {
     if (lastUpdated === undefined)
       return { lastUpdated, healthy: false, reason: 'no sync has succeeded yet' };
-    const waiting = oldestPending === undefined ? undefined : now - oldestPending;
+    const since = oldestTaken ?? oldestPending;
+    const waiting = since === undefined ? undefined : now - since;
     if (waiting === undefined || waiting < this.timeoutMilliseconds) return { lastUpdated, healthy: true };
     return { lastUpdated, healthy: false, reason: `a sync has been due for ${Math.floor(waiting / 1000)} s` };
   }

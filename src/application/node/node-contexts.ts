@@ -28,6 +28,8 @@ export interface NodeSettings {
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
+  /** Mode userspace: all traffic may go to all endpoints. Missing means no. */
+  readonly everyEndpoint?: boolean;
 }
 
 /** What each family's forwarding depends on besides services, following the Node, the service ranges and the interfaces. */
@@ -56,6 +58,27 @@ export class NodeContexts {
     return context;
   }
 
+  /**
+   * Where the health checks of Services are answered: on the addresses of node ports, loopback included (spec/server.md
+   * 8.4). On all of them when this machine's addresses cannot be read.
+   */
+  healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
+    const { nodePortAddresses, bindAddress } = this.settings;
+    const node = selectNodeAddresses(this.state.node?.ips ?? [], bindAddress);
+    const accepted = nodePortAddressesOf(family, resolvePrimary(nodePortAddresses, node));
+    if (accepted.matchAll) return 'all';
+    try {
+      const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
+      return [...ips, ...loopback].sort();
+    } catch (error) {
+      this.logger.warn(
+        { family, error },
+        'local addresses cannot be read; health checks answer on all of them',
+      );
+      return 'all';
+    }
+  }
+
   private read(family: IpFamily): FamilyContext {
     const { settings, state } = this;
     const node = state.node;
@@ -66,6 +89,7 @@ export class NodeContexts {
         topology: { nodeName: settings.nodeName, zone: node?.zone ?? '', nodeHints: settings.nodeHints },
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
+        everyEndpoint: Boolean(settings.everyEndpoint),
       },
       network: {
         family,

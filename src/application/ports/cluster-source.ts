@@ -29,4 +29,25 @@ export interface ClusterSource {
   stop(): Promise<void>;
   /** What cannot be read at present and is therefore left out, each with its place and the reason, for people. */
   readonly problems: readonly string[];
+  /** How fresh what was delivered is, for each kind that can go stale; empty before start, and where nothing can. Cheap. */
+  status(): readonly SourceStatus[];
+}
+
+/** Where the mirroring of one kind is: a kind that is `absent` is not offered by the cluster. */
+export type SourceState = 'listing' | 'watching' | 'backing-off' | 'absent' | 'stopped';
+
+/** How fresh what is known of a kind is. */
+export interface SourceStatus {
+  readonly kind: ResourceKind;
+  readonly state: SourceState;
+  /** The initial list was delivered, or the cluster does not have the kind. */
+  readonly synced: boolean;
+  /** A watch is open. */
+  readonly connected: boolean;
+  /** Objects known. */
+  readonly objects: number;
+  /** When the server last sent anything, in milliseconds since the epoch. */
+  readonly lastActivity?: number;
+  /** Why the last request failed, until one succeeds. */
+  readonly failure?: string;
 }

@@ -1,18 +1,32 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** Where a service port stands on its way into the kernel. Times are milliseconds since the epoch. */
+/** How the last try to program a service port went. Times are milliseconds since the epoch. */
 export type ServiceStatus =
-  | { readonly state: 'pending'; readonly since: number }
   | {
       readonly state: 'programmed';
       readonly since: number;
       /** What is otherwise than asked for, such as a frontend that another service port holds. */
       readonly note?: string;
     }
-  | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
+  | FailedStatus;
 
-/** The status of every service port, per family. */
+export interface FailedStatus {
+  readonly state: 'failed';
+  /** The first failure of those in a row. */
+  readonly since: number;
+  readonly reason: string;
+  readonly attempts: number;
+}
+
+/** A service port that could not be programmed. */
+export interface FailedPort {
+  readonly key: ServicePortKey;
+  readonly reason: string;
+  readonly since: number;
+}
+
+/** The status of every service port, per family; one that was never tried has none. */
 export class ServiceStatuses {
   private readonly byFamily: Record<IpFamily, Map<ServicePortKey, ServiceStatus>> = {
     IPv4: new Map(),
@@ -20,14 +34,21 @@ export class ServiceStatuses {
   };
   private readonly failedKeys: Record<IpFamily, Set<ServicePortKey>> = { IPv4: new Set(), IPv6: new Set() };
 
+  /** @param failed is told of each failure */
+  constructor(
+    private readonly failed: (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void = () => {},
+  ) {}
+
   get(family: IpFamily, key: ServicePortKey): ServiceStatus | undefined {
     return this.byFamily[family].get(key);
   }
 
   set(family: IpFamily, key: ServicePortKey, status: ServiceStatus): void {
     this.byFamily[family].set(key, status);
-    if (status.state === 'failed') this.failedKeys[family].add(key);
-    else this.failedKeys[family].delete(key);
+    if (status.state === 'failed') {
+      this.failedKeys[family].add(key);
+      this.failed(family, key, status);
+    } else this.failedKeys[family].delete(key);
   }
 
   remove(family: IpFamily, key: ServicePortKey): void {
@@ -40,11 +61,17 @@ export class ServiceStatuses {
     return [...this.byFamily[family].keys()];
   }
 
-  /** Service ports that could not be programmed, with the reason. */
-  failures(family: IpFamily): readonly { readonly key: ServicePortKey; readonly reason: string }[] {
+  /** Service ports that could not be programmed. Costs what failed. */
+  failures(family: IpFamily): readonly FailedPort[] {
     return [...this.failedKeys[family]].flatMap((key) => {
       const status = this.byFamily[family].get(key);
-      return status?.state === 'failed' ? [{ key, reason: status.reason }] : [];
+      return status?.state === 'failed' ? [{ key, reason: status.reason, since: status.since }] : [];
     });
+  }
+
+  /** How many service ports have which status. Costs nothing. */
+  counts(family: IpFamily): { readonly programmed: number; readonly failed: number } {
+    const failed = this.failedKeys[family].size;
+    return { programmed: this.byFamily[family].size - failed, failed };
   }
 }

@@ -137,8 +137,9 @@ export class SyncFamily {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
       if (reason !== undefined) {
-        const attempts = previous?.state === 'failed' ? previous.attempts + 1 : 1;
-        this.statuses.set(family, key, { state: 'failed', since, reason, attempts });
+        const before = previous?.state === 'failed' ? previous : { since, attempts: 0 };
+        const attempts = before.attempts + 1;
+        this.statuses.set(family, key, { state: 'failed', since: before.since, reason, attempts });
         this.logger.error(
           { family, service: key, reason, attempts },
           'service port could not be programmed; it keeps what it had',

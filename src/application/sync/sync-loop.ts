@@ -1,4 +1,4 @@
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
 import type { Backend } from '../ports/backend.js';
@@ -127,6 +127,7 @@ export class SyncLoop {
     if (this.state !== 'due') return;
     this.state = 'running';
     const changes = this.pending.take();
+    this.observer.taken(this.family);
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
     if (this.isStopped()) return;
@@ -170,6 +171,7 @@ export class SyncLoop {
       this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
       this.failures++;
       this.pending.everyServiceChanged();
+      this.pending.triggeredEarlier(changes.triggerTimes);
       this.logger.error(
         { family, error, attempt: this.failures },
         'sync failed; nothing was changed, will try again',
@@ -255,8 +257,4 @@ export class SyncLoop {
   private isStopped(): boolean {
     return this.state === 'stopped';
   }
-}
-
-function serviceOf(key: ServicePortKey): ServiceKey {
-  return key.split('/', 2).join('/');
 }

@@ -12,7 +12,8 @@ import { composeProxy, Proxy } from '../proxy.js';
 
 /** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
 export async function once(asked: CommandLine, logger: Logger): Promise<number> {
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const mode = await chosen.open();
   const { configuration } = commandLine;
   const silent = {
     ...commandLine,
@@ -22,7 +23,8 @@ export async function once(asked: CommandLine, logger: Logger): Promise<number> 
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    const outcomes = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const attempts = Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const outcomes = await Promise.race([attempts, proxy.failure]);
     await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
     const failures = mode.families.flatMap((family) =>
       container

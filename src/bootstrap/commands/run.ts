@@ -1,16 +1,24 @@
 import type { Container } from 'inversify';
+import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { SYNC_LOOPS } from '../identifiers.js';
+import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
+import { tellOfNftables } from '../modes/tell-of-nftables.js';
 import type { ProxyMode } from '../configuration/schema.js';
+import { setUpHost } from '../host-setup.js';
+import { nodeEvent } from '../node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
-/** Serves until SIGTERM or SIGINT. The rules stay. */
+const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
+
+/** Serves until SIGTERM or SIGINT, or rejects when it cannot go on. The rules stay. */
 export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   const ended = endSignal();
-  const { commandLine, mode } = await chooseMode(asked, logger);
+  await tellOfNftables(asked, logger);
+  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const mode = await chosen.open();
   const { name, means, families } = mode;
   logger.info(
     { version: versionLine(), mode: name, ...means, families, node: commandLine.nodeName },
@@ -19,9 +27,15 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   const container = composeProxy(commandLine, mode, logger);
   const proxy = new Proxy(container);
   try {
+    const events = container.get(EVENT_RECORDER);
+    setUpHost(commandLine, events, logger);
+    await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
     await proxy.start();
+    events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+    if (name === 'ipvs')
+      events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     void removeOtherModes(container, commandLine, name, logger);
-    logger.info({ signal: await ended }, 'stopping; the rules stay');
+    logger.info({ signal: await Promise.race([ended, proxy.failure]) }, 'stopping; the rules stay');
     return 0;
   } finally {
     await proxy.stop();

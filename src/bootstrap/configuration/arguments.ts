@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import { commandFlags } from './command-flags.js';
 import { EarlyExit, UsageError } from './errors.js';
-import { fieldsOf, type Field } from './field.js';
-import { schema } from './schema.js';
+import type { Field } from './field.js';
+import { flagFields } from './flags.js';
 import { ValueError } from './value-type.js';
 
 /** What is to be done: serve, or print what would be written. */
@@ -13,8 +12,6 @@ export interface ParsedArguments {
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
 }
-
-const flagFields = firstOfEachFlag([...fieldsOf(commandFlags), ...fieldsOf(schema)]);
 
 /**
  * Reads the arguments after the program's name.
@@ -63,19 +60,10 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   return { command, flags };
 }
 
-function firstOfEachFlag(fields: readonly Field<unknown>[]): ReadonlyMap<string, Field<unknown>> {
-  const byFlag = new Map<string, Field<unknown>>();
-  for (const field of fields) {
-    const { flag } = field.options;
-    if (flag !== undefined && !byFlag.has(flag)) byFlag.set(flag, field);
-  }
-  return byFlag;
-}
-
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
   const { type, options } = field;
   const shown = type.format(field.flagDefault);
-  const isDefault = ['', 'false', '0', '0s'].includes(shown);
+  const isDefault = ['', '[]', 'false', '0', '0s'].includes(shown);
   const deprecated = options.deprecated ? ` Deprecated: ${options.deprecated}.` : '';
   const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
   const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;

@@ -1,27 +1,69 @@
 /** A feature gate that means something here (spec/configuration.md §7). */
 interface GateSpec {
   readonly stage: 'alpha' | 'beta' | 'GA';
+  /** What it does here, for the documentation. */
+  readonly help: string;
   readonly default: boolean;
   /** The gate has its default for good. */
   readonly locked?: true;
 }
 
+const NO_CHOICE = 'Always on.';
+const NOTHING = 'No effect here.';
+
 const GATES = {
-  AllowServiceExternalIPs: { stage: 'GA', default: true },
-  PreferSameTrafficDistribution: { stage: 'GA', default: true, locked: true },
-  MultiCIDRServiceAllocator: { stage: 'GA', default: true, locked: true },
-  NFTablesProxyMode: { stage: 'GA', default: true, locked: true },
-  ComponentFlagz: { stage: 'beta', default: true },
-  ComponentStatusz: { stage: 'beta', default: true },
-  ContextualLogging: { stage: 'beta', default: true },
-  LoggingBetaOptions: { stage: 'beta', default: true },
-  LoggingAlphaOptions: { stage: 'alpha', default: false },
-  NativeHistograms: { stage: 'alpha', default: false },
+  AllAlpha: { stage: 'alpha', default: false, help: 'Sets every alpha gate that is not set by name.' },
+  AllBeta: { stage: 'beta', default: false, help: 'Sets every beta gate that is not set by name.' },
+  AllowServiceExternalIPs: {
+    stage: 'GA',
+    default: true,
+    help: 'Off: `spec.externalIPs` of Services are not served.',
+  },
+  ComponentFlagz: { stage: 'beta', default: true, help: '`/flagz` on the metrics server.' },
+  ComponentStatusz: { stage: 'beta', default: true, help: '`/statusz` on the metrics server.' },
+  ContextualLogging: { stage: 'beta', default: true, help: NOTHING },
+  LoggingAlphaOptions: {
+    stage: 'alpha',
+    default: false,
+    help: 'Permits split streams and buffers in `logging.options`.',
+  },
+  LoggingBetaOptions: { stage: 'beta', default: true, help: NOTHING },
+  MultiCIDRServiceAllocator: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
+  NativeHistograms: {
+    stage: 'alpha',
+    default: false,
+    help: 'Histograms are exposed as native histograms too.',
+  },
+  NFTablesProxyMode: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
+  PreferSameTrafficDistribution: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
 } as const satisfies Record<string, GateSpec>;
 
 export type FeatureGate = keyof typeof GATES;
+export const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
 /** Whether each gate is on. */
 export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
+
+/** The gates in words, for `--help`. */
+export const featureGateHelp = featureGateNames
+  .map((name) => {
+    const { stage, default: normal }: GateSpec = GATES[name];
+    return `${name} (${stage}, ${normal ? 'on' : 'off'})`;
+  })
+  .join(', ');
+
+/** One gate as the metric `kubernetes_feature_enabled` shows it: the stage is empty for GA. */
+export interface FeatureGateState {
+  readonly name: FeatureGate;
+  readonly stage: 'ALPHA' | 'BETA' | '';
+  readonly enabled: boolean;
+}
+
+export function featureGateStates(gates: FeatureGates): readonly FeatureGateState[] {
+  return featureGateNames.map((name) => {
+    const { stage } = GATES[name];
+    return { name, stage: stage === 'GA' ? '' : stage === 'alpha' ? 'ALPHA' : 'BETA', enabled: gates[name] };
+  });
+}
 
 export interface ResolvedGates {
   readonly gates: FeatureGates;
@@ -46,9 +88,7 @@ export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>
     }
     return wish;
   });
-  const unknown = Object.keys(requested).filter(
-    (name) => !(name in GATES) && !/^All(Alpha|Beta)$/.test(name),
-  );
+  const unknown = Object.keys(requested).filter((name) => !Object.hasOwn(GATES, name));
   if (unknown.length > 0)
     warnings.push(`ignoring feature gates that have no effect here: ${unknown.join(', ')}`);
   return { gates, warnings, problems };
@@ -60,6 +100,7 @@ function bulk(requested: Readonly<Record<string, boolean>>, spec: GateSpec): boo
 }
 
 function mapGates(valueOf: (name: FeatureGate, spec: GateSpec) => boolean): FeatureGates {
-  const names = Object.keys(GATES) as FeatureGate[];
-  return Object.fromEntries(names.map((name) => [name, valueOf(name, GATES[name])])) as FeatureGates;
+  return Object.fromEntries(
+    featureGateNames.map((name) => [name, valueOf(name, GATES[name])]),
+  ) as FeatureGates;
 }

@@ -18,6 +18,10 @@ export interface FieldOptions<T> {
   joinWithFile?(flag: T, file: T): T;
   /** The flag is to be given up; the text says what to use instead. */
   readonly deprecated?: string;
+  /** The modes in which the value means something; missing: in every mode. */
+  readonly modes?: readonly string[];
+  /** What kube-proxy writes in the other modes, where it forgets the value in them (spec/configuration.md §3.1). */
+  readonly elsewhere?: unknown;
 }
 
 /** One field of the configuration, or one flag that is none: the single source of its decoding, default, flag and help. */

@@ -1,22 +1,20 @@
+import { ip, ipPort } from './address-types.js';
+import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
+import { commaSeparated, gateMap, stringSlice, vmodule } from './list-types.js';
 import {
   bool,
-  commaSeparated,
+  boolOrNothing,
   duration,
   float,
   flushDuration,
-  gateMap,
   int32,
-  ip,
-  ipPort,
   optionalDuration,
   quantity,
-  stringSlice,
   text,
   textOf,
   verbosityLevel,
-  vmodule,
-} from './value-type.js';
+} from './scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
@@ -41,7 +39,7 @@ const WINDOWS_ONLY = 'No effect on Linux.';
 const ALPHA_LOGGING = 'Needs the feature gate LoggingAlphaOptions.';
 
 const outputStream = (format: string) => ({
-  splitStream: field(bool, {
+  splitStream: field(boolOrNothing, {
     flag: `log-${format}-split-stream`,
     help: `In ${format} format, write informational lines to stdout. ${ALPHA_LOGGING}`,
     besideFile: true,
@@ -58,7 +56,10 @@ const outputStream = (format: string) => ({
  * meaning. Decoding, defaulting and `--help` are derived from this; validation.ts says what must hold between values.
  */
 export const schema = {
-  featureGates: field(gateMap, { flag: 'feature-gates', help: 'Feature gates to set, as Name=true|false.' }),
+  featureGates: field(gateMap, {
+    flag: 'feature-gates',
+    help: `Feature gates to set, as Name=true|false: ${featureGateHelp}.`,
+  }),
   clientConnection: {
     kubeconfig: field(text, {
       flag: 'kubeconfig',
@@ -138,33 +139,41 @@ export const schema = {
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    help: 'iptables, ipvs, nftables, or auto: the best that this kernel offers, which blank means as well.',
+    help: 'iptables, which blank means as well; ipvs; nftables; or auto: nftables where this kernel has it.',
   }),
   iptables: {
     masqueradeBit: field(int32, {
       default: 14,
       keepsZero: true,
       flag: 'iptables-masquerade-bit',
+      modes: ['iptables', 'ipvs'],
       help: 'Bit of the packet mark that asks for masquerading, in modes iptables and ipvs: 0 to 31.',
     }),
     masqueradeAll: field(bool, {
       flag: 'masquerade-all',
+      modes: ['iptables', 'ipvs'],
+      elsewhere: false,
       help: 'Masquerade everything sent to service IPs, in any mode.',
     }),
     localhostNodePorts: field(bool, {
       default: true,
       keepsZero: true,
       flag: 'iptables-localhost-nodeports',
+      modes: ['iptables'],
       help: 'Node ports answer on IPv4 loopback addresses, in mode iptables.',
     }),
     syncPeriod: field(duration, {
       default: 30 * SECOND,
       flag: 'iptables-sync-period',
+      modes: ['iptables'],
+      elsewhere: '0s',
       help: 'Time between two full verifications of the rules, in modes iptables and nftables.',
     }),
     minSyncPeriod: field(duration, {
       default: SECOND,
       flag: 'iptables-min-sync-period',
+      modes: ['iptables'],
+      elsewhere: '0s',
       help: 'Shortest time between two writes of rules, in modes iptables and nftables; 0 writes each change at once.',
     }),
   },
@@ -172,29 +181,45 @@ export const schema = {
     syncPeriod: field(duration, {
       default: 30 * SECOND,
       flag: 'ipvs-sync-period',
+      modes: ['ipvs'],
+      elsewhere: '0s',
       help: 'Time between two full verifications of the rules, in mode ipvs.',
     }),
     minSyncPeriod: field(duration, {
       flagDefault: SECOND,
       flag: 'ipvs-min-sync-period',
+      modes: ['ipvs'],
+      elsewhere: '0s',
       help: 'Shortest time between two writes of rules, in mode ipvs.',
     }),
-    scheduler: field(text, { flag: 'ipvs-scheduler', help: 'IPVS scheduler; blank means rr.' }),
+    scheduler: field(text, {
+      flag: 'ipvs-scheduler',
+      modes: ['ipvs'],
+      help: 'IPVS scheduler; blank means rr.',
+    }),
     excludeCIDRs: field(stringSlice, {
       flag: 'ipvs-exclude-cidrs',
+      modes: ['ipvs'],
       help: 'CIDRs whose IPVS services are not touched when cleaning up.',
     }),
-    strictARP: field(bool, { flag: 'ipvs-strict-arp', help: 'Set arp_ignore to 1 and arp_announce to 2.' }),
+    strictARP: field(bool, {
+      flag: 'ipvs-strict-arp',
+      modes: ['ipvs'],
+      help: 'Set arp_ignore to 1 and arp_announce to 2.',
+    }),
     tcpTimeout: field(duration, {
       flag: 'ipvs-tcp-timeout',
+      modes: ['ipvs'],
       help: "Timeout of idle IPVS TCP connections; 0 keeps the kernel's.",
     }),
     tcpFinTimeout: field(duration, {
       flag: 'ipvs-tcpfin-timeout',
+      modes: ['ipvs'],
       help: "Timeout of IPVS TCP connections after a FIN; 0 keeps the kernel's.",
     }),
     udpTimeout: field(duration, {
       flag: 'ipvs-udp-timeout',
+      modes: ['ipvs'],
       help: "Timeout of IPVS UDP packets; 0 keeps the kernel's.",
     }),
   },
@@ -202,19 +227,26 @@ export const schema = {
     masqueradeBit: field(int32, {
       default: 14,
       keepsZero: true,
+      modes: ['nftables'],
       help: 'Bit of the packet mark that asks for masquerading, in mode nftables: 0 to 31.',
     }),
     masqueradeAll: field(bool, {
       flag: 'masquerade-all',
+      modes: ['nftables'],
+      elsewhere: false,
       help: 'Masquerade everything sent to service IPs.',
     }),
     syncPeriod: field(duration, {
       default: 30 * SECOND,
       flag: 'iptables-sync-period',
+      modes: ['nftables'],
+      elsewhere: '0s',
       help: 'Time between two full verifications of the rules.',
     }),
-    minSyncPeriod: field(optionalDuration, {
+    minSyncPeriod: field(optionalDuration('1s'), {
       flag: 'iptables-min-sync-period',
+      modes: ['nftables'],
+      elsewhere: '0s',
       help: 'Shortest time between two writes of rules; unset, a change is written at once.',
     }),
   },
@@ -297,7 +329,7 @@ export const schema = {
     help: 'Time between two comparisons with the API server.',
   }),
   portRange: field(text, { help: 'Ignored.' }),
-  windowsRunAsService: field(bool, { help: WINDOWS_ONLY }),
+  windowsRunAsService: field(boolOrNothing, { help: WINDOWS_ONLY }),
 };
 
 /** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */

@@ -61,7 +61,7 @@ const rules: readonly Rule[] = [
           invalid(
             'Mode.ProxyMode',
             mode,
-            "must be iptables, ipvs, nftables or blank (blank means the best-available proxy, as does 'auto')",
+            'must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])',
           ),
         ],
   /* 10 */ ({ clientConnection }) =>
@@ -143,10 +143,10 @@ export function validationProblems(configuration: ProxyConfiguration): readonly 
   return rules.flatMap((rule) => rule(configuration));
 }
 
-/** An unset mode may become one of these two; ipvs has to be asked for. */
+/** Modes of which nobody knows anything are taken for iptables (spec/configuration.md §3.1). */
 function possibleModes({ mode }: ProxyConfiguration): readonly ProxyMode[] {
-  if (mode === 'nftables' || mode === 'ipvs' || mode === 'iptables') return [mode];
-  return mode === '' || mode === 'auto' ? ['iptables', 'nftables'] : ['iptables'];
+  if (mode === 'nftables' || mode === 'ipvs') return [mode];
+  return mode === 'auto' ? ['iptables', 'nftables'] : ['iptables'];
 }
 
 function settingsInForce(configuration: ProxyConfiguration) {

@@ -4,18 +4,21 @@ import { IptablesMissingError } from '../../adapters/iptables/errors.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
 import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
 import { LegacyWatch } from '../../adapters/iptables/legacy-watch.js';
 import { Nfacct } from '../../adapters/iptables/nfacct.js';
 import { NftWatch } from '../../adapters/iptables/nft-watch.js';
 import { BLIND_WATCH, type RulesWatch } from '../../adapters/iptables/rules-watch.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
-import type { NftTransport } from '../../adapters/nftables/transport.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { Planner } from '../../application/ports/planner.js';
+import type { CounterName } from '../../domain/iptables/options.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
+import { netlinkIfAny } from '../nft-transport.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 const VARIANTS: readonly IptablesVariant[] = ['nft', 'legacy'];
@@ -38,7 +41,8 @@ export class IptablesMode implements Mode {
     const families = await this.usableFamilies(tool);
     if (this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
-    const generations = variant === 'nft' ? await openGenerations() : undefined;
+    // Without netlink, changes by others are found by listing.
+    const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
     const nftWatch = generations && new NftWatch(new GenerationWatch(generations));
     const watch = (family: IpFamily): RulesWatch =>
       variant === 'legacy' ? new LegacyWatch(family) : (nftWatch ?? BLIND_WATCH);
@@ -59,7 +63,28 @@ export class IptablesMode implements Mode {
       tool.close();
       await generations?.close();
     };
-    return { name: this.name, families, means: { variant, version, because: reason }, module, close };
+    return {
+      name: this.name,
+      families,
+      means: { variant, iptables: version, because: reason },
+      module,
+      close,
+    };
+  }
+
+  /** For the tools and the kernel of this machine; where there are none, for such as are common now. */
+  async planner(): Promise<Planner> {
+    const tool = new IptablesTool();
+    const counters = openCounters();
+    const identify = () => tool.identify().catch(() => ({ randomFully: true }));
+    try {
+      const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
+      const host = new IptablesHostReader({ identify }, counters && look, this.logger);
+      return new IptablesPlanner(await host.read());
+    } finally {
+      counters?.close();
+      tool.close();
+    }
   }
 
   /** Both variants, since the rules may have been written by either. */
@@ -100,16 +125,6 @@ function hasLegacyTables(family: IpFamily): boolean {
     return readFileSync(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`, 'utf8').trim() !== '';
   } catch {
     return false;
-  }
-}
-
-/** Where netlink is not to be had, changes by others are found by listing. */
-async function openGenerations(): Promise<NftTransport | undefined> {
-  try {
-    const { NetlinkNftTransport } = await import('../../adapters/nftables/netlink/netlink-transport.js');
-    return NetlinkNftTransport.open();
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,13 +1,16 @@
 import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
+import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { NftablesBackend } from '../../adapters/nftables/nftables-backend.js';
-import type { Logger } from '../../application/ports/logger.js';
+import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
 import { checkKernel } from '../kernel-check.js';
-import { openNftTransports } from '../nft-transport.js';
+import { netlinkIfAny, openNftTransports } from '../nft-transport.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 /** Mode nftables: one table for each family, over netlink or the nft tool. */
@@ -18,6 +21,24 @@ export class NftablesMode implements Mode {
     private readonly wish: CommandLine['nftTransport'],
     private readonly logger: Logger,
   ) {}
+
+  /**
+   * Why this machine has no nftables mode: its kernel is too old, or refuses what the mode is made of. Undefined when it
+   * has, or when it cannot be asked.
+   */
+  async problem(): Promise<string | undefined> {
+    try {
+      checkKernel();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    const transport = this.wish === 'cli' ? undefined : await netlinkIfAny();
+    try {
+      return transport && (await kernelTrial(transport));
+    } finally {
+      await transport?.close();
+    }
+  }
 
   async open(families: readonly IpFamily[] = supportedFamilies()): Promise<OpenMode> {
     checkKernel();
@@ -42,6 +63,10 @@ export class NftablesMode implements Mode {
       module,
       close: () => transports.close(),
     };
+  }
+
+  planner(): Promise<Planner> {
+    return Promise.resolve(new NftablesPlanner());
   }
 
   async cleanUp(): Promise<void> {

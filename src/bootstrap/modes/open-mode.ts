@@ -1,4 +1,6 @@
 import type { ContainerModule } from 'inversify';
+import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
+import type { Planner } from '../../application/ports/planner.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
 
@@ -9,17 +11,21 @@ export interface OpenMode {
   readonly families: readonly IpFamily[];
   /** For the log: by which means it works. */
   readonly means: object;
+  /** Missing where this mode or this kernel does not count packets. */
+  readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
   readonly module: ContainerModule;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A mode as a whole: what can be opened, and what can be removed without opening. */
+/** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
 export interface Mode {
   readonly name: ProxyMode;
   /** Rejects when the mode cannot be used on this machine; the message says why. */
   open(): Promise<OpenMode>;
+  /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
+  planner(): Promise<Planner>;
   /** Removes every rule that this mode makes. Finding nothing, or no tool that could have made any, is fine. */
   cleanUp(): Promise<void>;
 }

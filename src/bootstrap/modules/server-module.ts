@@ -1,19 +1,32 @@
 import { ContainerModule } from 'inversify';
 import { HealthServer } from '../../adapters/health/health-server.js';
+import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
+import { showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { ProxyHealth } from '../../application/health/proxy-health.js';
+import { Readiness } from '../../application/health/readiness.js';
+import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import { featureGateStates } from '../configuration/feature-gates.js';
 import { splitHostPort } from '../configuration/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
   CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
   COMMAND_LINE,
+  EVENT_RECORDER,
+  FAMILIES,
   HEALTH_SERVER,
   LOGGER,
   METRICS,
   METRICS_SERVER,
+  MODE,
+  NODE_CONTEXTS,
   PROXY_HEALTH,
+  READINESS,
+  SERVICE_HEALTH_CHECKS,
+  SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
 
@@ -23,11 +36,55 @@ export const serverModule = new ContainerModule(({ bind }) => {
     .toDynamicValue((context) => {
       const { configuration } = context.get(COMMAND_LINE);
       const { syncPeriod } = modeSettings(configuration, modeInForce(configuration));
-      return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod);
+      const source = context.get(CLUSTER_SOURCE);
+      return new ProxyHealth(context.get(CLOCK), 2 * syncPeriod, () => source.status());
+    })
+    .inSingletonScope();
+  bind(READINESS)
+    .toDynamicValue((context) => {
+      const events = context.get(CLUSTER_EVENTS);
+      return new Readiness(
+        context.get(PROXY_HEALTH),
+        context.get(SERVICE_STATUSES),
+        () => events.missing,
+        context.get(CLOCK),
+      );
+    })
+    .inSingletonScope();
+  bind(SERVICE_HEALTH_CHECKS)
+    .toDynamicValue((context) => {
+      const { nodeName, once, configuration } = context.get(COMMAND_LINE);
+      if (once) return [];
+      const health = context.get(PROXY_HEALTH);
+      const nodes = context.get(NODE_CONTEXTS);
+      const listener = new ServiceHealthServer(context.get(LOGGER));
+      return context.get(FAMILIES).map(
+        (family) =>
+          new ServiceHealthChecks({
+            family,
+            nodeName,
+            listener,
+            addresses: () => nodes.healthCheckAddresses(family),
+            // Without a health server nobody asked to be told about the proxy (spec/server.md 8.4).
+            proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
+            events: context.get(EVENT_RECORDER),
+            clock: context.get(CLOCK),
+            logger: context.get(LOGGER),
+          }),
+      );
     })
     .inSingletonScope();
   bind(METRICS)
-    .toDynamicValue((context) => new PrometheusMetrics(context.get(CLOCK)))
+    .toDynamicValue((context) => {
+      const { configuration, version } = context.get(COMMAND_LINE);
+      return new PrometheusMetrics({
+        clock: context.get(CLOCK),
+        mode: modeInForce(configuration),
+        version,
+        features: featureGateStates(configuration.gates),
+        packetCounters: context.get(MODE, { optional: true })?.packetCounters,
+      });
+    })
     .inSingletonScope();
   bind(HEALTH_SERVER)
     .toDynamicValue((context) => {
@@ -35,6 +92,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
       if (healthzBindAddress === '') return undefined;
       return new HealthServer({
         health: context.get(PROXY_HEALTH),
+        readiness: context.get(READINESS),
         metrics: context.get(METRICS),
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),
@@ -49,8 +107,16 @@ export const serverModule = new ContainerModule(({ bind }) => {
       if (metricsBindAddress === '') return undefined;
       const loops = context.get(SYNC_LOOPS);
       const events = context.get(CLUSTER_EVENTS);
+      const metrics = context.get(METRICS);
+      const statuses = context.get(SERVICE_STATUSES);
+      const source = context.get(CLUSTER_SOURCE);
+      const clock = context.get(CLOCK);
+      metrics.onScrape((own) => {
+        for (const loop of loops) showServicePorts(own, loop, statuses);
+        showSources(own, source.status(), clock.now());
+      });
       return new MetricsServer({
-        metrics: context.get(METRICS),
+        metrics,
         proxyMode: modeInForce(context.get(COMMAND_LINE).configuration),
         syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
         logger: context.get(LOGGER),

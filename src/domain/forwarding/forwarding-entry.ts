@@ -34,6 +34,11 @@ export interface ForwardingEntry {
   readonly sourceRangesCoverNode: boolean;
   /** 0 for none. */
   readonly healthCheckNodePort: number;
+  /**
+   * The addresses of ready endpoints on this node, each once, for those who ask the health-check node port. Missing
+   * without one (spec/model.md 3.4).
+   */
+  readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even one that the feature gate keeps from being programmed. */
   readonly externallyReachable: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */

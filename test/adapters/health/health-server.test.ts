@@ -3,20 +3,26 @@ import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
 import { HealthServer } from '../../../src/adapters/health/health-server.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import { Readiness } from '../../../src/application/health/readiness.js';
+import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 
 const START = Date.parse('2026-05-04T10:00:00Z');
 let clock: FakeClock;
 let health: ProxyHealth;
 let metrics: RecordingMetrics;
 let server: HealthServer;
+let sources: SourceStatus[];
 
 beforeEach(async () => {
   clock = new FakeClock(START);
-  health = new ProxyHealth(clock, 60_000);
+  sources = [];
+  health = new ProxyHealth(clock, 60_000, () => sources);
   metrics = new RecordingMetrics();
   const logger = new MemoryLogger();
   server = new HealthServer({
     health,
+    readiness: new Readiness(health, new ServiceStatuses(), () => [], clock),
     metrics,
     logger,
     clock,
@@ -43,7 +49,17 @@ describe('HealthServer', () => {
       reason: 'the sync loop has not started; the node is not eligible for traffic',
     });
     health.loopStarted('IPv4');
-    expect((await get('/livez')).status).toBe(503);
+    const live = await get('/livez');
+    expect([live.status, await live.json()]).toEqual([
+      503,
+      {
+        lastUpdated: '0001-01-01T00:00:00Z',
+        currentTime: '2026-05-04T10:00:00Z',
+        healthy: false,
+        status: { IPv4: { lastUpdated: '0001-01-01T00:00:00Z', healthy: false } },
+        reason: 'IPv4: no sync has succeeded yet',
+      },
+    ]);
     expect(metrics.calls).toEqual([
       ['healthzAnswered', 503],
       ['livezAnswered', 503],
@@ -77,6 +93,56 @@ describe('HealthServer', () => {
     const livez = await get('/livez');
     expect(livez.status).toBe(200);
     expect(await livez.json()).not.toHaveProperty('nodeEligible');
+  });
+
+  it('turns unhealthy when a sync is overdue', async () => {
+    health.updated('IPv4');
+    health.updated('IPv6');
+    health.setNodeEligible(true);
+    health.queued('IPv6');
+    clock.advance(60_000);
+    for (const path of ['/healthz', '/livez']) {
+      const response = await get(path);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toEqual({
+        lastUpdated: '2026-05-04T10:00:00Z',
+        currentTime: '2026-05-04T10:01:00Z',
+        ...(path === '/healthz' && { nodeEligible: true }),
+        healthy: false,
+        status: {
+          IPv4: { lastUpdated: '2026-05-04T10:00:00Z', healthy: true },
+          IPv6: { lastUpdated: '2026-05-04T10:00:00Z', healthy: false },
+        },
+        reason: 'IPv6: a sync has been due for 60 s',
+      });
+    }
+  });
+
+  it('shows a watch that hangs, and is not ready then', async () => {
+    health.updated('IPv4');
+    health.setNodeEligible(true);
+    expect(await (await get('/readyz')).json()).toMatchObject({ ready: true });
+    const watch = { kind: 'Service', state: 'watching', synced: true, connected: true, objects: 1 } as const;
+    sources = [{ ...watch, lastActivity: clock.now() }];
+    clock.advance(240_000);
+    const healthz = await get('/healthz');
+    expect(healthz.status).toBe(200);
+    const stale = 'the watch has been silent for 240 s';
+    expect(await healthz.json()).toMatchObject({ healthy: true, stale: { Service: stale } });
+    const readyz = await get('/readyz');
+    expect(readyz.status).toBe(503);
+    expect(readyz.headers.get('content-type')).toBe('application/json');
+    expect(await readyz.json()).toEqual({
+      ready: false,
+      currentTime: '2026-05-04T10:04:00Z',
+      checks: {
+        'caches-synced': { ok: true },
+        'first-sync': { ok: true },
+        sync: { ok: true },
+        services: { ok: true },
+        watches: { ok: false, reason: `Service: ${stale}` },
+      },
+    });
   });
 
   it('answers on both families and knows no other path', async () => {

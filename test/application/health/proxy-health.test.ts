@@ -1,5 +1,6 @@
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
 
 const TIMEOUT = 60_000;
 let clock: FakeClock;
@@ -19,6 +20,7 @@ describe('ProxyHealth', () => {
     health.queued('IPv4');
     clock.advance(10 * TIMEOUT);
     expect(health.verdict().healthy).toBe(false);
+    health.taken('IPv4');
     health.updated('IPv4');
     expect(health.verdict()).toMatchObject({ healthy: true, lastUpdated: clock.now() });
     expect(health.verdict()).not.toHaveProperty('reason');
@@ -55,17 +57,58 @@ describe('ProxyHealth', () => {
       reason: 'IPv4: a sync has been due for 60 s',
       lastUpdated: last,
     });
+    health.taken('IPv4');
+    expect(health.verdict().healthy).toBe(false);
     health.updated('IPv4');
     expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('goes on waiting for what was wanted while a sync was under way', () => {
+    health.updated('IPv4');
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(1000);
+    health.queued('IPv4');
+    health.updated('IPv4');
+    clock.advance(TIMEOUT - 1);
+    expect(health.verdict().healthy).toBe(true);
+    clock.advance(1);
+    expect(health.verdict().reason).toBe('IPv4: a sync has been due for 60 s');
+  });
+
+  it('waits for the oldest change of several syncs that failed', () => {
+    health.updated('IPv4');
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(TIMEOUT - 1);
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(1);
+    expect(health.verdict().healthy).toBe(false);
   });
 
   it('keeps eligibility apart from health', () => {
     health.updated('IPv4');
     health.setNodeEligible(false);
+    expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
+  });
+
+  it('shows what is stale, which is no ill health', () => {
+    const service: SourceStatus = {
+      kind: 'Service',
+      state: 'watching',
+      synced: true,
+      connected: true,
+      objects: 3,
+      lastActivity: clock.now(),
+    };
+    health = new ProxyHealth(clock, TIMEOUT, () => [service]);
+    health.updated('IPv4');
+    expect(health.verdict().stale).toEqual([]);
+    clock.advance(180_000);
     expect(health.verdict()).toMatchObject({
       healthy: true,
-      nodeEligible: false,
-      reason: 'the node is not eligible for traffic',
+      stale: [{ kind: 'Service', reason: 'the watch has been silent for 180 s' }],
     });
   });
 });

@@ -47,6 +47,7 @@ describe('NodeContexts', () => {
     expect(contexts().of('IPv4', false)).toEqual({
       forwarding: {
         family: 'IPv4',
+        everyEndpoint: false,
         topology: { nodeName: 'n1', zone: 'a', nodeHints: true },
         nodeIP: '192.0.2.4',
         externalIPsAllowed: true,
@@ -124,5 +125,30 @@ describe('NodeContexts', () => {
       forwarding: { nodeIP: '192.0.2.5' },
       network: { nodePortIPs: ['192.0.2.5'] },
     });
+  });
+
+  it('answers health checks on the addresses of node ports, loopback included', () => {
+    state.applyNode(node(['192.0.2.4', 'fd00::4']));
+    const nodes = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'] });
+    expect(nodes.healthCheckAddresses('IPv4')).toEqual(['127.0.0.1', '192.0.2.4', '192.0.2.5']);
+    expect(nodes.healthCheckAddresses('IPv6')).toBe('all');
+    expect(contexts().healthCheckAddresses('IPv6')).toEqual(['fd00::4']);
+    expect(contexts({ nodePortAddresses: ['198.51.100.0/24'] }).healthCheckAddresses('IPv4')).toEqual([]);
+  });
+
+  it('answers health checks everywhere when local addresses cannot be read', () => {
+    const broken = {
+      list: () => {
+        throw new Error('no permission');
+      },
+    };
+    const nodes = new NodeContexts(
+      { ...SETTINGS, nodePortAddresses: ['192.0.2.0/24'] },
+      state,
+      broken,
+      logger,
+    );
+    expect(nodes.healthCheckAddresses('IPv4')).toBe('all');
+    expect(logger.at('warn')).toHaveLength(1);
   });
 });

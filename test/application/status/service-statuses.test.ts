@@ -5,9 +5,10 @@ describe('ServiceStatuses', () => {
     const statuses = new ServiceStatuses();
     statuses.set('IPv4', 'a/b/tcp/', { state: 'failed', since: 1, reason: 'no', attempts: 2 });
     statuses.set('IPv6', 'a/b/tcp/', { state: 'programmed', since: 1 });
-    statuses.set('IPv4', 'a/c/tcp/', { state: 'pending', since: 1 });
-    expect(statuses.failures('IPv4')).toEqual([{ key: 'a/b/tcp/', reason: 'no' }]);
+    statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: 1 });
+    expect(statuses.failures('IPv4')).toEqual([{ key: 'a/b/tcp/', reason: 'no', since: 1 }]);
     expect(statuses.failures('IPv6')).toEqual([]);
+    expect(statuses.counts('IPv4')).toEqual({ programmed: 1, failed: 1 });
     expect(statuses.keys('IPv4')).toEqual(['a/b/tcp/', 'a/c/tcp/']);
     statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 2 });
     expect(statuses.failures('IPv4')).toEqual([]);

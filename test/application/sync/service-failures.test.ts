@@ -21,7 +21,9 @@ describe('a service port that cannot be programmed', () => {
       reason: 'refused by the kernel',
       attempts: 1,
     });
-    expect(bench.statuses.failures('IPv4')).toEqual([{ key: keyOf('b'), reason: 'refused by the kernel' }]);
+    expect(bench.statuses.failures('IPv4')).toEqual([
+      { key: keyOf('b'), reason: 'refused by the kernel', since: START },
+    ]);
     expect(bench.statuses.failures('IPv6')).toEqual([]);
     expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: true, failed: 1, written: 2 })]);
     expect(bench.loop.settled).toBe(true);
@@ -39,6 +41,7 @@ describe('a service port that cannot be programmed', () => {
       expect(tries()).toEqual(['apply b']);
       expect(bench.sync.attempts(keyOf('b'))).toBe(index + 2);
     }
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: START });
   });
 
   it('is programmed when it works again, and begins anew when it fails later', async () => {

@@ -43,26 +43,35 @@ describe('SyncReporting', () => {
     ]);
   });
 
-  it('a failed sync is counted, and heals nothing', () => {
+  it('a failed sync heals nothing', () => {
     reporting.loopStarted('IPv4');
     reporting.finished('IPv4', { ...REPORT, ok: false });
     expect(health.verdict().healthy).toBe(false);
-    expect(metrics.of('nftablesSyncFailed')).toEqual([['IPv4']]);
+    expect(metrics.of('syncFinished')).toEqual([['IPv4', expect.objectContaining({ ok: false })]]);
     expect([metrics.of('networkProgramming'), metrics.of('noLocalEndpoints')]).toEqual([[], []]);
   });
 
   it('counts events, and those that wait for a sync', () => {
-    reporting.serviceEvent(true);
-    reporting.serviceEvent(false);
-    reporting.serviceEvent(true);
+    reporting.serviceEvent('a/b', true);
+    reporting.serviceEvent('a/b', true);
+    reporting.serviceEvent('a/c', true);
+    reporting.serviceEvent('a/d', false);
     reporting.endpointSliceEvent(true);
     reporting.endpointSliceEvent(false);
-    expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([3, 2]);
+    expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([4, 2]);
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([2]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([1]);
-    reporting.finished('IPv4', REPORT);
+    reporting.taken('IPv4');
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([0]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([0]);
+    reporting.serviceEvent('a/b', true);
+    reporting.finished('IPv4', REPORT);
+    expect(metrics.of('serviceChangesPending').at(-1)).toEqual([1]);
+  });
+
+  it('counts repairs', () => {
+    reporting.repaired('IPv6', 4);
+    expect(metrics.of('repaired')).toEqual([['IPv6', 4]]);
   });
 });
 

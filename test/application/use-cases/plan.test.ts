@@ -1,4 +1,5 @@
-import { planNftables } from '../../../src/application/use-cases/plan.js';
+import { NftablesPlanner } from '../../../src/adapters/nftables/nftables-planner.js';
+import { planFamilies } from '../../../src/application/use-cases/plan.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { service, slice, sliceEndpoint } from '../../domain/model/samples.js';
@@ -22,7 +23,7 @@ const contexts = {
   }),
 };
 
-it('planNftables prints the tables of the families, and does not depend on the order of events', () => {
+it('planFamilies prints what each family would get, and does not depend on the order of events', () => {
   const apply = [
     (state: ClusterState) => state.applyService(service()),
     (state: ClusterState) =>
@@ -32,7 +33,7 @@ it('planNftables prints the tables of the families, and does not depend on the o
   const plan = (steps: typeof apply) => {
     const state = new ClusterState();
     for (const step of steps) step(state);
-    return planNftables(state, contexts, ['IPv4', 'IPv6']);
+    return planFamilies(state, contexts, ['IPv4', 'IPv6'], new NftablesPlanner());
   };
   const text = plan(apply);
   expect(plan([...apply].reverse())).toBe(text);

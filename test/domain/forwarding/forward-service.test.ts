@@ -141,4 +141,14 @@ describe('forwardService', () => {
       healthCheckNodePort: 32000,
     });
   });
+
+  it('names the ready addresses on this node, once each, for a health-check node port', () => {
+    const draining = endpoint('10.244.1.2', { isLocal: true, ready: false, terminating: true });
+    const again = endpoint('10.244.1.1', { isLocal: true, port: 9090 });
+    const all = [local, again, draining, dead, remote];
+    const checked = forward({ externalPolicyLocal: true, healthCheckNodePort: 32111 }, all);
+    expect(checked.localReadyIPs).toEqual(['10.244.1.1']);
+    expect(forward({ healthCheckNodePort: 32111 }, []).localReadyIPs).toEqual([]);
+    expect(forward({ externalPolicyLocal: true }, all)).not.toHaveProperty('localReadyIPs');
+  });
 });

@@ -1,0 +1,27 @@
+import type { Operation } from '../../domain/nftables/table.js';
+import { NftCommitError, type NftTransport } from './transport.js';
+
+/** What a kernel must know for nftables mode; some have nf_tables without address translation. The last step cannot be. */
+const OPERATIONS: readonly Operation[] = [
+  { op: 'add-table', comment: 'rules for kube-proxy' },
+  { op: 'add-chain', chain: { name: 'trial', hook: { type: 'nat', hook: 'prerouting', priority: -100 } } },
+  { op: 'delete-chain', chain: 'trial-that-is-none' },
+];
+
+/**
+ * Asks the kernel whether it would take our kind of table, by a transaction that it must refuse as a whole for its last
+ * step. Nothing changes.
+ * @returns what it refuses before that; undefined when it refuses nothing else, or does not let this process ask
+ */
+export async function kernelTrial(transport: NftTransport): Promise<string | undefined> {
+  try {
+    await transport.commit('IPv4', OPERATIONS);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof NftCommitError)) return undefined;
+    const refused = error.failures.find(({ operation }) => operation !== OPERATIONS.length - 1);
+    if (!refused) return undefined;
+    const step = OPERATIONS[refused.operation ?? -1]?.op ?? 'nf_tables';
+    return `the kernel refuses ${step}: ${refused.reason}`;
+  }
+}

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+/**
+ * The machine's CPUs that are online, whichever of them this process may use. Where /sys does not tell, those it may use.
+ */
+export function cpuCount(sys = '/sys'): number {
+  const folder = `${sys}/devices/system/cpu`;
+  try {
+    const cpus = readdirSync(folder).filter((name) => /^cpu\d+$/.test(name));
+    return cpus.filter((name) => isOnline(`${folder}/${name}`)).length || availableParallelism();
+  } catch {
+    return availableParallelism();
+  }
+}
+
+/** The first CPU has no file `online`: it cannot be switched off. */
+function isOnline(folder: string): boolean {
+  try {
+    return readFileSync(`${folder}/online`, 'utf8').trim() !== '0';
+  } catch {
+    return true;
+  }
+}

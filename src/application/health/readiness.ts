@@ -1,0 +1,79 @@
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
+import type { Clock } from '../ports/clock.js';
+import type { ResourceKind } from '../ports/cluster-source.js';
+import type { ServiceStatuses } from '../status/service-statuses.js';
+import type { ProxyHealth } from './proxy-health.js';
+
+/** One thing that must hold. */
+export interface ReadinessCheck {
+  readonly name: 'caches-synced' | 'first-sync' | 'sync' | 'services' | 'watches';
+  /** Why it does not hold; undefined when it does. */
+  readonly reason?: string;
+}
+
+export interface ReadinessVerdict {
+  readonly ready: boolean;
+  readonly now: number;
+  readonly checks: readonly ReadinessCheck[];
+}
+
+/** A service port may fail for so long; most failures end with the next try. Milliseconds. */
+const LONGEST_FAILURE = 60_000;
+/** So many failing service ports are named. */
+const NAMED = 10;
+
+/**
+ * Whether this node does all that the cluster asks: everything is listed, programmed at least once, nothing is overdue, no
+ * service port has been failing for more than a minute, and news arrives. Stricter than health, and for people and
+ * roll-outs rather than load balancers, since a node that is not ready may still serve nearly everything.
+ */
+export class Readiness {
+  constructor(
+    private readonly health: ProxyHealth,
+    private readonly statuses: ServiceStatuses,
+    /** Kinds whose first list has not arrived. */
+    private readonly missing: () => readonly ResourceKind[],
+    private readonly clock: Clock,
+  ) {}
+
+  verdict(): ReadinessVerdict {
+    const now = this.clock.now();
+    const { families, stale } = this.health.verdict();
+    const unhealthy = [...families].filter(([, { healthy }]) => !healthy);
+    const reasons = (started: boolean): readonly string[] =>
+      unhealthy
+        .filter(([, { lastUpdated }]) => (lastUpdated !== undefined) === started)
+        .map(([family, { reason }]) => `${family}: ${reason}`);
+    const checks = [
+      check(
+        'caches-synced',
+        this.missing().map((kind) => `${kind} not listed yet`),
+      ),
+      check('first-sync', families.size > 0 ? reasons(false) : ['the sync loop has not started']),
+      check('sync', reasons(true)),
+      check('services', this.failing(now)),
+      check(
+        'watches',
+        stale.map(({ kind, reason }) => `${kind}: ${reason}`),
+      ),
+    ];
+    return { ready: checks.every(({ reason }) => reason === undefined), now, checks };
+  }
+
+  private failing(now: number): readonly string[] {
+    const all = IP_FAMILIES.flatMap((family) =>
+      this.statuses
+        .failures(family)
+        .filter(({ since }) => now - since > LONGEST_FAILURE)
+        .map(
+          ({ key, reason, since }) =>
+            `${key} (${family}) for ${Math.floor((now - since) / 1000)} s: ${reason}`,
+        ),
+    );
+    return all.length <= NAMED ? all : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`];
+  }
+}
+
+function check(name: ReadinessCheck['name'], problems: readonly string[]): ReadinessCheck {
+  return problems.length === 0 ? { name } : { name, reason: problems.join('; ') };
+}

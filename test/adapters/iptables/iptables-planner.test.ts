@@ -1,0 +1,38 @@
+import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
+import { IptablesPlanner } from '../../../src/adapters/iptables/iptables-planner.js';
+import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { comparableTables } from '../../conformance/comparable-tables.js';
+import {
+  forwardingTable,
+  recordedContext,
+  recordedDump,
+  RECORDED_HOST,
+  recordedState,
+  recordedSteps,
+  type RecordedStep,
+} from '../../domain/iptables/recorded.js';
+
+const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+
+function planned(step: RecordedStep, family: IpFamily): string {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family);
+  return new IptablesPlanner(RECORDED_HOST).plan(forwardingTable(state, context).entries(), context.network);
+}
+
+describe('the plan of iptables mode', () => {
+  it.each(cases)('loads as what kube-proxy left: $scenario $step $family', async ({ family, ...step }) => {
+    const iptables = new MemoryIptables();
+    await iptables.restore(family, [planned(step, family)]);
+    const loaded = parseSave(await iptables.save(family), family);
+    const recorded = parseSave(recordedDump(step, family), family);
+    expect(comparableTables(loaded)).toEqual(comparableTables(recorded));
+  });
+
+  it('says which program is to load it', () => {
+    const [step] = recordedSteps() as [RecordedStep];
+    expect(planned(step, 'IPv4')).toMatch(/^# iptables-restore --noflush\n\*/);
+    expect(planned(step, 'IPv6')).toMatch(/^# ip6tables-restore --noflush\n\*[^]*COMMIT\n$/);
+  });
+});

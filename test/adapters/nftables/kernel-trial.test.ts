@@ -1,0 +1,24 @@
+import { MemoryNftTransport } from '../../../src/adapters/fakes/memory-nft-transport.js';
+import { kernelTrial } from '../../../src/adapters/nftables/kernel-trial.js';
+
+describe('the trial of a kernel', () => {
+  let kernel: MemoryNftTransport;
+  beforeEach(() => void (kernel = new MemoryNftTransport()));
+
+  it('finds nothing wrong with one that has nftables, and leaves nothing there', async () => {
+    const generation = await kernel.generation();
+    expect(await kernelTrial(kernel)).toBeUndefined();
+    expect(await kernel.generation()).toBe(generation);
+    expect(kernel.dump('IPv4')).toBe('');
+  });
+
+  it.each(['operation', 'nothing'] as const)('finds out what is refused, named by %s', async (blame) => {
+    kernel.refuse(({ op }) => (op === 'add-chain' ? 'ENOENT' : undefined), blame);
+    expect(await kernelTrial(kernel)).toMatch(/^the kernel refuses (add-chain|nf_tables): ENOENT/);
+  });
+
+  it('has nothing to say where it may not ask', async () => {
+    kernel.commit = () => Promise.reject(new Error('not permitted'));
+    expect(await kernelTrial(kernel)).toBeUndefined();
+  });
+});

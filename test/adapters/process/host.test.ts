@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { cpuCount } from '../../../src/adapters/process/cpu-count.js';
+import { setOomScore } from '../../../src/adapters/process/oom-score.js';
+
+const folder = () => mkdtempSync(join(tmpdir(), 'host-'));
+
+describe('cpuCount', () => {
+  it('counts the CPUs that are online, and nothing else', () => {
+    const sys = folder();
+    const cpu = (name: string, online?: string) => {
+      mkdirSync(join(sys, 'devices/system/cpu', name), { recursive: true });
+      if (online) writeFileSync(join(sys, 'devices/system/cpu', name, 'online'), `${online}\n`);
+    };
+    cpu('cpu0');
+    cpu('cpu1', '1');
+    cpu('cpu2', '0');
+    cpu('cpu11', '1');
+    cpu('cpufreq');
+    expect(cpuCount(sys)).toBe(3);
+  });
+
+  it('counts what may be used where /sys is not there', () => {
+    expect(cpuCount(folder())).toBe(availableParallelism());
+  });
+});
+
+describe('setOomScore', () => {
+  it('writes the score', async () => {
+    const file = join(folder(), 'oom_score_adj');
+    writeFileSync(file, '0');
+    await setOomScore(-999, new FakeClock(), new MemoryLogger(), file);
+    expect(readFileSync(file, 'utf8')).toBe('-999');
+  });
+
+  it('tries twice, 100 ms apart, and then only tells', async () => {
+    const clock = new FakeClock();
+    const logger = new MemoryLogger();
+    // A folder cannot be written: any failure but a missing file.
+    const done = setOomScore(-999, clock, logger, folder());
+    while (clock.pending === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(logger.lines).toEqual([]);
+    clock.advance(100);
+    await done;
+    expect(logger.at('error')).toMatchObject([{ facts: { score: -999 } }]);
+  });
+
+  it('does not ask a kernel again that lacks the file', async () => {
+    const logger = new MemoryLogger();
+    await setOomScore(-999, new FakeClock(), logger, join(folder(), 'missing'));
+    expect(logger.at('error')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,91 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import { Readiness } from '../../../src/application/health/readiness.js';
+import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+
+let clock: FakeClock;
+let health: ProxyHealth;
+let statuses: ServiceStatuses;
+let readiness: Readiness;
+let missing: ResourceKind[];
+let sources: SourceStatus[];
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  sources = [];
+  missing = [];
+  health = new ProxyHealth(clock, 60_000, () => sources);
+  statuses = new ServiceStatuses();
+  readiness = new Readiness(health, statuses, () => missing, clock);
+});
+
+const reasons = (): object =>
+  Object.fromEntries(
+    readiness.verdict().checks.flatMap(({ name, reason }) => (reason === undefined ? [] : [[name, reason]])),
+  );
+
+const fail = (key: string): void =>
+  statuses.set('IPv4', key, { state: 'failed', since: clock.now(), reason: 'EINVAL', attempts: 1 });
+
+describe('Readiness', () => {
+  it('waits for the lists and the first sync of every family', () => {
+    missing = ['Service', 'Node'];
+    expect(reasons()).toEqual({
+      'caches-synced': 'Service not listed yet; Node not listed yet',
+      'first-sync': 'the sync loop has not started',
+    });
+    missing = [];
+    health.loopStarted('IPv4');
+    health.loopStarted('IPv6');
+    health.updated('IPv4');
+    expect(reasons()).toEqual({ 'first-sync': 'IPv6: no sync has succeeded yet' });
+    health.updated('IPv6');
+    expect(readiness.verdict()).toEqual({
+      ready: true,
+      now: clock.now(),
+      checks: ['caches-synced', 'first-sync', 'sync', 'services', 'watches'].map((name) => ({ name })),
+    });
+  });
+
+  it('is lost when a sync is overdue', () => {
+    health.updated('IPv4');
+    health.queued('IPv4');
+    clock.advance(60_000);
+    expect(reasons()).toEqual({ sync: 'IPv4: a sync has been due for 60 s' });
+  });
+
+  it('bears a failing service port for a minute', () => {
+    health.updated('IPv4');
+    fail('shop/cart/tcp/http');
+    clock.advance(60_000);
+    expect(readiness.verdict().ready).toBe(true);
+    clock.advance(1_000);
+    expect(reasons()).toEqual({ services: 'shop/cart/tcp/http (IPv4) for 61 s: EINVAL' });
+    statuses.remove('IPv4', 'shop/cart/tcp/http');
+    expect(readiness.verdict().ready).toBe(true);
+  });
+
+  it('names ten failing service ports at most', () => {
+    health.updated('IPv4');
+    for (let index = 0; index < 12; index++) fail(`shop/s${index}/tcp/`);
+    clock.advance(61_000);
+    expect(reasons()).toMatchObject({ services: expect.stringMatching(/s9\/tcp.*; and 2 more$/) });
+  });
+
+  it('needs news from the cluster', () => {
+    health.updated('IPv4');
+    sources = [
+      {
+        kind: 'EndpointSlice',
+        state: 'backing-off',
+        synced: true,
+        connected: false,
+        objects: 2,
+        lastActivity: clock.now() - 90_000,
+        failure: 'connection refused',
+      },
+    ];
+    expect(reasons()).toEqual({ watches: 'EndpointSlice: no watch for 90 s: connection refused' });
+  });
+});

@@ -1,0 +1,156 @@
+import { execa, type ResultPromise } from 'execa';
+import type { V1ConfigMap, V1Container, V1DaemonSet, V1PodSpec } from '@kubernetes/client-node';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { serviceObjects, testNode, testServiceCidr } from '../kernel/cluster-objects.js';
+import { Driver, DriverBundle } from '../kernel/in-namespace.js';
+import type { StandInDriver } from '../kernel/stand-in/driver.js';
+import { Testbed } from '../kernel/testbed.js';
+import { askOnce, Backend } from '../kernel/traffic.js';
+import { until } from '../kernel/until.js';
+import { Image, type Volumes } from './image.js';
+import { Kubectl } from './kubectl.js';
+
+const clusterIP = '172.30.0.80';
+const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** Every container of a pod has it, by the API server's own doing. */
+const accountMount = { name: 'account', mountPath: accountFolder, readOnly: true };
+
+let image: Image;
+let kubectl: Kubectl;
+let bundle: DriverBundle<StandInDriver>;
+
+beforeAll(async () => {
+  [kubectl, image, bundle] = await Promise.all([
+    Kubectl.unpack(),
+    Image.build(),
+    DriverBundle.make<StandInDriver>(new URL('../kernel/stand-in/driver.ts', import.meta.url)),
+  ]);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([kubectl?.remove(), image?.remove(), bundle?.remove()]);
+});
+
+it('packs the file system into an archive in which every digest is right', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-archive-'));
+  try {
+    await execa('tar', ['-xf', image.archive, '-C', folder]);
+    const bytes = (digest: string): Promise<Buffer> =>
+      readFile(join(folder, 'blobs', digest.replace(':', '/')));
+    const read = async (digest: string) => JSON.parse((await bytes(digest)).toString('utf8'));
+    const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'));
+    const manifest = await read(index.manifests[0].digest);
+    const config = await read(manifest.config.digest);
+    for (const { digest, size } of [index.manifests[0], manifest.config, ...manifest.layers]) {
+      const blob = await bytes(digest);
+      expect(blob.length).toBe(size);
+      expect(`sha256:${createHash('sha256').update(blob).digest('hex')}`).toBe(digest);
+    }
+    expect(config.config.Entrypoint).toEqual(['/usr/local/bin/kube-proxy']);
+    expect(config.rootfs.diff_ids).toHaveLength(manifest.layers.length);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (overlay) => {
+  let testbed: Testbed;
+  let api: Driver<StandInDriver>;
+  let folder: string;
+  let pod: V1PodSpec;
+  let volumes: Volumes;
+  let running: ResultPromise | undefined;
+  let log = '';
+
+  beforeAll(async () => {
+    testbed = await Testbed.open();
+    api = new Driver<StandInDriver>(testbed.node.name, bundle.file);
+    const backend = await Backend.start(testbed, 'web', '10.244.1.80');
+    const web = {
+      name: 'web',
+      clusterIP,
+      ports: [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: backend.port }],
+      endpoints: [backend.address],
+    };
+    await api.ask('put', [testNode, testServiceCidr, ...serviceObjects(web)] as never);
+    const manifests = await kubectl.kustomize(`deploy/overlays/${overlay}`);
+    pod = (manifests.find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet).spec!.template.spec!;
+    folder = await mkdtemp(join(tmpdir(), 'kube-proxy-pod-'));
+    const { data } = manifests.find(({ kind }) => kind === 'ConfigMap') as V1ConfigMap;
+    volumes = await writeVolumes(folder, data!, api);
+  });
+  afterAll(async () => {
+    running?.kill('SIGKILL');
+    await running;
+    await api?.close();
+    await testbed?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const commandLine = (container: V1Container): string[] =>
+    image.commandLine(
+      testbed.node,
+      { ...container, volumeMounts: [...(container.volumeMounts ?? []), accountMount] },
+      volumes,
+    );
+
+  it('sets the kernel up in its init container, and ends', async () => {
+    const [file, ...args] = commandLine(pod.initContainers![0]!);
+    const { exitCode, all } = await execa(file!, args, { reject: false, all: true });
+    expect([exitCode, exitCode === 0 ? '' : all]).toEqual([0, '']);
+  });
+
+  it('serves real packets with the capabilities of its container', async () => {
+    const [file, ...args] = commandLine(pod.containers[0]!);
+    running = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    running.all!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    await until(
+      'the proxy is healthy',
+      async () => {
+        if (running!.exitCode !== null) throw new Error(log);
+        return (await testbed.node.get('http://127.0.0.1:10256/livez')).status === 200;
+      },
+      15_000,
+    );
+    const destination = { what: 'http' as const, dst: clusterIP, port: 80 };
+    await until('a request is answered', async () => (await askOnce(testbed.pod, destination)) === 'web');
+    const capabilities = await heldCapabilities(testbed.node.name);
+    expect(capabilities).toBe(1 << 12); // CAP_NET_ADMIN
+  });
+});
+
+/** The config map and the service account's secret as folders; the API server's address is that of the stand-in. */
+async function writeVolumes(
+  folder: string,
+  data: Readonly<Record<string, string>>,
+  api: Driver<StandInDriver>,
+): Promise<Volumes> {
+  const [config, account] = [join(folder, 'config'), join(folder, 'account')];
+  await mkdir(config);
+  await mkdir(account);
+  const kubeconfig = parse(data['kubeconfig.conf']!);
+  kubeconfig.clusters[0].cluster.server = await api.ask('url');
+  await writeFile(join(config, 'kubeconfig.conf'), stringify(kubeconfig));
+  // The size of the connection table is the machine's, not the network namespace's: it stays as it is.
+  const configuration = { ...parse(data['config.conf']!), conntrack: { maxPerCore: 0, min: 0 } };
+  await writeFile(join(config, 'config.conf'), stringify(configuration));
+  const authority = join(dirname(await api.ask('kubeconfig')), 'ca.crt');
+  await writeFile(join(account, 'ca.crt'), await readFile(authority));
+  await writeFile(join(account, 'token'), 'stand-in-token');
+  return { config, account };
+}
+
+/** The capabilities of the proxy that runs in a network namespace, as a bit mask. */
+async function heldCapabilities(namespace: string): Promise<number> {
+  const { stdout } = await execa('ip', ['netns', 'pids', namespace]);
+  for (const pid of stdout.trim().split('\n')) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    if (!command.startsWith('/usr/bin/node\0/usr/local/bin/kube-proxy\0')) continue;
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    return Number.parseInt(/^CapEff:\s*(\w+)$/m.exec(status)![1]!, 16);
+  }
+  throw new Error('the proxy does not run');
+}

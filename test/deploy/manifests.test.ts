@@ -1,0 +1,77 @@
+import { readdir } from 'node:fs/promises';
+import type { V1ConfigMap, V1DaemonSet } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { typeProblems } from './api-types.js';
+import { Kubectl, type Manifest } from './kubectl.js';
+
+const overlays = ['iptables', 'nftables', 'ipvs', 'userspace'];
+const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'ConfigMap', 'DaemonSet'];
+let kubectl: Kubectl;
+
+beforeAll(async () => {
+  kubectl = await Kubectl.unpack();
+});
+afterAll(() => kubectl.remove());
+
+const find = <T>(manifests: readonly Manifest[], kind: string): T =>
+  manifests.find((manifest) => manifest.kind === kind) as T;
+
+it('has an overlay for each mode', async () => {
+  expect((await readdir('deploy/overlays')).sort()).toEqual([...overlays].sort());
+});
+
+describe.each(['base', ...overlays.map((overlay) => `overlays/${overlay}`)])('deploy/%s', (kustomization) => {
+  let manifests: readonly Manifest[];
+  beforeAll(async () => {
+    manifests = await kubectl.kustomize(`deploy/${kustomization}`);
+  });
+
+  it('gives objects of the types that the API knows', () => {
+    expect(manifests.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
+    expect(manifests.flatMap(typeProblems)).toEqual([]);
+  });
+
+  it('names one service account, and binds the role to it', () => {
+    const account = find<Manifest>(manifests, 'ServiceAccount');
+    const binding = find<Manifest & { roleRef: object; subjects: object[] }>(manifests, 'ClusterRoleBinding');
+    expect(binding.subjects).toEqual([
+      { kind: 'ServiceAccount', name: account.metadata.name, namespace: account.metadata.namespace },
+    ]);
+    expect(binding.roleRef).toMatchObject({ name: find<Manifest>(manifests, 'ClusterRole').metadata.name });
+    const daemonSet = find<V1DaemonSet>(manifests, 'DaemonSet');
+    expect(daemonSet.spec?.template.spec?.serviceAccountName).toBe(account.metadata.name);
+  });
+
+  it('grants the proxy the one capability that it needs, and a file system that it cannot write to', () => {
+    const pod = find<V1DaemonSet>(manifests, 'DaemonSet').spec!.template.spec!;
+    expect(pod.containers.map(({ securityContext }) => securityContext)).toEqual([
+      {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] },
+      },
+    ]);
+    expect(pod.initContainers!.map(({ command }) => command!.includes('--init-only'))).toEqual([true]);
+  });
+
+  it('configures its mode', () => {
+    const { data, metadata } = find<V1ConfigMap>(manifests, 'ConfigMap');
+    const configuration = parse(data!['config.conf']!) as { mode?: string };
+    expect(configuration.mode).toBe(kustomization.split('/')[1]);
+    const pod = find<V1DaemonSet>(manifests, 'DaemonSet').spec!.template.spec!;
+    expect(pod.volumes).toContainEqual({ name: 'config', configMap: { name: metadata!.name } });
+  });
+});
+
+it('sees what the API would not take', () => {
+  const object = {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    spec: { selector: { matchLabels: { a: 1 } }, tempate: {}, template: { spec: { containers: {} } } },
+  };
+  expect(typeProblems(object)).toEqual([
+    'DaemonSet.spec.selector.matchLabels.a is not a string',
+    'DaemonSet.spec has no field tempate',
+    'DaemonSet.spec.template.spec.containers is not a list',
+  ]);
+});
