@@ -41,6 +41,13 @@ export interface ApplyResult {
   readonly failed: readonly ServiceFailure[];
   /** Frontends that two service ports claim. */
   readonly conflicts: readonly FrontendClash[];
+  /** What is otherwise than a Service asks for, although it is programmed. */
+  readonly notes?: readonly ServiceNote[];
+}
+
+export interface ServiceNote {
+  readonly key: ServicePortKey;
+  readonly note: string;
 }
 
 export interface ServiceFailure {
