@@ -196,6 +196,21 @@ describe.each(transportNames)('stale UDP flows, rules written over %s', (transpo
     expect((await flowsTo(clusterIP)).sort(byPort)).toEqual([...right].sort(byPort));
   });
 
+  it('at a restart forgets the flows of a service that was deleted meanwhile, by what its rules tell', async () => {
+    for (const frontend of [clusterIP, nodePort, externalIP])
+      await (await openUdp(testbed.pod, frontend)).ask();
+    const other = await openUdp(testbed.pod, otherClusterIP);
+    await other.ask();
+    await proxy.stop();
+    await proxy.place(
+      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [], externalIPs: [] }),
+    );
+    expect(await flowsTo(clusterIP)).toHaveLength(1);
+    await proxy.startAgain();
+    await allGone(clusterIP, nodePort, externalIP);
+    expect(await flowsTo(otherClusterIP)).toHaveLength(1);
+  });
+
   it('is done before --once ends', async () => {
     await (await openUdp(testbed.pod, clusterIP)).ask();
     await proxy.stop();
