@@ -12,7 +12,12 @@ const nodePort = { dst: '198.51.100.11', port: 30189 };
 const externalIP = { dst: '198.18.0.50', port: 81 };
 const otherClusterIP = { dst: '172.30.20.10', port: 81 };
 
-describe.each(transportNames)('stale UDP flows, rules written over %s', (transport) => {
+const ways = [
+  ...transportNames.map((transport) => ({ mode: 'nftables', transport }) as const),
+  { mode: 'iptables', transport: 'netlink' } as const,
+];
+
+describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport', ({ mode, transport }) => {
   let testbed: Testbed;
   let one: Backend;
   let two: Backend;
@@ -24,6 +29,7 @@ describe.each(transportNames)('stale UDP flows, rules written over %s', (transpo
     two = await Backend.start(testbed, 'b2', '10.244.1.12');
     proxy = await ProxyProcess.start({
       host: testbed.node,
+      mode,
       transport,
       config: testConfig,
       objects: objects([one]),
