@@ -15,7 +15,8 @@ import { compileNftables } from '../../domain/nftables/compile.js';
 import { TableComposition } from '../../domain/nftables/composition.js';
 import type { Fragment } from '../../domain/nftables/fragment.js';
 import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
-import { PresentFragments } from '../../domain/nftables/present-fragments.js';
+import { lostUdpFrontends } from '../../domain/nftables/lost-frontends.js';
+import { PresentFragments, type PresentSets } from '../../domain/nftables/present-fragments.js';
 import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
@@ -86,8 +87,8 @@ export class NftablesBackend implements Backend {
       this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
-    const { written, failed: refused } = await this.reconcile(candidates, { adopting: names });
-    return { written, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
+    const { failed: refused, ...outcome } = await this.reconcile(candidates, { adopting: names });
+    return { ...outcome, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -167,13 +168,15 @@ export class NftablesBackend implements Backend {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
     let left: PresentFragments | undefined;
+    let former: PresentSets = new Map();
     let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
       const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
       const state = await this.transport.read(this.family, sets, interruption);
       if (adopting && !left) {
-        left = new PresentFragments(state?.sets ?? new Map());
+        former = state?.sets ?? former;
+        left = new PresentFragments(former);
         for (const [key, name] of adopting)
           if (!pending.has(key)) this.composition.replace(key, this.leftFor(key, name, left));
       }
@@ -189,7 +192,8 @@ export class NftablesBackend implements Backend {
         this.retired.clear();
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written, failed };
+        const lost = lostUdpFrontends(former, image);
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
         // What is set aside now must be reported.
@@ -229,7 +233,7 @@ export class NftablesBackend implements Backend {
     for (const [key, { former }] of pending) this.composition.replace(key, former);
     const base = await this.reconcile(new Map());
     const rest = await this.tryGroups([...pending]);
-    return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
+    return { ...base, written: base.written + rest.written, failed: [...failed, ...rest.failed] };
   }
 
   private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
@@ -296,7 +300,7 @@ export class NftablesBackend implements Backend {
   }
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }
