@@ -1,6 +1,5 @@
 import type { Backend } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { setName } from '../../domain/ipvs/service-sets.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Outcome } from './outcome.js';
 import type { ServerTable } from './server-table.js';
@@ -40,16 +39,14 @@ export async function cleanUpIpvs(
   const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
     await servers.read();
-    expectDone(await servers.remove([...servers.keys()]), (key) => `virtual server ${key}`);
+    expectDone(await servers.remove([...servers.keys()]));
   });
   await step(() => addresses.removeDevice());
   await step(() => rules.cleanup());
-  if (served)
-    await step(async () => expectDone(await sets.destroy(), (set) => `set ${setName(set, family)}`));
+  if (served) await step(async () => expectDone(await sets.destroy()));
   if (errors.length > 0) throw new AggregateError(errors, `something of mode ipvs is left in ${family}`);
 }
 
-function expectDone<T>({ refused }: Outcome<T>, name: (what: T) => string): void {
-  if (refused.length === 0) return;
-  throw new Error(refused.map(({ what, reason }) => `${name(what)}: ${reason}`).join('; '));
+function expectDone({ refused }: Outcome<unknown>): void {
+  if (refused.length > 0) throw new Error(refused.map(({ reason }) => reason).join('; '));
 }
