@@ -35,6 +35,7 @@ export interface GuestProgram extends GuestOptions {
   /** Its TypeScript file. */
   readonly source: URL;
   readonly parameters?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -48,12 +49,14 @@ export async function declareGuestTests(...programs: readonly GuestProgram[]): P
 async function runInGuest({
   source,
   parameters = [],
+  environment = {},
   ...options
 }: GuestProgram): Promise<readonly GuestTest[]> {
   const guest = await Guest.make();
   try {
     await bundle(source, join(guest.folder, 'program.mjs'));
     const command = [
+      ...['env', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
       ...[process.execPath, '--test-reporter', reporter],
       ...['--test-reporter-destination', `/exchange/${EVENTS}`],
       ...['/exchange/program.mjs', ...parameters],
