@@ -19,6 +19,7 @@ import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { iptablesImage } from '../../domain/iptables/image.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { parseSave } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
@@ -45,7 +46,7 @@ export interface IptablesBackendOptions {
   readonly isServiceChain?: (name: string) => boolean;
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }
@@ -218,7 +219,9 @@ export class IptablesBackend implements Backend {
         await this.send(repair);
         await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: repair.written + removal.written, failed };
+        const lost = adopting ? lostUdpFrontends(left, image) : [];
+        const written = repair.written + removal.written;
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         if (adopting) this.rememberLeft(pending, left);
@@ -327,12 +330,12 @@ export class IptablesBackend implements Backend {
   }
 
   private result(
-    { written, failed: refused }: Outcome,
+    { failed: refused, ...outcome }: Outcome,
     failed: readonly ServiceFailure[],
     keys: Iterable<ServicePortKey>,
   ): ApplyResult {
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
-    return { written, failed: [...failed, ...refused], conflicts };
+    return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
 }
 

@@ -63,7 +63,12 @@ export class SyncFamily {
     const changed = full ? this.everyPort() : updated;
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
-    this.listener?.programmed({ changes: changed, failed, network });
+    this.listener?.programmed({
+      changes: changed,
+      failed,
+      network,
+      ...(result.lost && { lost: result.lost }),
+    });
     return { full, written: result.written, failed: [...failed] };
   }
 

@@ -9,7 +9,7 @@ import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
-import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
+import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { openIptables, removeFromIptables, type IptablesHoldings } from '../iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
@@ -42,18 +42,25 @@ export class IptablesMode implements Mode {
                   iptables.watch(family),
                   () => host.read(),
                   context.get(LOGGER),
+                  { observer: context.get(METRICS) },
                 ),
             ),
         )
         .inSingletonScope();
     });
+    const packetCounters = await openReadableCounters();
+    const close = async () => {
+      packetCounters?.close();
+      await iptables.close();
+    };
     return {
       name: this.name,
       families,
       means,
       iptables: { variant, belongings: IPTABLES_BELONGINGS },
+      packetCounters,
       module,
-      close: () => iptables.close(),
+      close,
     };
   }
 
@@ -74,6 +81,18 @@ export class IptablesMode implements Mode {
 
   async cleanUp(beside?: IptablesHoldings): Promise<void> {
     await removeFromIptables(IPTABLES_BELONGINGS, beside, this.logger);
+  }
+}
+
+/** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */
+async function openReadableCounters(): Promise<Nfacct | undefined> {
+  const counters = openCounters();
+  try {
+    await counters?.packets('probe');
+    return counters;
+  } catch {
+    counters?.close();
+    return undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
 import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
@@ -23,7 +24,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
-import { BACKENDS, CLOCK, FAMILIES, LOGGER } from '../identifiers.js';
+import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import {
   openIptables,
   removeFromIptables,
@@ -110,11 +111,12 @@ export class IpvsMode implements Mode {
   private module(ways: Ways, iptables: IptablesAccess): ContainerModule {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
-    const kernelOf = (family: IpFamily, logger: Logger): IpvsKernel => ({
+    const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
       rules: (source) =>
         new IptablesBackend(family, tool, iptables.watch(family), () => host.read(), logger, {
           ...source,
+          observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
         }),
       servedByIptables: () => servedByIptables(tool, family),
@@ -123,12 +125,11 @@ export class IpvsMode implements Mode {
     return new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) => {
-          const logger = context.get(LOGGER);
+          const [clock, logger, metrics] = [context.get(CLOCK), context.get(LOGGER), context.get(METRICS)];
           return context
             .get(FAMILIES)
             .map(
-              (family) =>
-                new IpvsBackend(family, kernelOf(family, logger), context.get(CLOCK), logger, options),
+              (family) => new IpvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options),
             );
         })
         .inSingletonScope();
