@@ -22,6 +22,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     masqueradeBit,
     masqueradeAll,
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
   };

@@ -1,6 +1,8 @@
 import type { Backend } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { IpSetMissingError } from '../ipset/errors.js';
+import { IpvsUnavailableError } from './errors.js';
 import type { Outcome } from './outcome.js';
 import type { ServerTable } from './server-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
@@ -35,16 +37,23 @@ export async function cleanUpIpvs(
       return false;
     }
   };
-  await step(() => sets.read());
+  await step(() => sets.read().catch(unless(IpSetMissingError)));
   const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
-    await servers.read();
+    await servers.read().catch(unless(IpvsUnavailableError));
     expectDone(await servers.remove([...servers.keys()]));
   });
   await step(() => addresses.removeDevice());
   await step(() => rules.cleanup());
   if (served) await step(async () => expectDone(await sets.destroy()));
   if (errors.length > 0) throw new AggregateError(errors, `something of mode ipvs is left in ${family}`);
+}
+
+/** Lets an error pass that tells that nothing can be there. */
+function unless(kind: new (...parameters: never[]) => Error): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof kind)) throw error;
+  };
 }
 
 function expectDone({ refused }: Outcome<unknown>): void {

@@ -1,14 +1,18 @@
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { ConfigurationError } from '../configuration/errors.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { IptablesMode } from './iptables-mode.js';
+import { IpvsMode } from './ipvs-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
 
 /** Every mode that this program has, for clean-up. */
-export function allModes({ nftTransport }: CommandLine, logger: Logger): readonly Mode[] {
-  return [new IptablesMode(false, logger), new NftablesMode(nftTransport, logger)];
+export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
+  return [
+    new IptablesMode(false, logger),
+    new IpvsMode(configuration.ipvs, logger),
+    new NftablesMode(nftTransport, logger),
+  ];
 }
 
 /** A command line whose mode is settled, and that mode. */
@@ -37,9 +41,7 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case 'iptables':
       return iptables;
     case 'ipvs':
-      throw new ConfigurationError('failed validate', [
-        'mode ipvs is not available yet: use nftables or iptables',
-      ]);
+      return new IpvsMode(configuration.ipvs, logger);
     case 'auto': {
       const problem = await nftables.problem();
       if (problem === undefined || nftTransport !== 'auto') return nftables;
