@@ -42,7 +42,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
       logger.error({ mode: name }, IPVS_ENDS);
       events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     }
-    void removeOtherModes(container, commandLine, mode, logger);
+    void removeOtherModes(container, commandLine, mode, logger, stopping.signal);
     const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
     logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
@@ -61,13 +61,14 @@ async function removeOtherModes(
   commandLine: CommandLine,
   present: OpenMode,
   logger: Logger,
+  signal: AbortSignal,
 ): Promise<void> {
   const problems = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
   if (problems.some((problem) => problem !== undefined)) return;
   for (const mode of allModes(commandLine, logger)) {
     if (mode.name === present.name) continue;
     try {
-      await mode.cleanUp(present.iptables);
+      await mode.cleanUp({ ...present, signal });
     } catch (error) {
       logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
     }

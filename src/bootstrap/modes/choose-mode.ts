@@ -6,12 +6,12 @@ import { IpvsMode } from './ipvs-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
 
-/** Every mode that this program has, for clean-up. */
+/** Every mode that this program has, for clean-up. Connections of mode ipvs may take their time to end, so it is the last. */
 export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
   return [
     new IptablesMode(false, logger),
-    new IpvsMode(configuration.ipvs, logger),
     new NftablesMode(nftTransport, logger),
+    new IpvsMode(configuration.ipvs, logger),
   ];
 }
 

@@ -10,8 +10,8 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables, type IptablesHoldings } from '../iptables-access.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import { openIptables, removeFromIptables } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -79,8 +79,8 @@ export class IptablesMode implements Mode {
     }
   }
 
-  async cleanUp(beside?: IptablesHoldings): Promise<void> {
-    await removeFromIptables(IPTABLES_BELONGINGS, beside, this.logger);
+  async cleanUp(successor?: Successor): Promise<void> {
+    await removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
   }
 }
 

@@ -8,6 +8,7 @@ import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
 import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/ipvs-clean-up.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
+import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
 import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
 import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
 import { NetlinkNodeAddresses } from '../../adapters/ipvs/netlink-node-addresses.js';
@@ -25,13 +26,8 @@ import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import {
-  openIptables,
-  removeFromIptables,
-  type IptablesAccess,
-  type IptablesHoldings,
-} from '../iptables-access.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
 
@@ -87,22 +83,28 @@ export class IpvsMode implements Mode {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
   }
 
-  async cleanUp(beside?: IptablesHoldings): Promise<void> {
+  async cleanUp(successor?: Successor): Promise<void> {
     const { logger } = this;
     const ways = openWays();
     const clock = new SystemClock();
+    const remains = IP_FAMILIES.map((family) => ({
+      family,
+      servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
+      addresses: ways.addresses,
+      sets: new SetTable(family, ways.sets),
+      rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, successor?.iptables, logger, [family]) },
+    }));
     try {
-      for (const family of IP_FAMILIES)
-        await cleanUpIpvs(
-          {
-            family,
-            servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
-            addresses: ways.addresses,
-            sets: new SetTable(family, ways.sets),
-            rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, beside, logger, [family]) },
-          },
-          logger,
+      if (successor) {
+        const { signal } = successor;
+        const retired = await Promise.allSettled(
+          remains.map((one) => retireIpvs(one, clock, logger, signal)),
         );
+        for (const outcome of retired) if (outcome.status === 'rejected') throw outcome.reason;
+        if (!signal.aborted) await ways.addresses.removeDevice();
+      } else {
+        for (const one of remains) await cleanUpIpvs(one, logger);
+      }
     } finally {
       ways.close();
     }

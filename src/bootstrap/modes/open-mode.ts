@@ -27,6 +27,13 @@ export interface OpenMode {
   close(): Promise<void>;
 }
 
+/** The mode that serves when another one is removed. */
+export interface Successor {
+  readonly iptables?: IptablesHoldings;
+  /** Aborted when the program ends: what still waits for something is left to a later start. */
+  readonly signal: AbortSignal;
+}
+
 /** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
 export interface Mode {
   readonly name: ProxyMode;
@@ -36,7 +43,7 @@ export interface Mode {
   planner(): Promise<Planner>;
   /**
    * Removes everything that this mode makes. Finding nothing, or no tool that could have made any, is fine.
-   * @param beside what the mode in force holds in iptables; it stays
+   * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end
    */
-  cleanUp(beside?: IptablesHoldings): Promise<void>;
+  cleanUp(successor?: Successor): Promise<void>;
 }
