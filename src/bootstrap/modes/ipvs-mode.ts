@@ -19,9 +19,11 @@ import { requireIpvs } from '../../adapters/ipvs/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/set-table.js';
+import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
@@ -64,7 +66,7 @@ export class IpvsMode implements Mode {
         families: iptables.families,
         means: { ...iptables.means, scheduler },
         iptables: { variant: iptables.variant, belongings: IPVS_BELONGINGS },
-        localAddresses: nodeAddresses,
+        localAddresses: { list: () => [...nodeAddresses.list(), ...loopbackAddresses()] },
         followAddresses: (onChange) => nodeAddresses.follow(onChange),
         module: this.module(ways, iptables),
         async close() {
@@ -153,6 +155,12 @@ export class IpvsMode implements Mode {
       );
     }
   }
+}
+
+/** No node port is served there, but health checks may be. */
+function loopbackAddresses(): readonly string[] {
+  const addresses = new InterfaceAddresses().list().flatMap((text) => parseAddress(text) ?? []);
+  return addresses.filter(isLoopback).map(({ text }) => text);
 }
 
 /** The ways into the kernel that mode ipvs has for itself. */
