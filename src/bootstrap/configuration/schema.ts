@@ -43,6 +43,7 @@ const MODE_RULE =
   'must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])';
 const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
+const JSON_ONLY = 'Accepted without effect: the API server is spoken to in JSON.';
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
@@ -60,11 +61,12 @@ export const schema = {
       flag: 'kubeconfig',
       help: 'Path to a kubeconfig file. Without it and without --master, the in-cluster configuration is used.',
     }),
-    acceptContentTypes: field(text, { help: 'Accept header of API requests.' }),
+    acceptContentTypes: field(text, { onEdit: 'none', help: JSON_ONLY }),
     contentType: field(text, {
       default: 'application/vnd.kubernetes.protobuf',
       flag: 'kube-api-content-type',
-      help: 'Content type of API requests.',
+      onEdit: 'none',
+      help: JSON_ONLY,
     }),
     qps: field(float, { default: 5, flag: 'kube-api-qps', help: 'API requests per second.' }),
     burst: field(int32, {
