@@ -19,6 +19,7 @@ import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { iptablesImage } from '../../domain/iptables/image.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { parseSave } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
@@ -39,11 +40,13 @@ export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  /** What removes everything that is written here. */
+  readonly cleanUp?: (saved: SavedTables) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }
@@ -70,6 +73,7 @@ export class IptablesBackend implements Backend {
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+  private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
   private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
@@ -83,12 +87,14 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
+      cleanUp = cleanUpScripts,
       isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
+    this.cleanUp = cleanUp;
     this.isServiceChain = isServiceChain;
   }
 
@@ -130,7 +136,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     const saved = parseSave(await this.commands.save(this.family), this.family);
     const errors: unknown[] = [];
-    for (const script of cleanUpScripts(saved)) {
+    for (const script of this.cleanUp(saved)) {
       try {
         await this.commands.restore(this.family, script.text());
       } catch (error) {
@@ -213,7 +219,9 @@ export class IptablesBackend implements Backend {
         await this.send(repair);
         await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: repair.written + removal.written, failed };
+        const lost = adopting ? lostUdpFrontends(left, image) : [];
+        const written = repair.written + removal.written;
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         if (adopting) this.rememberLeft(pending, left);
@@ -322,12 +330,12 @@ export class IptablesBackend implements Backend {
   }
 
   private result(
-    { written, failed: refused }: Outcome,
+    { failed: refused, ...outcome }: Outcome,
     failed: readonly ServiceFailure[],
     keys: Iterable<ServicePortKey>,
   ): ApplyResult {
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
-    return { written, failed: [...failed, ...refused], conflicts };
+    return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
 }
 

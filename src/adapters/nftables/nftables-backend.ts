@@ -15,15 +15,22 @@ import { compileNftables } from '../../domain/nftables/compile.js';
 import { TableComposition } from '../../domain/nftables/composition.js';
 import type { Fragment } from '../../domain/nftables/fragment.js';
 import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
-import { PresentFragments } from '../../domain/nftables/present-fragments.js';
+import { lostUdpFrontends } from '../../domain/nftables/lost-frontends.js';
+import { PresentFragments, type PresentSets } from '../../domain/nftables/present-fragments.js';
 import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
 import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
 import { tableDifference } from './difference.js';
 import type { GenerationWatch } from './generation-watch.js';
+import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport } from './transport.js';
+
+export interface NftablesBackendOptions {
+  readonly observer?: NftablesObserver;
+  readonly compile?: (entry: ForwardingEntry) => Fragment;
+}
 
 /** A fragment on its way into the kernel, and what its service port had before. */
 interface Candidate {
@@ -53,14 +60,19 @@ export class NftablesBackend implements Backend {
   private readonly retired = new Set<string>();
   /** The epoch in which the table was last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
+  private readonly observer: NftablesObserver;
+  private readonly compile: NonNullable<NftablesBackendOptions['compile']>;
 
   constructor(
     readonly family: IpFamily,
     private readonly transport: NftTransport,
     private readonly generations: GenerationWatch,
     private readonly logger: Logger,
-    private readonly compile: (entry: ForwardingEntry) => Fragment = compileNftables,
-  ) {}
+    { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesBackendOptions = {},
+  ) {
+    this.observer = observer;
+    this.compile = compile;
+  }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.composition = new TableComposition();
@@ -75,8 +87,8 @@ export class NftablesBackend implements Backend {
       this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
-    const { written, failed: refused } = await this.reconcile(candidates, { adopting: names });
-    return { written, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
+    const { failed: refused, ...outcome } = await this.reconcile(candidates, { adopting: names });
+    return { ...outcome, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -156,13 +168,15 @@ export class NftablesBackend implements Backend {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
     let left: PresentFragments | undefined;
+    let former: PresentSets = new Map();
     let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
       const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
       const state = await this.transport.read(this.family, sets, interruption);
       if (adopting && !left) {
-        left = new PresentFragments(state?.sets ?? new Map());
+        former = state?.sets ?? former;
+        left = new PresentFragments(former);
         for (const [key, name] of adopting)
           if (!pending.has(key)) this.composition.replace(key, this.leftFor(key, name, left));
       }
@@ -178,7 +192,8 @@ export class NftablesBackend implements Backend {
         this.retired.clear();
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written, failed };
+        const lost = lostUdpFrontends(former, image);
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
         // What is set aside now must be reported.
@@ -218,7 +233,7 @@ export class NftablesBackend implements Backend {
     for (const [key, { former }] of pending) this.composition.replace(key, former);
     const base = await this.reconcile(new Map());
     const rest = await this.tryGroups([...pending]);
-    return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
+    return { ...base, written: base.written + rest.written, failed: [...failed, ...rest.failed] };
   }
 
   private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
@@ -272,6 +287,7 @@ export class NftablesBackend implements Backend {
       await this.send(removal);
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
+      this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },
         'could not remove unused chains; will try again',
@@ -284,7 +300,7 @@ export class NftablesBackend implements Backend {
   }
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }

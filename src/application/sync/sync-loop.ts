@@ -19,6 +19,8 @@ export interface SyncPeriods {
 const LONGEST_PAUSE = 20;
 /** How often to look whether somebody touched the rules. */
 const GLANCE_PERIOD = 1_000;
+/** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
+const LONGEST_GLANCE_PERIOD = 3_000;
 const COMPARISON_SHARE = 20;
 /** So many periods a verification may be put off by changes; then it is carried through. */
 const PATIENCE = 4;
@@ -251,7 +253,10 @@ export class SyncLoop {
         compared && written === 0
           ? Math.min(
               this.inspectionPeriod,
-              Math.max(this.glancePeriod * 2, COMPARISON_SHARE * this.comparison),
+              Math.max(
+                Math.min(this.glancePeriod * 2, LONGEST_GLANCE_PERIOD),
+                COMPARISON_SHARE * this.comparison,
+              ),
             )
           : GLANCE_PERIOD;
     } catch (error) {

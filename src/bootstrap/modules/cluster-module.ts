@@ -26,6 +26,7 @@ import {
   COMMAND_LINE,
   FAMILIES,
   LOGGER,
+  METRICS,
   OBJECT_REPORTS,
   PROXY_HEALTH,
   SYNC_LOOPS,
@@ -46,10 +47,11 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       const { requests } = context.get(API_TIMINGS);
       const clock = context.get(CLOCK);
       const logger = context.get(LOGGER);
+      const metrics = context.get(METRICS);
       let client: Promise<ApiClient> | undefined;
       return () =>
         (client ??= import('../api-client.js').then(({ configuredApiClient }) =>
-          configuredApiClient(commandLine, requests, clock, logger),
+          configuredApiClient(commandLine, requests, clock, logger, metrics),
         ));
     })
     .inSingletonScope();
