@@ -293,6 +293,9 @@ describe('the name of the node', () => {
     expect(configurationError(() => parse(['--hostname-override= '])).message).toBe(
       'failed complete: empty hostname-override is invalid',
     );
+    expect(configurationError(() => parseFile('hostnameOverride: " "')).message).toBe(
+      'empty hostname is invalid',
+    );
   });
 });
 

@@ -1,8 +1,10 @@
-import { stringify } from 'yaml';
+import fc from 'fast-check';
+import { Document, stringify } from 'yaml';
+import { configurationText } from '../../../src/bootstrap/configuration/configuration-text.js';
 import { effectiveConfiguration } from '../../../src/bootstrap/configuration/effective-configuration.js';
 import { fieldEntries, valueAt } from '../../../src/bootstrap/configuration/field.js';
 import { schema } from '../../../src/bootstrap/configuration/schema.js';
-import { parseFile } from './support.js';
+import { parse, parseFile } from './support.js';
 
 /**
  * The rows of spec/configuration.md §3: the field; its default as a file with this mode shows it (§3.1); another value;
@@ -71,6 +73,9 @@ const FIELDS: readonly (readonly [path: string, mode: string, normal: unknown, o
   ['windowsRunAsService', '', undefined, true],
 ];
 
+/** Values that are valid only with others, or without. */
+const NEEDS_COMPANY = /^(featureGates|logging\.(format|vmodule)|.*yncPeriod)$/;
+
 /** The field as the configuration in effect shows it, when the file gives it so, or does not give it. */
 function shown(path: string, mode: string, given?: unknown): unknown {
   const value = path
@@ -97,8 +102,26 @@ describe('fields (spec/configuration.md §3)', () => {
     for (const mode of ['iptables', 'ipvs', 'nftables']) expect(shown('mode', '', mode)).toBe(mode);
   });
 
-  it('are all of the schema', () => {
+  it('are all of the schema, but for our own', () => {
     const rows = FIELDS.map(([path]) => path);
-    expect(fieldEntries(schema).flatMap(([path]) => (rows.includes(path) ? [] : [path]))).toEqual(['mode']);
+    const others = fieldEntries(schema).map(([path]) => path);
+    expect(others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout')).toEqual(['mode']);
+  });
+
+  it('whatever is set, the text that is written is read as what it was', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('iptables', 'ipvs', 'nftables', 'auto'),
+        fc.subarray([...FIELDS]),
+        (mode, rows) => {
+          const document = new Document({ mode, featureGates: { LoggingAlphaOptions: true } });
+          for (const [path, , , value] of rows)
+            if (!NEEDS_COMPANY.test(path)) document.setIn(path.split('.'), document.createNode(value));
+          const text = configurationText(parseFile(document.toString()));
+          expect(configurationText(parse(['--config', 'f'], text))).toBe(text);
+        },
+      ),
+      { numRuns: 50 },
+    );
   });
 });
