@@ -1,4 +1,5 @@
 import { ApiClient } from '../adapters/kubernetes/api-client.js';
+import type { ApiObserver } from '../adapters/kubernetes/api-observer.js';
 import { RequestRate } from '../adapters/kubernetes/request-rate.js';
 import type { ApiTimeouts } from '../adapters/kubernetes/timings.js';
 import type { Clock } from '../application/ports/clock.js';
@@ -13,6 +14,7 @@ export function configuredApiClient(
   timeouts: Partial<ApiTimeouts>,
   clock: Clock,
   logger: Logger,
+  observer: ApiObserver,
 ): ApiClient {
   const { kubeconfig, qps, burst, contentType, acceptContentTypes } = configuration.clientConnection;
   const asked = [contentType, ...acceptContentTypes.split(',')].map((type) => type.trim()).filter(Boolean);
@@ -21,5 +23,6 @@ export function configuredApiClient(
   return new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock, {
     timeouts,
     rate: new RequestRate(qps, burst, clock),
+    observer,
   });
 }

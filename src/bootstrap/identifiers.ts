@@ -4,8 +4,10 @@ import type { ApiTimeouts, ReflectorTimings } from '../adapters/kubernetes/timin
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
+import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
 import type { AwaitNode } from '../application/node/await-node.js';
+import type { CheckNode } from '../application/node/check-node.js';
 import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
@@ -34,12 +36,16 @@ export interface ApiTimings {
 
 /** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
 export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
+/** What is in force of COMMAND_LINE after edits of the configuration file. */
+export const LIVE_CONFIGURATION: ServiceIdentifier<LiveConfiguration<CommandLine>> =
+  Symbol.for('LiveConfiguration');
 /** The families that this node serves, the primary one first. */
 export const FAMILIES: ServiceIdentifier<readonly IpFamily[]> = Symbol.for('Families');
 export const LOGGER: ServiceIdentifier<Logger> = Symbol.for('Logger');
 export const CLOCK: ServiceIdentifier<Clock> = Symbol.for('Clock');
 export const LOCAL_ADDRESSES: ServiceIdentifier<LocalAddresses> = Symbol.for('LocalAddresses');
 export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('ClusterState');
+export const CHECK_NODE: ServiceIdentifier<CheckNode> = Symbol.for('CheckNode');
 export const AWAIT_NODE: ServiceIdentifier<AwaitNode> = Symbol.for('AwaitNode');
 export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
 export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');

@@ -1,9 +1,11 @@
 import { stringify } from 'yaml';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../stand-in/object-store.js';
 
 /** A service for a test; the rest of the object is filled in. */
 export interface TestService {
   readonly name: string;
+  /** Of the service's only family. */
   readonly clusterIP: string;
   readonly ports: readonly {
     readonly name: string;
@@ -66,7 +68,7 @@ function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: Tes
       type: ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP',
       clusterIP,
       clusterIPs: [clusterIP],
-      ipFamilies: ['IPv4'],
+      ipFamilies: [familyOf(clusterIP)],
       ipFamilyPolicy: 'SingleStack',
       ports,
       ...(externalIPs && { externalIPs }),
@@ -80,12 +82,12 @@ function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: Tes
   };
 }
 
-function sliceOf({ name, ports, endpoints }: TestService): ApiObject {
+function sliceOf({ name, clusterIP, ports, endpoints }: TestService): ApiObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { name: `${name}-a`, namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
-    addressType: 'IPv4',
+    addressType: familyOf(clusterIP),
     ports: ports.map(({ name: port, protocol, targetPort }) => ({ name: port, protocol, port: targetPort })),
     endpoints: endpoints.map((address) => ({
       addresses: [address],
@@ -93,4 +95,8 @@ function sliceOf({ name, ports, endpoints }: TestService): ApiObject {
       nodeName: 'node1',
     })),
   };
+}
+
+function familyOf(address: string): IpFamily {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
 }

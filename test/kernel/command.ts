@@ -54,6 +54,11 @@ export class Command {
     return this.process.exitCode === null;
   }
 
+  /** Waits until it ends by itself. */
+  async end(): Promise<Ended> {
+    return this.ended(10_000);
+  }
+
   /** Ends it with a signal. */
   async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ended> {
     this.process.kill(signal);

@@ -34,6 +34,8 @@ export interface ProxyOptions {
   readonly config: string;
   /** Objects in YAML, to be there when it starts. */
   readonly objects: string;
+  /** Over the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What is to be different when it starts again. */
@@ -80,7 +82,8 @@ export class ProxyProcess {
   async startAgain({ transport = this.options.transport, mode }: StartAgain = {}): Promise<void> {
     if (mode) await writeFile(`${this.folder}/config.yaml`, configurationText({ ...this.options, mode }));
     const [file, ...args] = await this.commandLine(transport);
-    const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    const { env } = this.options;
+    const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore', env });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.child = child;
     await this.settled(0);

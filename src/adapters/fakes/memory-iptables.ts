@@ -114,6 +114,11 @@ export class MemoryIptables implements IptablesCommands {
     this.closed = true;
   }
 
+  /** Another process opens the same tables. */
+  reopen(): void {
+    this.closed = false;
+  }
+
   private check(): void {
     if (this.closed) throw new Error('iptables in memory is closed');
     if (this.outage) throw this.outage;

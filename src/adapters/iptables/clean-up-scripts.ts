@@ -12,34 +12,60 @@ import {
 } from '../../domain/iptables/chain-names.js';
 import { JUMPS } from '../../domain/iptables/frame.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { TableName } from '../../domain/iptables/table.js';
+import type { Jump, TableName } from '../../domain/iptables/table.js';
 import { RestoreScript } from './restore-script.js';
 
-const CHAINS: Readonly<Record<TableName, readonly string[]>> = {
-  nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
-  filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
-  mangle: [CANARY],
+/** The chains and jumps that a mode makes, whatever services there are. */
+export interface Belongings {
+  readonly jumps: readonly Jump[];
+  readonly chains: Readonly<Record<TableName, readonly string[]>>;
+  /** It has chains for each service, too. */
+  readonly serviceChains: boolean;
+}
+
+/** What mode iptables makes. KUBE-FIREWALL is the kubelet's too, and is not among it. */
+export const IPTABLES_BELONGINGS: Belongings = {
+  jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
+  chains: {
+    nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
+    filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
+    mangle: [CANARY],
+  },
+  serviceChains: true,
 };
 
 /**
- * What removes everything of this mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that
- * a stranger's rule that holds on to a chain keeps no jump. KUBE-FIREWALL is the kubelet's too, and stays.
+ * What removes everything of a mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * stranger's rule that holds on to a chain keeps no jump.
+ * @param kept what another mode that is in force in the same tables makes; it stays
  */
-export function cleanUpScripts(saved: SavedTables): readonly RestoreScript[] {
+export function cleanUpScripts(
+  saved: SavedTables,
+  belongings = IPTABLES_BELONGINGS,
+  kept?: Belongings,
+): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
     const chains = saved.find(({ name }) => name === table)?.chains ?? [];
     const jumps = new RestoreScript();
-    for (const { chain, rule } of JUMPS.filter((jump) => jump.table === table)) {
-      if (rule.endsWith(`-j ${FIREWALL}`)) continue;
-      const present = chains.find(({ name }) => name === chain)?.rules ?? [];
-      for (const actual of present) if (actual === rule) jumps.delete(table, chain, rule);
+    for (const jump of belongings.jumps.filter((one) => one.table === table)) {
+      if (kept?.jumps.some((other) => sameJump(jump, other))) continue;
+      const present = chains.find(({ name }) => name === jump.chain)?.rules ?? [];
+      for (const actual of present) if (actual === jump.rule) jumps.delete(table, jump.chain, jump.rule);
     }
     const removal = new RestoreScript();
     const ours = chains
       .map(({ name }) => name)
-      .filter((name) => CHAINS[table].includes(name) || (table === 'nat' && isServiceChain(name)));
+      .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
     for (const name of ours) removal.declare(table, name);
     for (const name of ours) removal.remove(table, name);
     return [jumps, removal].filter((script) => !script.isEmpty);
   });
+}
+
+function belongsTo({ chains, serviceChains }: Belongings, table: TableName, name: string): boolean {
+  return chains[table].includes(name) || (serviceChains && table === 'nat' && isServiceChain(name));
+}
+
+function sameJump(one: Jump, other: Jump): boolean {
+  return one.table === other.table && one.chain === other.chain && one.rule === other.rule;
 }

@@ -40,6 +40,8 @@ export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  /** What removes everything that is written here. */
+  readonly cleanUp?: (saved: SavedTables) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
 }
@@ -71,6 +73,7 @@ export class IptablesBackend implements Backend {
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+  private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
   private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
@@ -84,12 +87,14 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
+      cleanUp = cleanUpScripts,
       isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
+    this.cleanUp = cleanUp;
     this.isServiceChain = isServiceChain;
   }
 
@@ -131,7 +136,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     const saved = parseSave(await this.commands.save(this.family), this.family);
     const errors: unknown[] = [];
-    for (const script of cleanUpScripts(saved)) {
+    for (const script of this.cleanUp(saved)) {
       try {
         await this.commands.restore(this.family, script.text());
       } catch (error) {

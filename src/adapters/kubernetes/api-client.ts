@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import { ApiConnectionError, ApiError } from './api-error.js';
+import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import type { Connection } from './connection.js';
 import { Credentials } from './credentials.js';
 import type { RequestRate } from './request-rate.js';
@@ -36,6 +37,7 @@ export interface ApiClientOptions {
   readonly timeouts?: Partial<ApiTimeouts>;
   /** No limit when not given. */
   readonly rate?: RequestRate;
+  readonly observer?: ApiObserver;
 }
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
@@ -50,14 +52,16 @@ export class ApiClient {
   private readonly credentials: Credentials;
   private readonly timeouts: ApiTimeouts;
   private readonly rate: RequestRate | undefined;
+  private readonly observer: ApiObserver;
 
   constructor(
     connection: Connection,
     private readonly clock: Clock,
-    { timeouts, rate }: ApiClientOptions = {},
+    { timeouts, rate, observer = SILENT_OBSERVER }: ApiClientOptions = {},
   ) {
     this.timeouts = { ...defaultApiTimeouts, ...timeouts };
     this.rate = rate;
+    this.observer = observer;
     this.credentials = new Credentials(connection, clock, this.timeouts.credentials);
   }
 
@@ -98,12 +102,17 @@ export class ApiClient {
       },
       ...(request.signal ? { signal: request.signal } : {}),
     });
+    const begun = this.clock.now();
+    const observe = (code: string): void =>
+      this.observer.answered({ code, method, host: url.host }, (this.clock.now() - begun) / 1000);
     const response = await this.answer(sent, name, body).catch((error: unknown) => {
+      if (!request.signal?.aborted) observe('<error>');
       // The server may have a new certificate, of an authority that the files know by now.
       this.credentials.readAgain();
       throw error;
     });
     const status = response.statusCode ?? 0;
+    observe(String(status));
     if (status >= 200 && status < 300) {
       return { chunks: (silence) => this.chunks(response, name, silence) };
     }

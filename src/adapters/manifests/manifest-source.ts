@@ -1,6 +1,6 @@
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { FolderWatch } from './folder-watch.js';
+import { FolderWatch } from '../files/folder-watch.js';
 import { ManifestFiles } from './manifest-files.js';
 import { MANIFEST_KINDS } from './manifest-objects.js';
 import { ManifestReader } from './manifest-reader.js';

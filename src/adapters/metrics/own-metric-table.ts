@@ -56,4 +56,10 @@ export const OWN_METRICS = {
     help: 'Whether a watch of a kind is open',
     labels: KIND,
   },
+  configurationRefused: {
+    type: 'gauge',
+    name: 'kubeproxy_configuration_refused',
+    help: 'Whether the configuration file was edited to something that is not in force; the log says why',
+    labels: [],
+  },
 } as const satisfies MetricTable;

@@ -23,8 +23,14 @@ import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
 import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
 import { tableDifference } from './difference.js';
 import type { GenerationWatch } from './generation-watch.js';
+import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport } from './transport.js';
+
+export interface NftablesBackendOptions {
+  readonly observer?: NftablesObserver;
+  readonly compile?: (entry: ForwardingEntry) => Fragment;
+}
 
 /** A fragment on its way into the kernel, and what its service port had before. */
 interface Candidate {
@@ -54,14 +60,19 @@ export class NftablesBackend implements Backend {
   private readonly retired = new Set<string>();
   /** The epoch in which the table was last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
+  private readonly observer: NftablesObserver;
+  private readonly compile: NonNullable<NftablesBackendOptions['compile']>;
 
   constructor(
     readonly family: IpFamily,
     private readonly transport: NftTransport,
     private readonly generations: GenerationWatch,
     private readonly logger: Logger,
-    private readonly compile: (entry: ForwardingEntry) => Fragment = compileNftables,
-  ) {}
+    { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesBackendOptions = {},
+  ) {
+    this.observer = observer;
+    this.compile = compile;
+  }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.composition = new TableComposition();
@@ -276,6 +287,7 @@ export class NftablesBackend implements Backend {
       await this.send(removal);
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
+      this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },
         'could not remove unused chains; will try again',

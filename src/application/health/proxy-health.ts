@@ -54,9 +54,14 @@ export class ProxyHealth {
    */
   constructor(
     private readonly clock: Clock,
-    private readonly timeoutMilliseconds: number,
+    private timeoutMilliseconds: number,
     private readonly sources: () => readonly SourceStatus[] = () => [],
   ) {}
+
+  /** From now on a wanted sync may take so long. */
+  use(timeoutMilliseconds: number): void {
+    this.timeoutMilliseconds = timeoutMilliseconds;
+  }
 
   /** The sync loop of a family runs; from now on the family counts. */
   loopStarted(family: IpFamily): void {

@@ -34,7 +34,7 @@ export class CheckNode {
   private readonly told = new Set<string>();
 
   constructor(
-    private readonly settings: CheckedSettings,
+    private settings: CheckedSettings,
     private readonly supported: readonly IpFamily[],
     private readonly node: () => Node | undefined,
     private readonly logger: Logger,
@@ -44,6 +44,25 @@ export class CheckNode {
   atStart(): void {
     const mismatch = this.check();
     if (mismatch !== undefined) throw new NodeMismatchError(mismatch);
+  }
+
+  /**
+   * The settings are to be these from now on.
+   * @throws NodeMismatchError when they must not; the former ones stay
+   */
+  edited(settings: CheckedSettings): void {
+    const former = this.settings;
+    this.settings = settings;
+    try {
+      if (settings.detectLocalMode === 'NodeCIDR' && (this.node()?.podCIDRs ?? []).length === 0)
+        throw new NodeMismatchError(
+          'detectLocalMode NodeCIDR needs podCIDRs, which the own Node does not have',
+        );
+      this.atStart();
+    } catch (error) {
+      this.settings = former;
+      throw error;
+    }
   }
 
   /** The Node has changed. */

@@ -38,11 +38,16 @@ export class NodeContexts {
   private readonly warned = new Set<string>();
 
   constructor(
-    private readonly settings: NodeSettings,
+    private settings: NodeSettings,
     private readonly state: ClusterState,
     private readonly localAddresses: LocalAddresses,
     private readonly logger: Logger,
   ) {}
+
+  /** From the next refresh on, these settings count. */
+  use(settings: NodeSettings): void {
+    this.settings = settings;
+  }
 
   /**
    * The context of a family. With `refresh` everything is read anew; otherwise, and when nothing changed, the former

@@ -42,11 +42,18 @@ export interface ApplyResult {
   readonly failed: readonly ServiceFailure[];
   /** Frontends that two service ports claim. */
   readonly conflicts: readonly FrontendClash[];
+  /** What is otherwise than a Service asks for, although it is programmed. */
+  readonly notes?: readonly ServiceNote[];
   /**
    * UDP frontends of a former process that led to endpoints until `start` removed them: what their clients are still
    * tracked to is gone. Missing where a backend cannot tell.
    */
   readonly lost?: readonly FrontendAddress[];
+}
+
+export interface ServiceNote {
+  readonly key: ServicePortKey;
+  readonly note: string;
 }
 
 export interface ServiceFailure {

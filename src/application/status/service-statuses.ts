@@ -6,7 +6,8 @@ export type ServiceStatus =
   | {
       readonly state: 'programmed';
       readonly since: number;
-      /** A frontend that another service port holds. */ readonly note?: string;
+      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
     }
   | FailedStatus;
 

@@ -127,13 +127,17 @@ export class SyncFamily {
       .map(({ key }) => ({ key, entry: this.table.entry(key) }));
   }
 
-  private record(changed: readonly ForwardingChange[], { failed, conflicts }: ApplyResult): void {
+  private record(
+    changed: readonly ForwardingChange[],
+    { failed, conflicts, notes: ownNotes = [] }: ApplyResult,
+  ): void {
     const { family } = this;
     const since = this.clock.now();
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const notes = new Map(
-      conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]),
-    );
+    const notes = new Map([
+      ...conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`] as const),
+      ...ownNotes.map(({ key, note }) => [key, note] as const),
+    ]);
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
@@ -150,7 +154,10 @@ export class SyncFamily {
         if (previous?.state === 'failed')
           this.logger.info({ family, service: key }, 'service port programmed after all');
         if (note !== undefined)
-          this.logger.warn({ family, service: key, note }, 'frontend claimed by two services');
+          this.logger.warn(
+            { family, service: key, note },
+            'service port programmed otherwise than asked for',
+          );
         this.statuses.set(family, key, {
           state: 'programmed',
           since,

@@ -19,6 +19,8 @@ export interface SyncPeriods {
 const LONGEST_PAUSE = 20;
 /** How often to look whether somebody touched the rules. */
 const GLANCE_PERIOD = 1_000;
+/** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
+const LONGEST_GLANCE_PERIOD = 3_000;
 const COMPARISON_SHARE = 20;
 /** So many periods a verification may be put off by changes; then it is carried through. */
 const PATIENCE = 4;
@@ -55,7 +57,7 @@ export class SyncLoop {
   constructor(
     private readonly sync: SyncFamily,
     private readonly backend: Backend,
-    private readonly periods: SyncPeriods,
+    private periods: SyncPeriods,
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -68,6 +70,16 @@ export class SyncLoop {
   /** Nothing waits, nothing runs, and the first sync is done. */
   get settled(): boolean {
     return this.state === 'idle' && this.pending.empty && this.failures === 0;
+  }
+
+  /** From now on these periods count, also for the verification that is due next. */
+  use(periods: SyncPeriods): void {
+    this.periods = periods;
+    if (!this.verifyTimer) return;
+    this.verifyTimer.cancel();
+    this.verifyTimer = undefined;
+    this.glancePeriod = GLANCE_PERIOD;
+    this.scheduleVerification();
   }
 
   /** Everything has been listed: the first sync may run. Idempotent. */
@@ -241,7 +253,10 @@ export class SyncLoop {
         compared && written === 0
           ? Math.min(
               this.inspectionPeriod,
-              Math.max(this.glancePeriod * 2, COMPARISON_SHARE * this.comparison),
+              Math.max(
+                Math.min(this.glancePeriod * 2, LONGEST_GLANCE_PERIOD),
+                COMPARISON_SHARE * this.comparison,
+              ),
             )
           : GLANCE_PERIOD;
     } catch (error) {

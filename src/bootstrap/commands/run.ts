@@ -1,7 +1,9 @@
 import type { Container } from 'inversify';
 import { setOomScore } from '../../adapters/process/oom-score.js';
+import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { followConfiguration } from '../follow-configuration.js';
 import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
@@ -13,8 +15,11 @@ import { versionLine } from '../version.js';
 
 const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
 
-/** Serves until SIGTERM or SIGINT, or rejects when it cannot go on. The rules stay. */
-export async function run(asked: CommandLine, logger: Logger): Promise<number> {
+/**
+ * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
+ * stay.
+ */
+export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   const ended = endSignal();
   await tellOfNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
@@ -26,6 +31,7 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   );
   const container = composeProxy(commandLine, mode, logger);
   const proxy = new Proxy(container);
+  const stopping = new AbortController();
   try {
     const events = container.get(EVENT_RECORDER);
     setUpHost(commandLine, events, logger);
@@ -35,9 +41,11 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
     if (name === 'ipvs')
       events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     void removeOtherModes(container, commandLine, name, logger);
-    logger.info({ signal: await Promise.race([ended, proxy.failure]) }, 'stopping; the rules stay');
+    const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
+    logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
   } finally {
+    stopping.abort();
     await proxy.stop();
   }
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EarlyExit, UsageError } from './errors.js';
 import type { Field } from './field.js';
-import { flagFields } from './flags.js';
+import { flagFields, flagHelp } from './flags.js';
 import { ValueError } from './value-type.js';
 
 /** What is to be done: serve, or print what would be written. */
@@ -61,15 +61,14 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
 }
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
-  const { type, options } = field;
+  const { type } = field;
   const shown = type.format(field.flagDefault);
   const isDefault = ['', '[]', 'false', '0', '0s'].includes(shown);
-  const deprecated = options.deprecated ? ` Deprecated: ${options.deprecated}.` : '';
   const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
   const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;
   return new Option(
     `${dashed} ${value}`,
-    `${options.help}${deprecated}${isDefault ? '' : ` (default ${shown})`}`,
+    `${flagHelp(name)}${isDefault ? '' : ` (default ${shown})`}`,
   ).argParser((text: string) => {
     try {
       const parsed = type.fromFlag(text, flags.get(name));

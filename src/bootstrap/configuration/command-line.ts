@@ -14,6 +14,8 @@ import { validationProblems } from './validation.js';
 /** What the command line and the configuration file together ask for. */
 export interface CommandLine {
   readonly command: CommandName;
+  /** The arguments as they were given, to read the configuration again with. */
+  readonly argv: readonly string[];
   /** Files and folders to serve from; none: the API server. */
   readonly manifests: readonly string[];
   readonly once: boolean;
@@ -78,6 +80,7 @@ export function completeCommandLine(argv: readonly string[], surroundings: Surro
 
   return {
     command,
+    argv,
     manifests: options.manifests,
     once: options.once,
     nftTransport: options.nftTransport,

@@ -51,6 +51,14 @@ export const featureGateHelp = featureGateNames
   })
   .join(', ');
 
+/** The gates for the documentation: name, stage, default, effect. */
+export function featureGateReference(): readonly (readonly string[])[] {
+  return featureGateNames.map((name) => {
+    const { stage, default: normal, locked, help }: GateSpec = GATES[name];
+    return [`\`${name}\``, stage, `${normal ? 'on' : 'off'}${locked ? ', locked' : ''}`, help];
+  });
+}
+
 /** One gate as the metric `kubernetes_feature_enabled` shows it: the stage is empty for GA. */
 export interface FeatureGateState {
   readonly name: FeatureGate;

@@ -17,7 +17,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
+import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { netlinkIfAny } from '../nft-transport.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
@@ -50,23 +50,26 @@ export class IptablesMode implements Mode {
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) =>
-          context
-            .get(FAMILIES)
-            .map(
-              (family) =>
-                new IptablesBackend(family, tool, watch(family), () => host.read(), context.get(LOGGER)),
-            ),
+          context.get(FAMILIES).map(
+            (family) =>
+              new IptablesBackend(family, tool, watch(family), () => host.read(), context.get(LOGGER), {
+                observer: context.get(METRICS),
+              }),
+          ),
         )
         .inSingletonScope();
     });
+    const packetCounters = await openReadableCounters();
     const close = async () => {
       tool.close();
+      packetCounters?.close();
       await generations?.close();
     };
     return {
       name: this.name,
       families,
       means: { variant, iptables: version, because: reason },
+      packetCounters,
       module,
       close,
     };
@@ -125,6 +128,18 @@ function hasLegacyTables(family: IpFamily): boolean {
     return readFileSync(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`, 'utf8').trim() !== '';
   } catch {
     return false;
+  }
+}
+
+/** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */
+async function openReadableCounters(): Promise<Nfacct | undefined> {
+  const counters = openCounters();
+  try {
+    await counters?.packets('probe');
+    return counters;
+  } catch {
+    counters?.close();
+    return undefined;
   }
 }
 

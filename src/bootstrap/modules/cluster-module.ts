@@ -18,6 +18,7 @@ import {
   API_CLIENT,
   API_TIMINGS,
   AWAIT_NODE,
+  CHECK_NODE,
   CLOCK,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
@@ -25,6 +26,7 @@ import {
   COMMAND_LINE,
   FAMILIES,
   LOGGER,
+  METRICS,
   OBJECT_REPORTS,
   PROXY_HEALTH,
   SYNC_LOOPS,
@@ -45,28 +47,33 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       const { requests } = context.get(API_TIMINGS);
       const clock = context.get(CLOCK);
       const logger = context.get(LOGGER);
+      const metrics = context.get(METRICS);
       let client: Promise<ApiClient> | undefined;
       return () =>
         (client ??= import('../api-client.js').then(({ configuredApiClient }) =>
-          configuredApiClient(commandLine, requests, clock, logger),
+          configuredApiClient(commandLine, requests, clock, logger, metrics),
         ));
+    })
+    .inSingletonScope();
+  bind(CHECK_NODE)
+    .toDynamicValue((context) => {
+      const settings = checkedSettings(context.get(COMMAND_LINE));
+      const state = context.get(CLUSTER_STATE);
+      return new CheckNode(settings, context.get(FAMILIES), () => state.node, context.get(LOGGER));
     })
     .inSingletonScope();
   bind(AWAIT_NODE)
     .toDynamicValue((context) => {
       const commandLine = context.get(COMMAND_LINE);
       const state = context.get(CLUSTER_STATE);
-      const node = () => state.node;
-      const logger = context.get(LOGGER);
-      const checks = new CheckNode(checkedSettings(commandLine), context.get(FAMILIES), node, logger);
       return new AwaitNode(
         commandLine.nodeName,
         commandLine.configuration.detectLocalMode === 'NodeCIDR',
         commandLine.manifests.length > 0 ? NO_PATIENCE : CLUSTER_PATIENCE,
-        node,
-        checks,
+        () => state.node,
+        context.get(CHECK_NODE),
         context.get(CLOCK),
-        logger,
+        context.get(LOGGER),
       );
     })
     .inSingletonScope();

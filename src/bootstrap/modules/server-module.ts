@@ -18,6 +18,7 @@ import {
   EVENT_RECORDER,
   FAMILIES,
   HEALTH_SERVER,
+  LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
   METRICS_SERVER,
@@ -111,9 +112,11 @@ export const serverModule = new ContainerModule(({ bind }) => {
       const statuses = context.get(SERVICE_STATUSES);
       const source = context.get(CLUSTER_SOURCE);
       const clock = context.get(CLOCK);
+      const live = context.get(LIVE_CONFIGURATION);
       metrics.onScrape((own) => {
         for (const loop of loops) showServicePorts(own, loop, statuses);
         showSources(own, source.status(), clock.now());
+        own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
       });
       return new MetricsServer({
         metrics,

@@ -15,4 +15,15 @@ export class TouchedState {
     if (members) members.add(member);
     else this.members.set(set, new Set([member]));
   }
+
+  get isEmpty(): boolean {
+    return this.servers.size + this.addresses.size + this.members.size + this.rules.size === 0;
+  }
+
+  add(other: TouchedState): void {
+    for (const key of other.servers) this.servers.add(key);
+    for (const address of other.addresses) this.addresses.add(address);
+    for (const [set, members] of other.members) for (const member of members) this.member(set, member);
+    for (const owner of other.rules) this.rules.add(owner);
+  }
 }

@@ -47,7 +47,7 @@ function applyService(proxy: InMemoryProxy, number: number, generation = 0): voi
 
 function proxyOn(kernel: MemoryNftTransport, compile = compileNftables): InMemoryProxy {
   const watch = new GenerationWatch(kernel);
-  const backend = new NftablesBackend('IPv4', kernel, watch, new MemoryLogger(), compile);
+  const backend = new NftablesBackend('IPv4', kernel, watch, new MemoryLogger(), { compile });
   return new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
 }
 
@@ -423,6 +423,27 @@ describe('leftovers', () => {
     expect(kernel.contents('IPv4')!.chains.get('pick-1')!.rules).toEqual([]);
     kernel.bystanderCommits();
     expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
+  it('that cannot be deleted are counted', async () => {
+    const kernel = new MemoryNftTransport();
+    const failures: string[] = [];
+    const observer = { cleanupFailed: (family: string) => void failures.push(family) };
+    const generations = new GenerationWatch(kernel);
+    const backend = new NftablesBackend('IPv4', kernel, generations, new MemoryLogger(), { observer });
+    const proxy = new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    const lift = kernel.refuse(({ op }) => (op === 'delete-chain' ? 'EBUSY' : undefined), 'operation');
+    await proxy.verify('glance');
+    expect(failures).toEqual(['IPv4']);
+    lift();
+    kernel.bystanderCommits();
+    await proxy.verify('inspection');
+    expect(failures).toHaveLength(1);
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
 

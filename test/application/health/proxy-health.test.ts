@@ -63,6 +63,16 @@ describe('ProxyHealth', () => {
     expect(health.verdict().healthy).toBe(true);
   });
 
+  it('judges by another timeout from when it is told', () => {
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    health.queued('IPv4');
+    clock.advance(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(true);
+    health.use(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(false);
+  });
+
   it('goes on waiting for what was wanted while a sync was under way', () => {
     health.updated('IPv4');
     health.queued('IPv4');

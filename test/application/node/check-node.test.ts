@@ -1,5 +1,9 @@
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { CheckNode, type CheckedSettings } from '../../../src/application/node/check-node.js';
+import {
+  CheckNode,
+  NodeMismatchError,
+  type CheckedSettings,
+} from '../../../src/application/node/check-node.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -75,5 +79,26 @@ describe('CheckNode', () => {
     checks.again();
     expect(told()).toContain('no support for primary IP family "IPv6"');
     expect(new Set(told()).size).toBe(told().length);
+  });
+
+  it('refuses edited settings that do not fit, and keeps the former ones', () => {
+    const checks = check({}, ['IPv4']);
+    const edits: readonly Partial<CheckedSettings>[] = [
+      { clusterCIDRs: ['fd00::/48'] },
+      { detectLocalMode: 'NodeCIDR' },
+    ];
+    for (const edit of edits)
+      expect(() => checks.edited({ ...SETTINGS, ...edit })).toThrow(NodeMismatchError);
+    checks.again();
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('judges by edited settings from then on', () => {
+    const checks = check();
+    checks.edited({ ...SETTINGS, clusterCIDRs: ['10.1.0.0/16'], nodePortAddresses: ['192.0.2.0/24'] });
+    expect(told()).toEqual([]);
+    node = nodeWith('fd00::4');
+    checks.again();
+    expect(told()).toContainEqual('cluster is IPv6-primary but clusterCIDRs contains only IPv4 addresses');
   });
 });

@@ -127,6 +127,14 @@ describe('NodeContexts', () => {
     });
   });
 
+  it('other settings count from the next refresh', () => {
+    const following = contexts();
+    const before = following.of('IPv4', false);
+    following.use({ ...SETTINGS, masqueradeAll: true });
+    expect(following.of('IPv4', false)).toBe(before);
+    expect(following.of('IPv4', true).network).toMatchObject({ masqueradeAll: true });
+  });
+
   it('answers health checks on the addresses of node ports, loopback included', () => {
     state.applyNode(node(['192.0.2.4', 'fd00::4']));
     const nodes = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'] });

@@ -36,7 +36,7 @@ export async function poisonedNftables(
   const transports = await openNftTransports(transportName, logger);
   const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
   const watch = new GenerationWatch(transports.generations);
-  const backend = new NftablesBackend('IPv4', transport, watch, logger, compile);
+  const backend = new NftablesBackend('IPv4', transport, watch, logger, { compile });
   return {
     name: 'nftables',
     families: ['IPv4'],

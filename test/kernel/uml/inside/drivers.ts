@@ -1,3 +1,5 @@
 /** The tests of the drivers, all in one guest. */
+import './requirements.js';
 import './addresses.js';
+import './ip-sets.js';
 import './virtual-servers.js';

@@ -1,0 +1,54 @@
+import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
+import type { AnsweredRequest } from '../../../src/adapters/kubernetes/api-observer.js';
+import { StandInApiServer } from '../../stand-in/api-server.js';
+import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { CountingClock } from './harness.js';
+
+let server: StandInApiServer;
+let told: (AnsweredRequest & { readonly seconds: number })[];
+let client: ApiClient;
+
+beforeEach(async () => {
+  server = await StandInApiServer.start();
+  server.clusterRole = undefined;
+  told = [];
+  const observer = {
+    answered: (request: AnsweredRequest, seconds: number) => void told.push({ ...request, seconds }),
+  };
+  const kubeconfig = await writeKubeconfig(server);
+  client = new ApiClient({ kubeconfig }, new CountingClock(), { observer });
+});
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+describe('ApiObserver', () => {
+  it('is told of answers, refusals, and of requests without an answer', async () => {
+    const host = new URL(server.url).host;
+    await client.json({ path: '/api/v1/services' });
+    server.faults.fail({ status: 503, times: 1 });
+    await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();
+    await expect(client.json({ method: 'POST', path: '/no/such/thing', body: {} })).rejects.toThrow();
+    client.close();
+    await server.close();
+    await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();
+    expect(told.map(({ code, method, host: to }) => [code, method, to])).toEqual([
+      ['200', 'GET', host],
+      ['503', 'GET', host],
+      ['404', 'POST', host],
+      ['<error>', 'GET', host],
+    ]);
+    for (const { seconds } of told) expect(seconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it('hears nothing of a request that the caller gave up', async () => {
+    server.faults.delay = 300;
+    const abort = new AbortController();
+    const asked = client.json({ path: '/api/v1/services', signal: abort.signal });
+    setTimeout(() => abort.abort(), 50);
+    await expect(asked).rejects.toThrow();
+    expect(told).toEqual([]);
+  });
+});
