@@ -36,7 +36,7 @@ export class IptablesMode implements Mode {
   async open(): Promise<OpenMode> {
     const tool = new IptablesTool();
     const { variant, version, reason } = await tool.identify();
-    const lock = await tool.lock.problem();
+    const lock = variant === 'legacy' ? await tool.lock.problem() : undefined;
     if (lock !== undefined) this.logger.warn({ lock: tool.lock.path }, lock);
     const families = await this.usableFamilies(tool);
     if (this.localhostNodePorts && families.includes('IPv4'))
@@ -52,7 +52,7 @@ export class IptablesMode implements Mode {
         .toDynamicValue((context) =>
           context.get(FAMILIES).map(
             (family) =>
-              new IptablesBackend(family, tool, watch(family), () => host.read(), context.get(LOGGER), {
+              new IptablesBackend(family, tool, watch(family), () => host.read(family), context.get(LOGGER), {
                 observer: context.get(METRICS),
               }),
           ),
@@ -82,8 +82,9 @@ export class IptablesMode implements Mode {
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
       const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
-      const host = new IptablesHostReader({ identify }, counters && look, this.logger);
-      return new IptablesPlanner(await host.read());
+      const asked = { identify, lackingMatches: () => Promise.resolve([]) };
+      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      return new IptablesPlanner(await host.read('IPv4'));
     } finally {
       counters?.close();
       tool.close();
@@ -99,7 +100,8 @@ export class IptablesMode implements Mode {
         for (const family of IP_FAMILIES) {
           if (variant === 'legacy' && !hasLegacyTables(family)) continue;
           if ((await tool.problem(family)) !== undefined) continue;
-          await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(), this.logger).cleanup();
+          const readHost = () => host.read(family);
+          await new IptablesBackend(family, tool, BLIND_WATCH, readHost, this.logger).cleanup();
         }
       } catch (error) {
         if (!(error instanceof IptablesMissingError)) throw error;
@@ -110,15 +112,24 @@ export class IptablesMode implements Mode {
   }
 
   private async usableFamilies(tool: IptablesTool): Promise<readonly IpFamily[]> {
-    const usable: IpFamily[] = [];
-    for (const family of supportedFamilies()) {
-      const problem = await tool.problem(family);
-      if (problem === undefined) usable.push(family);
-      else this.logger.info({ family, problem }, 'iptables cannot serve this family; going on without it');
+    const problems = new Map<IpFamily, string>();
+    const supported = supportedFamilies();
+    for (const family of IP_FAMILIES) {
+      const problem = supported.includes(family)
+        ? await tool.problem(family)
+        : 'this kernel, or network namespace, has it switched off';
+      if (problem !== undefined) problems.set(family, problem);
     }
-    if (usable.length === 0)
-      throw new Error('iptables is not available on this host: neither family can be used');
-    return usable;
+    if (problems.size === IP_FAMILIES.length) {
+      const reasons = [...problems].map(([family, problem]) => `${family}: ${problem}`);
+      throw new Error(`iptables cannot be used on this host: ${reasons.join('; ')}`);
+    }
+    for (const [family, problem] of problems)
+      this.logger.info(
+        { family, problem },
+        'iptables cannot serve this family; going on with the other alone',
+      );
+    return IP_FAMILIES.filter((family) => !problems.has(family));
   }
 }
 
