@@ -2,6 +2,7 @@ import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../../a
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -12,6 +13,7 @@ import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
 import { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
+import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { IptablesBackend } from '../iptables/iptables-backend.js';
@@ -76,9 +78,12 @@ export class UserspaceBackend implements Backend {
     });
   }
 
-  /** The proxy port of a service port; undefined while it has none. */
-  proxyPort(key: ServicePortKey): number | undefined {
-    return this.ports.get(key)?.proxyPort;
+  /** What the flows of a UDP service port are now; undefined for other protocols. */
+  udpFlows({ key, name }: ForwardingEntry): UdpServicePort | undefined {
+    const port = this.ports.get(key);
+    if (!port || name.protocol !== 'UDP') return undefined;
+    const { listen } = this.means.address;
+    return proxiedFlows(port.frontends, listen === undefined ? [...this.local] : [listen], port.proxyPort);
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
