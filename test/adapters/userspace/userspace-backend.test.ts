@@ -216,9 +216,11 @@ describe('apply', () => {
     ]);
     expect(proxyPorts()).toEqual({ '10.96.0.1': free });
     expect((await backend.apply([changed(c)], NODE)).failed).toHaveLength(1);
-    await backend.apply([gone(a)], NODE);
-    expect(await backend.apply([changed(b)], NODE)).toMatchObject({ failed: [] });
+    const { failed: still } = await backend.apply([gone(a)], NODE);
+    expect(still.map(({ key }) => key)).toEqual([c.key]);
     expect(proxyPorts()).toEqual({ '10.96.0.2': free });
+    expect(await backend.apply([gone(b), changed(a), gone(c)], NODE)).toMatchObject({ failed: [] });
+    expect(proxyPorts()).toEqual({ '10.96.0.1': free });
   });
 
   it('passes over ports of the range that other programs have', async () => {
@@ -297,8 +299,12 @@ describe('claims', () => {
     expect(failed).toEqual([
       { key: second.key, reason: expect.stringContaining(`it belongs to ${first.key}`) },
     ]);
-    await backend.apply([gone(first)], NODE);
-    expect(await backend.apply([changed(second)], NODE)).toMatchObject({ failed: [] });
+    const third = entry('c', { ...at('10.96.0.3'), ...port('TCP', nodePort) });
+    const { failed: still } = await backend.apply([gone(first), changed(third)], NODE);
+    expect(still).toEqual([
+      { key: third.key, reason: expect.stringContaining(`it belongs to ${second.key}`) },
+    ]);
+    expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });
 
   it('holds service addresses that are this machine’s own, also when they become so later', async () => {
