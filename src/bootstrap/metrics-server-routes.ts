@@ -17,6 +17,7 @@ import {
   CLUSTER_EVENTS,
   CLUSTER_STATE,
   COMMAND_LINE,
+  LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
   OBJECT_REPORTS,
@@ -31,6 +32,7 @@ export function metricsServerRoutes(context: ResolutionContext): Routes {
   const commandLine = context.get(COMMAND_LINE);
   const { configuration, version } = commandLine;
   const { ComponentFlagz, ComponentStatusz } = configuration.gates;
+  const live = context.get(LIVE_CONFIGURATION);
   const clock = context.get(CLOCK);
   const slis = new HealthSlis();
   const listed = {
@@ -38,7 +40,7 @@ export function metricsServerRoutes(context: ResolutionContext): Routes {
     ...pingRoutes(slis),
     ...configurationRoutes({
       proxyMode: modeInForce(configuration),
-      configuration: () => effectiveConfiguration(commandLine),
+      configuration: () => effectiveConfiguration(live.current),
     }),
     ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
   };

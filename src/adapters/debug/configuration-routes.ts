@@ -1,13 +1,13 @@
 import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
-/** `/proxyMode` and `/configz` (spec/server.md 9): what was decided at the start. */
+/** `/proxyMode` and `/configz` (spec/server.md 9). */
 export function configurationRoutes({
   proxyMode,
   configuration,
 }: {
   readonly proxyMode: string;
-  /** The KubeProxyConfiguration in effect. */
+  /** The KubeProxyConfiguration in effect; edits of the file show. */
   readonly configuration: () => Readonly<Record<string, unknown>>;
 }): Routes {
   return {
