@@ -67,7 +67,8 @@ export class ProxyHealth {
   loopStarted(family: IpFamily): void {
     const state = this.families.get(family);
     if (state) state.oldestPending = state.oldestTaken = undefined;
-    else this.families.set(family, { lastUpdated: undefined, oldestPending: undefined, oldestTaken: undefined });
+    else
+      this.families.set(family, { lastUpdated: undefined, oldestPending: undefined, oldestTaken: undefined });
   }
 
   /** A sync is wanted. */

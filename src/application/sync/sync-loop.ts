@@ -1,4 +1,5 @@
-import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
 import type { Backend, VerifyResult } from '../ports/backend.js';
@@ -38,6 +39,8 @@ const PATIENCE = 4;
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
+  /** What the sync that is running has taken up. */
+  private underWay: TakenChanges | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
@@ -80,6 +83,20 @@ export class SyncLoop {
     this.verifyTimer = undefined;
     this.glancePeriod = GLANCE_PERIOD;
     this.scheduleVerification();
+  }
+
+  /** What is wanted in the kernel. */
+  get table(): ForwardingTable {
+    return this.sync.table;
+  }
+
+  /** Whether something about the Service is not yet programmed, nor known to fail. */
+  isWaiting(service: ServiceKey): boolean {
+    return (
+      this.pending.includes(service) ||
+      this.underWay?.everyService === true ||
+      this.underWay?.services.has(service) === true
+    );
   }
 
   /** Everything has been listed: the first sync may run. Idempotent. */
@@ -156,9 +173,11 @@ export class SyncLoop {
     if (this.state !== 'due') return;
     this.state = 'running';
     const changes = this.pending.take();
+    this.underWay = changes;
     this.observer.taken(this.family);
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
+    this.underWay = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
     this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
@@ -197,7 +216,8 @@ export class SyncLoop {
       this.reportFirst(undefined);
       return false;
     } catch (error) {
-      this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.reportFirst(`${family}: ${reason}`);
       this.failures++;
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
@@ -207,6 +227,7 @@ export class SyncLoop {
       );
       this.observer.finished(family, {
         ok: false,
+        error: reason,
         full: startsAnew,
         seconds: (this.clock.now() - start) / 1000,
         written: 0,

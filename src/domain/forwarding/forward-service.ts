@@ -31,11 +31,11 @@ export function forwardService(
 }
 
 function forwardPlainly(...[service, endpointsOf, context]: Parameters<typeof forwardService>) {
-  return forwardService(
-    { ...service, internalPolicyLocal: false, externalPolicyLocal: false },
-    endpointsOf,
-    { ...context, everyEndpoint: false, topology: { ...context.topology, zone: '', nodeHints: false } },
-  );
+  return forwardService({ ...service, internalPolicyLocal: false, externalPolicyLocal: false }, endpointsOf, {
+    ...context,
+    everyEndpoint: false,
+    topology: { ...context.topology, zone: '', nodeHints: false },
+  });
 }
 
 function forwardPort(
