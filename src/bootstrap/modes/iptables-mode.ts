@@ -111,13 +111,16 @@ export class IptablesMode implements Mode {
 
   private async usableFamilies(tool: IptablesTool): Promise<readonly IpFamily[]> {
     const usable: IpFamily[] = [];
+    const problems: string[] = [];
     for (const family of supportedFamilies()) {
       const problem = await tool.problem(family);
       if (problem === undefined) usable.push(family);
-      else this.logger.info({ family, problem }, 'iptables cannot serve this family; going on without it');
+      else problems.push(`${family}: ${problem}`);
     }
     if (usable.length === 0)
-      throw new Error('iptables is not available on this host: neither family can be used');
+      throw new Error(`iptables is not available on this host : ${problems.join('; ')}`);
+    for (const problem of problems)
+      this.logger.info({ problem }, 'iptables cannot serve this family; going on without it');
     return usable;
   }
 }
