@@ -76,7 +76,7 @@ async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<reado
   }
   if (problems.size === IP_FAMILIES.length) {
     const reasons = [...problems].map(([family, problem]) => `${family}: ${problem}`);
-    throw new Error(`iptables cannot be used on this host: ${reasons.join('; ')}`);
+    throw new Error(`iptables is not available on this host : ${reasons.join('; ')}`);
   }
   for (const [family, problem] of problems)
     logger.info({ family, problem }, 'iptables cannot serve this family; going on with the other alone');
