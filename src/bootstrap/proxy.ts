@@ -28,7 +28,7 @@ import type { OpenMode } from './modes/open-mode.js';
 export function composeProxy(commandLine: CommandLine, mode: OpenMode, logger: Logger): Container {
   const container = new Container();
   container.load(
-    processModule(commandLine, mode.families, logger),
+    processModule(commandLine, mode.families, logger, mode.localAddresses),
     clusterModule,
     eventsModule,
     syncModule,
@@ -60,6 +60,12 @@ export class Proxy {
     await this.serve(HEALTH_SERVER, 'FailedToStartProxierHealthcheck');
     await this.serve(METRICS_SERVER, 'FailedToStartMetricServer');
     await this.container.get(CLUSTER_SOURCE).start(this.container.get(CLUSTER_EVENTS), this.stopping.signal);
+    this.container.get(MODE).followAddresses?.(() => {
+      for (const loop of this.container.get(SYNC_LOOPS)) {
+        loop.pending.nodeChanged();
+        loop.changed();
+      }
+    });
   }
 
   /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */

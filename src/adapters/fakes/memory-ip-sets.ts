@@ -59,7 +59,7 @@ export class MemoryIpSets implements IpSets {
     return Promise.resolve(
       steps.map((step) => {
         const reason = this.refuses(step) ?? this.problem(step);
-        if (reason !== undefined) return new Error(reason);
+        if (reason !== undefined) return new Error(`${wordsOf(step)}: ${reason}`);
         if (this.change(step)) this.journal.push(wordsOf(step));
         return undefined;
       }),

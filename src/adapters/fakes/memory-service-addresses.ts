@@ -49,7 +49,7 @@ export class MemoryServiceAddresses implements ServiceAddresses {
       steps.map((step) => {
         const { kind, address } = step;
         const reason = this.refuses(step) ?? (this.device ? undefined : 'ENODEV');
-        if (reason !== undefined) return new Error(reason);
+        if (reason !== undefined) return new Error(`${kind} ${address}: ${reason}`);
         if (kind === 'add') this.device!.add(address);
         else this.device!.delete(address);
         this.journal.push(`${kind} ${address}`);

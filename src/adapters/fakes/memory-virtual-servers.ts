@@ -89,7 +89,7 @@ export class MemoryVirtualServers implements VirtualServers {
     return Promise.resolve(
       steps.map((step) => {
         const reason = this.refuses(step) ?? this.change(step);
-        if (reason !== undefined) return new Error(reason);
+        if (reason !== undefined) return new Error(`${wordsOf(step)}: ${reason}`);
         this.journal.push(wordsOf(step));
         return undefined;
       }),

@@ -15,6 +15,8 @@ import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { Jump, TableName } from '../../domain/iptables/table.js';
 import { RestoreScript } from './restore-script.js';
 
+const TARGET = /-j (KUBE-\S+)$/;
+
 /** The chains and jumps that a mode makes, whatever services there are. */
 export interface Belongings {
   readonly jumps: readonly Jump[];
@@ -36,7 +38,8 @@ export const IPTABLES_BELONGINGS: Belongings = {
 
 /**
  * What removes everything of a mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that a
- * stranger's rule that holds on to a chain keeps no jump.
+ * stranger's rule that holds on to a chain keeps no jump. A chain that the remains of another mode hold on to is left
+ * empty: that mode's clean-up removes it.
  * @param kept what another mode that is in force in the same tables makes; it stays
  */
 export function cleanUpScripts(
@@ -57,7 +60,9 @@ export function cleanUpScripts(
       .map(({ name }) => name)
       .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
     for (const name of ours) removal.declare(table, name);
-    for (const name of ours) removal.remove(table, name);
+    const others = chains.filter(({ name }) => name.startsWith('KUBE-') && !ours.includes(name));
+    const held = new Set(others.flatMap(({ rules }) => rules.map((rule) => TARGET.exec(rule)?.[1])));
+    for (const name of ours) if (!held.has(name)) removal.remove(table, name);
     return [jumps, removal].filter((script) => !script.isEmpty);
   });
 }

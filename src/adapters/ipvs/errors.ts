@@ -18,3 +18,20 @@ export class ForeignDeviceError extends Error {
     this.name = 'ForeignDeviceError';
   }
 }
+
+/** Sets that have the name of one of ours cannot be used, and cannot be replaced while rules hold on to them. */
+export class ForeignIpSetError extends Error {
+  constructor(foreign: readonly { readonly name: string; readonly description: string }[]) {
+    const list = foreign.map(({ name, description }) => `${name} (${description})`).join(', ');
+    super(`IP sets of another kind stand in the way: ${list}; remove them with: ipset destroy NAME`);
+    this.name = 'ForeignIpSetError';
+  }
+}
+
+/** The sets could not be made; without them no rule can be written. */
+export class IpSetsNotMadeError extends Error {
+  constructor(names: readonly string[], reason: string) {
+    super(`IP sets ${names.join(', ')} could not be made: ${reason}`);
+    this.name = 'IpSetsNotMadeError';
+  }
+}

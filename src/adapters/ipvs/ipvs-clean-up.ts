@@ -1,7 +1,8 @@
 import type { Backend } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { setName } from '../../domain/ipvs/service-sets.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { IpSetMissingError } from '../ipset/errors.js';
+import { IpvsUnavailableError } from './errors.js';
 import type { Outcome } from './outcome.js';
 import type { ServerTable } from './server-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
@@ -36,20 +37,25 @@ export async function cleanUpIpvs(
       return false;
     }
   };
-  await step(() => sets.read());
+  await step(() => sets.read().catch(unless(IpSetMissingError)));
   const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
-    await servers.read();
-    expectDone(await servers.remove([...servers.keys()]), (key) => `virtual server ${key}`);
+    await servers.read().catch(unless(IpvsUnavailableError));
+    expectDone(await servers.remove([...servers.keys()]));
   });
   await step(() => addresses.removeDevice());
   await step(() => rules.cleanup());
-  if (served)
-    await step(async () => expectDone(await sets.destroy(), (set) => `set ${setName(set, family)}`));
+  if (served) await step(async () => expectDone(await sets.destroy()));
   if (errors.length > 0) throw new AggregateError(errors, `something of mode ipvs is left in ${family}`);
 }
 
-function expectDone<T>({ refused }: Outcome<T>, name: (what: T) => string): void {
-  if (refused.length === 0) return;
-  throw new Error(refused.map(({ what, reason }) => `${name(what)}: ${reason}`).join('; '));
+/** Lets an error pass that tells that nothing can be there. */
+function unless(kind: new (...parameters: never[]) => Error): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof kind)) throw error;
+  };
+}
+
+function expectDone({ refused }: Outcome<unknown>): void {
+  if (refused.length > 0) throw new Error(refused.map(({ reason }) => reason).join('; '));
 }

@@ -2,12 +2,11 @@ import type { ApplyResult } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpvsComposition } from '../../domain/ipvs/composition.js';
 import type { SetMember } from '../../domain/ipvs/fragment.js';
-import { SERVICE_SETS, setName, type ServiceSet } from '../../domain/ipvs/service-sets.js';
+import { SERVICE_SETS, type ServiceSet } from '../../domain/ipvs/service-sets.js';
 import { TouchedState } from '../../domain/ipvs/touched-state.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { AddressTable } from './address-table.js';
 import type { ServerTable } from './server-table.js';
-import { SERVICE_DEVICE } from './service-addresses.js';
 import { ServiceFailures } from './service-failures.js';
 import type { SetTable } from './set-table.js';
 
@@ -76,7 +75,7 @@ export class KernelProgrammer {
   ): Promise<Pick<ApplyResult, 'written' | 'failed'>> {
     touched.add(this.leftover);
     this.leftover = new TouchedState();
-    const pass = new Pass(composition, touched, this.servers, this.sets, this.addresses, this.family);
+    const pass = new Pass(composition, touched, this.servers, this.sets, this.addresses);
     const rules = async (part: 'additions' | 'rest') => {
       const filled = new Set([...composition.filled, ...(part === 'additions' ? this.sets.filled : [])]);
       const { written, failed } = await writeRules(filled, part);
@@ -94,8 +93,8 @@ export class KernelProgrammer {
     await pass.deleteMembers();
     await rules('rest');
     this.leftover = pass.leftover;
-    for (const { what, reason } of pass.notRemoved)
-      this.logger.warn({ family: this.family, what, reason }, 'could not be removed; will try again');
+    for (const reason of pass.notRemoved)
+      this.logger.warn({ family: this.family, reason }, 'could not be removed; will try again');
     return { written: pass.written, failed: pass.failures.list() };
   }
 }
@@ -105,7 +104,8 @@ class Pass {
   written = 0;
   readonly failures = new ServiceFailures();
   readonly leftover = new TouchedState();
-  readonly notRemoved: { readonly what: string; readonly reason: string }[] = [];
+  /** Why. */
+  readonly notRemoved: string[] = [];
 
   constructor(
     private readonly composition: IpvsComposition,
@@ -113,7 +113,6 @@ class Pass {
     private readonly servers: ServerTable,
     private readonly sets: SetTable,
     private readonly addresses: AddressTable,
-    private readonly family: IpFamily,
   ) {}
 
   async addMembers(among: (set: ServiceSet) => boolean): Promise<void> {
@@ -124,7 +123,7 @@ class Pass {
     const { written, refused } = await this.sets.add(wanted);
     this.written += written;
     for (const { what, reason } of refused)
-      this.failures.blame(this.composition.askersOfMember(what), `${this.memberText(what)}: ${reason}`);
+      this.failures.blame(this.composition.askersOfMember(what), reason);
   }
 
   async makeServers(): Promise<void> {
@@ -137,7 +136,7 @@ class Pass {
     const { written, refused } = await this.servers.make(new Map(wanted));
     this.written += written;
     for (const { what, reason } of refused)
-      this.failures.blame([this.composition.server(what)!.owner], `virtual server ${what}: ${reason}`);
+      this.failures.blame([this.composition.server(what)!.owner], reason);
   }
 
   async addAddresses(): Promise<void> {
@@ -147,8 +146,7 @@ class Pass {
     );
     const { written, refused } = await this.addresses.add(wanted);
     this.written += written;
-    for (const { what, reason } of refused)
-      this.failures.blame(askers(what), `address ${what} on ${SERVICE_DEVICE}: ${reason}`);
+    for (const { what, reason } of refused) this.failures.blame(askers(what), reason);
   }
 
   async removeAddresses(): Promise<void> {
@@ -159,7 +157,7 @@ class Pass {
     this.written += written;
     for (const { what, reason } of refused) {
       this.leftover.addresses.add(what);
-      this.notRemoved.push({ what: `address ${what}`, reason });
+      this.notRemoved.push(reason);
     }
   }
 
@@ -169,7 +167,7 @@ class Pass {
     this.written += written;
     for (const { what, reason } of refused) {
       this.leftover.servers.add(what);
-      this.notRemoved.push({ what: `virtual server ${what}`, reason });
+      this.notRemoved.push(reason);
     }
   }
 
@@ -181,7 +179,7 @@ class Pass {
     this.written += written;
     for (const { what, reason } of refused) {
       this.leftover.member(what.set, what.member);
-      this.notRemoved.push({ what: this.memberText(what), reason });
+      this.notRemoved.push(reason);
     }
   }
 
@@ -190,9 +188,5 @@ class Pass {
     return SERVICE_SETS.flatMap((set) =>
       [...(this.touched.members.get(set) ?? [])].map((member) => ({ set, member })),
     );
-  }
-
-  private memberText({ set, member }: SetMember): string {
-    return `member ${member} of set ${setName(set, this.family)}`;
   }
 }

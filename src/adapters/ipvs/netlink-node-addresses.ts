@@ -1,3 +1,4 @@
+import { isOwnAddress } from '../../domain/node/own-address.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
@@ -11,7 +12,6 @@ import {
   RTMGRP_IPV6_IFADDR,
   RTMGRP_LINK,
 } from '../rtnetlink/rtnetlink.js';
-import { isOwnAddress } from './own-address.js';
 import { SERVICE_DEVICE, type NodeAddressReader } from './service-addresses.js';
 
 const GROUPS = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
@@ -38,7 +38,10 @@ export class NetlinkNodeAddresses implements NodeAddressReader {
     const services = await findLink(this.channel, SERVICE_DEVICE);
     this.serviceDevice = services?.index;
     const all = await listAddresses(this.channel);
-    const own = all.filter((found) => found.device !== services?.index && isOwnAddress(found));
+    const own = all.filter(
+      (found) =>
+        found.device !== services?.index && isOwnAddress({ family: found.family, text: found.address }),
+    );
     return [...new Set(own.map(({ address }) => address))];
   }
 

@@ -1,3 +1,4 @@
+import { isOwnAddress } from '../../domain/node/own-address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EADDRNOTAVAIL, EEXIST, ENODEV } from '../netlink/errno.js';
 import { NetlinkRequestError } from '../netlink/errors.js';
@@ -7,7 +8,6 @@ import { NETLINK_ROUTE } from '../netlink/protocol.js';
 import { addAddress, listAddresses, removeAddress } from '../rtnetlink/addresses.js';
 import { addDummy, deleteLink, findLink, type Link } from '../rtnetlink/links.js';
 import { ForeignDeviceError } from './errors.js';
-import { isOwnAddress } from './own-address.js';
 import { SERVICE_DEVICE, type AddressStep, type ServiceAddresses } from './service-addresses.js';
 import type { StepOutcome } from './virtual-servers.js';
 
@@ -38,7 +38,10 @@ export class NetlinkServiceAddresses implements ServiceAddresses {
     if (!device) return undefined;
     const all = await listAddresses(this.channel, family);
     return all
-      .filter((found) => found.device === device.index && isOwnAddress(found))
+      .filter(
+        (found) =>
+          found.device === device.index && isOwnAddress({ family: found.family, text: found.address }),
+      )
       .map(({ address }) => address);
   }
 

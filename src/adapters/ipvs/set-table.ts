@@ -2,24 +2,8 @@ import type { SetMember } from '../../domain/ipvs/fragment.js';
 import { SERVICE_SETS, setHeader, setName, type ServiceSet } from '../../domain/ipvs/service-sets.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IpSets, IpSetStep } from '../ipset/ip-sets.js';
+import { ForeignIpSetError, IpSetsNotMadeError } from './errors.js';
 import { carryOut, withSecondTry, type Outcome } from './outcome.js';
-
-/** Sets that have the name of one of ours cannot be used, and cannot be replaced while rules hold on to them. */
-export class ForeignIpSetError extends Error {
-  constructor(foreign: readonly { readonly name: string; readonly description: string }[]) {
-    const list = foreign.map(({ name, description }) => `${name} (${description})`).join(', ');
-    super(`IP sets of another kind stand in the way: ${list}; remove them with: ipset destroy NAME`);
-    this.name = 'ForeignIpSetError';
-  }
-}
-
-/** The sets could not be made; without them no rule can be written. */
-export class IpSetsNotMadeError extends Error {
-  constructor(names: readonly string[], reason: string) {
-    super(`IP sets ${names.join(', ')} could not be made: ${reason}`);
-    this.name = 'IpSetsNotMadeError';
-  }
-}
 
 /** The kernel's sets of mode ipvs of one family: what is known of them, and how they come to be what is wanted. */
 export class SetTable {
@@ -87,7 +71,7 @@ export class SetTable {
     return this.change('delete', members);
   }
 
-  /** Removes all sets of this family. @throws IpSetsNotMadeError never; refusals are given back */
+  /** Removes all sets of this family. */
   destroy(): Promise<Outcome<ServiceSet>> {
     return this.carryOut(
       [...this.known.keys()].map((set) => ({

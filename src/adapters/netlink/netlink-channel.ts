@@ -119,8 +119,8 @@ export class NetlinkChannel {
 
   /** Waits for the calls before, whatever became of them. */
   private exclusively<T>(call: (socket: NetlinkSocket) => Promise<T>): Promise<T> {
+    if (this.closed) return Promise.reject(new NetlinkClosedError());
     const turn = this.last.then(async () => {
-      if (this.closed) throw new NetlinkClosedError();
       const socket = (this.socket ??= this.openSocket());
       try {
         return await call(socket);

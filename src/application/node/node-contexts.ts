@@ -1,7 +1,8 @@
 import { serviceRanges } from '../../domain/border/read-service-cidr.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { isLoopback, parseAddress } from '../../domain/net/address.js';
+import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { isOwnAddress } from '../../domain/node/own-address.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
 import { resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
 import { nodePortAddressesOf, nodePortIPs } from '../../domain/node/node-port-addresses.js';
@@ -125,7 +126,7 @@ export class NodeContexts {
   private nodeAddresses(family: IpFamily): readonly string[] {
     const addresses = this.localAddresses.list().map(parseAddress);
     return addresses
-      .flatMap((address) => (address?.family === family && !isLoopback(address) ? [address.text] : []))
+      .flatMap((address) => (address?.family === family && isOwnAddress(address) ? [address.text] : []))
       .sort();
   }
 

@@ -6,8 +6,8 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from '../follow-configuration.js';
 import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
+import type { OpenMode } from '../modes/open-mode.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
-import type { ProxyMode } from '../configuration/schema.js';
 import { setUpHost } from '../host-setup.js';
 import { nodeEvent } from '../node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
@@ -38,9 +38,11 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
     await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
     await proxy.start();
     events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
-    if (name === 'ipvs')
+    if (name === 'ipvs') {
+      logger.error({ mode: name }, IPVS_ENDS);
       events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
-    void removeOtherModes(container, commandLine, name, logger);
+    }
+    void removeOtherModes(container, commandLine, mode, logger);
     const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
     logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
@@ -57,7 +59,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
 async function removeOtherModes(
   container: Container,
   commandLine: CommandLine,
-  present: ProxyMode,
+  present: OpenMode,
   logger: Logger,
 ): Promise<void> {
   const standing = container.get(SYNC_LOOPS).map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
@@ -67,9 +69,9 @@ async function removeOtherModes(
     return;
   }
   for (const mode of allModes(commandLine, logger)) {
-    if (mode.name === present) continue;
+    if (mode.name === present.name) continue;
     try {
-      await mode.cleanUp();
+      await mode.cleanUp(present.iptables);
     } catch (error) {
       logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
     }

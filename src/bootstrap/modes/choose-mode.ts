@@ -1,8 +1,8 @@
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { ConfigurationError } from '../configuration/errors.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { IptablesMode } from './iptables-mode.js';
+import { IpvsMode } from './ipvs-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
 import { UserspaceMode } from './userspace-mode.js';
@@ -11,6 +11,7 @@ import { UserspaceMode } from './userspace-mode.js';
 export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
   return [
     new IptablesMode(false, logger),
+    new IpvsMode(configuration.ipvs, logger),
     new NftablesMode(nftTransport, logger),
     new UserspaceMode(configuration, logger),
   ];
@@ -44,9 +45,7 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case 'userspace':
       return new UserspaceMode(configuration, logger);
     case 'ipvs':
-      throw new ConfigurationError('failed validate', [
-        'mode ipvs is not available yet: use nftables or iptables',
-      ]);
+      return new IpvsMode(configuration.ipvs, logger);
     case 'auto': {
       const problem = await nftables.problem();
       if (problem === undefined || nftTransport !== 'auto') return nftables;

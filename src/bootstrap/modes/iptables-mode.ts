@@ -1,16 +1,16 @@
 import { ContainerModule } from 'inversify';
+import { IPTABLES_BELONGINGS } from '../../adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/nfacct.js';
-import { BLIND_WATCH } from '../../adapters/iptables/rules-watch.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { eachIptables, openIptables } from './iptables-tools.js';
+import { openIptables, removeFromIptables, type IptablesHoldings } from '../iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
@@ -25,19 +25,26 @@ export class IptablesMode implements Mode {
 
   async open(): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
-    const { tool, families, means, watch } = iptables;
+    const { tool, variant, means, families } = iptables;
     if (this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const host = new IptablesHostReader(tool, openCounters(), this.logger);
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) =>
-          context.get(FAMILIES).map(
-            (family) =>
-              new IptablesBackend(family, tool, watch(family), () => host.read(family), context.get(LOGGER), {
-                observer: context.get(METRICS),
-              }),
-          ),
+          context
+            .get(FAMILIES)
+            .map(
+              (family) =>
+                new IptablesBackend(
+                  family,
+                  tool,
+                  iptables.watch(family),
+                  () => host.read(family),
+                  context.get(LOGGER),
+                  { observer: context.get(METRICS) },
+                ),
+            ),
         )
         .inSingletonScope();
     });
@@ -46,7 +53,15 @@ export class IptablesMode implements Mode {
       packetCounters?.close();
       await iptables.close();
     };
-    return { name: this.name, families, means, packetCounters, module, close };
+    return {
+      name: this.name,
+      families,
+      means,
+      iptables: { variant, belongings: IPTABLES_BELONGINGS },
+      packetCounters,
+      module,
+      close,
+    };
   }
 
   /** For the tools and the kernel of this machine; where there are none, for such as are common now. */
@@ -65,12 +80,8 @@ export class IptablesMode implements Mode {
     }
   }
 
-  /** Both variants, since the rules may have been written by either. */
-  async cleanUp(): Promise<void> {
-    await eachIptables(async (tool, family) => {
-      const host = new IptablesHostReader(tool, undefined, this.logger);
-      await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), this.logger).cleanup();
-    });
+  async cleanUp(beside?: IptablesHoldings): Promise<void> {
+    await removeFromIptables(IPTABLES_BELONGINGS, beside, this.logger);
   }
 }
 

@@ -6,11 +6,12 @@ import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import type { Configuration } from '../configuration/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
-import { eachIptables, openIptables } from './iptables-tools.js';
+import { openIptables, withEachVariant } from '../iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
@@ -69,8 +70,7 @@ export class UserspaceMode implements Mode {
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 
-  /** Both variants, since the rules may have been written by either. */
   cleanUp(): Promise<void> {
-    return eachIptables((tool, family) => removePortals(tool, family));
+    return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
   }
 }

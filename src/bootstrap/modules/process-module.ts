@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { LiveConfiguration } from '../../application/configuration/live-configuration.js';
+import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
@@ -19,6 +20,7 @@ export function processModule(
   commandLine: CommandLine,
   families: readonly IpFamily[],
   logger: Logger,
+  localAddresses: LocalAddresses = new InterfaceAddresses(),
 ): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(COMMAND_LINE).toConstantValue(commandLine);
@@ -26,6 +28,6 @@ export function processModule(
     bind(FAMILIES).toConstantValue(families);
     bind(LOGGER).toConstantValue(logger);
     bind(CLOCK).toConstantValue(new SystemClock());
-    bind(LOCAL_ADDRESSES).toConstantValue(new InterfaceAddresses());
+    bind(LOCAL_ADDRESSES).toConstantValue(localAddresses);
   });
 }

@@ -147,7 +147,7 @@ describe('what is refused', () => {
     node.servers.refuse((step) => (step.server.address === '10.96.0.2' ? 'ENOMEM' : undefined));
     const entries = ['a', 'b', 'c'].map((name) => entryOf(name));
     const { failed } = await backend.start(entries, network);
-    expect(failed).toEqual([{ key: keyOf('b'), reason: 'virtual server 10.96.0.2:80/TCP: ENOMEM' }]);
+    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr: ENOMEM' }]);
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP', '10.96.0.3:80/TCP']);
     expect(node.addresses.all).toEqual(['10.96.0.1', '10.96.0.3']);
     node.servers.refuse(() => undefined);
@@ -173,8 +173,7 @@ describe('what is refused', () => {
     expect(failed).toEqual([
       {
         key: keyOf('a'),
-        reason:
-          'member 203.0.113.80,tcp:80,198.51.100.0/24 of set KUBE-LOAD-BALANCER-SOURCE-CIDR: Hash is full',
+        reason: 'add KUBE-LOAD-BALANCER-SOURCE-CIDR 203.0.113.80,tcp:80,198.51.100.0/24: Hash is full',
       },
     ]);
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
@@ -192,7 +191,7 @@ describe('what is refused', () => {
   it('is an address: reported, and bound when asked again', async () => {
     node.addresses.refuse(() => 'ENOBUFS');
     const { failed } = await backend.start([entryOf('a')], network);
-    expect(failed).toEqual([{ key: keyOf('a'), reason: 'address 10.96.0.1 on kube-ipvs0: ENOBUFS' }]);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1: ENOBUFS' }]);
     node.addresses.refuse(() => undefined);
     await backend.apply(changed(entryOf('a')), network);
     expect(node.addresses.all).toEqual(['10.96.0.1']);
@@ -211,7 +210,7 @@ describe('what is refused', () => {
     node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
     expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
     expect(node.logger.at('warn').map(({ facts }) => facts)).toEqual([
-      { family: 'IPv4', what: 'virtual server 10.96.0.1:80/TCP', reason: 'EBUSY' },
+      { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP: EBUSY' },
     ]);
     node.servers.refuse(() => undefined);
     expect(await backend.verify('glance')).toMatchObject({ written: 1, failed: [] });

@@ -1,3 +1,3 @@
 import { declareGuestTests } from './guest-tests.js';
 
-await declareGuestTests(new URL('./inside/drivers.ts', import.meta.url));
+await declareGuestTests({ source: new URL('./inside/drivers.ts', import.meta.url) });

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { readFile, writeFile } from 'node:fs/promises';
+import type { Shell } from './recorded-kernel.js';
 
 /** Runs a command to its end; fails with its stderr when it fails. What it printed. */
 export async function tool(...command: readonly string[]): Promise<string> {
@@ -7,6 +8,11 @@ export async function tool(...command: readonly string[]): Promise<string> {
   const { stdout } = await execa(file!, parameters, { stdin: 'ignore' });
   return stdout;
 }
+
+/** The guest itself, as a place to run commands in. */
+export const here: Shell = {
+  run: async ([file, ...parameters], input) => (await execa(file!, parameters, { input })).stdout,
+};
 
 /** The lines of a listing, without empty ones, in order of their text. */
 export function linesOf(listing: string): readonly string[] {
