@@ -1,63 +1,14 @@
-import { parse, parseFile } from './support.js';
+import { readFileSync } from 'node:fs';
+import { parse } from './support.js';
+
+const fixture = (name: string): string =>
+  readFileSync(new URL(`./installers/${name}.yaml`, import.meta.url), 'utf8');
 
 describe('configurations as installers write them load unchanged', () => {
   it('kubeadm: everything spelled out, most of it zero', () => {
-    const { configuration, warnings } = parseFile(
-      `
-bindAddress: 0.0.0.0
-bindAddressHardFail: false
-clientConnection:
-  acceptContentTypes: ""
-  burst: 0
-  contentType: ""
-  kubeconfig: /var/lib/kube-proxy/kubeconfig.conf
-  qps: 0
-clusterCIDR: 10.244.0.0/16
-configSyncPeriod: 0s
-conntrack:
-  maxPerCore: null
-  min: null
-  tcpBeLiberal: false
-  tcpCloseWaitTimeout: null
-  tcpEstablishedTimeout: null
-  udpStreamTimeout: 0s
-  udpTimeout: 0s
-detectLocal: {bridgeInterface: "", interfaceNamePrefix: ""}
-detectLocalMode: ""
-enableProfiling: false
-healthzBindAddress: ""
-hostnameOverride: ""
-iptables:
-  localhostNodePorts: null
-  masqueradeAll: false
-  masqueradeBit: null
-  minSyncPeriod: 0s
-  syncPeriod: 0s
-ipvs:
-  excludeCIDRs: null
-  minSyncPeriod: 0s
-  scheduler: ""
-  strictARP: false
-  syncPeriod: 0s
-  tcpFinTimeout: 0s
-  tcpTimeout: 0s
-  udpTimeout: 0s
-logging:
-  flushFrequency: 0
-  options:
-    json: {infoBufferSize: "0"}
-    text: {infoBufferSize: "0"}
-  verbosity: 0
-metricsBindAddress: ""
-mode: ""
-nftables: {masqueradeAll: false, masqueradeBit: null, minSyncPeriod: 0s, syncPeriod: 0s}
-nodePortAddresses: null
-oomScoreAdj: null
-portRange: ""
-showHiddenMetricsForVersion: ""
-winkernel: {enableDSR: false, forwardHealthCheckVip: false, networkName: "", rootHnsEndpointName: "", sourceVip: ""}
-`,
-      '--hostname-override=node-1',
+    const { configuration, warnings } = parse(
+      ['--config', 'f', '--hostname-override=node-1'],
+      fixture('kubeadm'),
     );
     expect(warnings).toEqual([]);
     const { clientConnection, clusterCIDR, ...rest } = configuration;
@@ -72,11 +23,7 @@ winkernel: {enableDSR: false, forwardHealthCheckVip: false, networkName: "", roo
   });
 
   it('kind: a few fields and conntrack left alone', () => {
-    const { configuration, warnings } = parseFile(`
-mode: "iptables"
-iptables: {minSyncPeriod: 1s}
-conntrack: {maxPerCore: 0}
-`);
+    const { configuration, warnings } = parse(['--config', 'f'], fixture('kind'));
     expect(warnings).toEqual([]);
     expect(configuration).toMatchObject({ mode: 'iptables', conntrack: { maxPerCore: 0, min: 131072 } });
   });
@@ -119,14 +66,7 @@ conntrack: {maxPerCore: 0}
   });
 
   it('kubeadm of former releases: what is gone since is ignored with one warning', () => {
-    const { configuration, warnings } = parseFile(`
-bindAddress: 0.0.0.0
-clientConnection: {kubeconfig: /var/lib/kube-proxy/kubeconfig.conf}
-clusterCIDR: 192.168.0.0/16
-conntrack: {max: null, maxPerCore: null, min: null, tcpCloseWaitTimeout: null, tcpEstablishedTimeout: null}
-resourceContainer: /kube-proxy
-mode: ""
-`);
+    const { configuration, warnings } = parse(['--config', 'f'], fixture('kubeadm-former'));
     expect(configuration).toMatchObject({
       clusterCIDR: ['192.168.0.0/16'],
       conntrack: { maxPerCore: 32768, min: 131072 },
@@ -138,31 +78,9 @@ mode: ""
   });
 
   it('EKS: a ConfigMap, and the name of the node by flag', () => {
-    const { configuration, warnings, nodeName } = parseFile(
-      `
-bindAddress: 0.0.0.0
-clientConnection:
-  acceptContentTypes: ""
-  burst: 10
-  contentType: application/vnd.kubernetes.protobuf
-  kubeconfig: /var/lib/kube-proxy/kubeconfig
-  qps: 5
-clusterCIDR: ""
-configSyncPeriod: 15m0s
-conntrack: {maxPerCore: 32768, min: 131072, tcpCloseWaitTimeout: 1h0m0s, tcpEstablishedTimeout: 24h0m0s}
-enableProfiling: false
-healthzBindAddress: 0.0.0.0:10256
-hostnameOverride: ""
-iptables: {masqueradeAll: false, masqueradeBit: 14, minSyncPeriod: 0s, syncPeriod: 30s}
-ipvs: {excludeCIDRs: null, minSyncPeriod: 0s, scheduler: "", syncPeriod: 30s}
-metricsBindAddress: 0.0.0.0:10249
-mode: "iptables"
-nodePortAddresses: null
-oomScoreAdj: -998
-portRange: ""
-`,
-      '--v=2',
-      '--hostname-override=ip-10-0-0-1.ec2.internal',
+    const { configuration, warnings, nodeName } = parse(
+      ['--config', 'f', '--v=2', '--hostname-override=ip-10-0-0-1.ec2.internal'],
+      fixture('eks'),
     );
     expect(warnings).toEqual([]);
     expect(nodeName).toBe('ip-10-0-0-1.ec2.internal');
