@@ -23,7 +23,7 @@ export function serviceRoutes(explain: Explain, syncState: () => SyncState): Rou
     '/debug/services': overview,
     [SERVICES]: (query, response) => {
       if (query.path === SERVICES) return overview(query, response);
-      const explanation = explain.service(decodeURIComponent(query.path.slice(SERVICES.length)));
+      const explanation = explain.service(query.path.slice(SERVICES.length));
       const found = explanation.known || explanation.problems.length > 0;
       return respondJson(response, found ? 200 : 404, explanation);
     },

@@ -154,6 +154,14 @@ describe('flag syntax', () => {
     ]);
   });
 
+  it('takes the Service to explain', () => {
+    const asked = parse(['explain', 'shop/cart', '--metrics-bind-address', '127.0.0.1:1']);
+    expect(asked).toMatchObject({ command: 'explain', service: 'shop/cart' });
+    expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
+    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x']])
+      expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
+  });
+
   it('names what it does not know', () => {
     expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
     expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
