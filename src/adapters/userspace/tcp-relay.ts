@@ -2,7 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { type EndpointAddress, NoEndpointError, type RoundRobin } from '../../domain/userspace/round-robin.js';
+import {
+  type EndpointAddress,
+  NoEndpointError,
+  type RoundRobin,
+} from '../../domain/userspace/round-robin.js';
 import { dial } from './dial.js';
 
 /** How long what is written already may take to leave when everything ends, in milliseconds. */

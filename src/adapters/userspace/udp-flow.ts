@@ -2,7 +2,11 @@ import type { Socket } from 'node:dgram';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { type EndpointAddress, NoEndpointError, type RoundRobin } from '../../domain/userspace/round-robin.js';
+import {
+  type EndpointAddress,
+  NoEndpointError,
+  type RoundRobin,
+} from '../../domain/userspace/round-robin.js';
 import { dial } from './dial.js';
 import { udpSocket } from './listen.js';
 import { send } from './send-datagram.js';
