@@ -20,7 +20,7 @@ import { IptablesBackend } from '../iptables/iptables-backend.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import type { RulesWatch } from '../iptables/rules-watch.js';
 import { PortClaimError } from './errors.js';
-import { PortClaims } from './port-claims.js';
+import { PortClaims, type HoldPort } from './port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type SharedMeans } from './service-port.js';
 import { TcpRelay } from './tcp-relay.js';
@@ -31,6 +31,8 @@ export interface UserspaceOptions {
   /** After so many milliseconds without a datagram a UDP flow ends. */
   readonly udpIdleTimeout: number;
   readonly random?: Random;
+  /** How ports of this machine are kept from other programs; by sockets, unless a test has it otherwise. */
+  readonly holdPort?: HoldPort;
 }
 
 /** What the rules of this mode never depend on. */
@@ -63,12 +65,12 @@ export class UserspaceBackend implements Backend {
     private readonly clock: Clock,
     logger: Logger,
   ) {
-    const { address, portRange, udpIdleTimeout, random = Math.random } = options;
+    const { address, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
     this.means = {
       family,
       address,
       allocator: new PortAllocator(portRange, random),
-      claims: new PortClaims(family),
+      claims: new PortClaims(family, holdPort),
       relay: new TcpRelay(clock),
       udp: { clock, idleTimeout: udpIdleTimeout },
       random,
