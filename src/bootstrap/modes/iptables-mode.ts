@@ -40,7 +40,7 @@ export class IptablesMode implements Mode {
                   family,
                   tool,
                   iptables.watch(family),
-                  () => host.read(),
+                  () => host.read(family),
                   context.get(LOGGER),
                   { observer: context.get(METRICS) },
                 ),
@@ -71,8 +71,9 @@ export class IptablesMode implements Mode {
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
       const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
-      const host = new IptablesHostReader({ identify }, counters && look, this.logger);
-      return new IptablesPlanner(await host.read());
+      const asked = { identify, lackingMatches: () => Promise.resolve([]) };
+      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      return new IptablesPlanner(await host.read('IPv4'));
     } finally {
       counters?.close();
       tool.close();

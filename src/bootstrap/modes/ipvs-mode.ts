@@ -118,7 +118,7 @@ export class IpvsMode implements Mode {
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
       rules: (source) =>
-        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(), logger, {
+        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
           ...source,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
