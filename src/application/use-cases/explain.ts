@@ -114,10 +114,6 @@ export class Explain {
   }
 
   private status({ key, family }: ForwardingEntry): PortStatus {
-    const status = this.statuses.get(family, key);
-    if (!status) return { state: 'pending' };
-    if (status.state === 'failed') return status;
-    const { state, since, note } = status;
-    return { state, since, ...(note !== undefined && { conflict: note }) };
+    return this.statuses.get(family, key) ?? { state: 'pending' };
   }
 }
