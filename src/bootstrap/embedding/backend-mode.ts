@@ -11,7 +11,9 @@ import type { OpenMode } from '../modes/open-mode.js';
 export function backendMode(name: ProxyMode, backends: readonly Backend[]): OpenMode {
   const families = backends.map(({ family }) => family);
   if (families.length === 0 || new Set(families).size < families.length)
-    throw new Error(`one backend for each family is needed, but these are for: ${families.join(', ') || 'none'}`);
+    throw new Error(
+      `one backend for each family is needed, but these are for: ${families.join(', ') || 'none'}`,
+    );
   return {
     name,
     families,
