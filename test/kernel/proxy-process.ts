@@ -36,6 +36,8 @@ export interface ProxyOptions {
   readonly objects: string;
   /** Over the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The host is a guest, where all takes longer and asking costs much: it has a minute to program what it is given, not 15 s. */
+  readonly slow?: boolean;
 }
 
 /** What is to be different when it starts again. */
@@ -109,7 +111,7 @@ export class ProxyProcess {
   }
 
   /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
-  async settled(before: number, timeoutMs = 15_000): Promise<void> {
+  async settled(before: number, timeoutMs = this.options.slow ? 60_000 : 15_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     let last = 'no answer yet';
     while (Date.now() < deadline) {
@@ -123,7 +125,7 @@ export class ProxyProcess {
       } catch (error) {
         last = String(error);
       }
-      await sleep(10);
+      await sleep(this.options.slow ? 100 : 10);
     }
     throw new Error(`the proxy has not programmed its objects (${last}):\n${this.output}`);
   }

@@ -75,7 +75,10 @@ describe('mode ipvs', () => {
       const { config, steps } = await readScenario(name, 'ipvs');
       const host = testbed.node;
       const objects = steps[0]!.objects;
-      const proxy = await ProxyProcess.start({ host, mode: 'ipvs', transport: 'netlink', config, objects });
+      const proxy = await ProxyProcess.start({
+        ...{ host, mode: 'ipvs', transport: 'netlink', config, objects },
+        slow: true,
+      });
       try {
         for (const step of steps) {
           if (step.number > 1) await proxy.change(step.objects);
