@@ -353,6 +353,14 @@ describe('what it tells of itself', () => {
     expect(log.match(/this node could use nftables: --proxy-mode nftables.* gain="/g)).toHaveLength(1);
   });
 
+  it('serves one family where the node has no other, and says so once', async () => {
+    await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
+    const { log } = await servingAs(...cluster);
+    expect(log).toMatch(/starting .* families=\["IPv4"\]/);
+    expect(log.match(/iptables cannot serve this family; .* family=IPv6/g)).toHaveLength(1);
+    expect(await namespace.run(['ip6tables-nft-save'])).not.toContain('KUBE-');
+  });
+
   it('is unhealthy before the first sync, and healthy after it', async () => {
     // Without the tool the first sync fails, until it is installed.
     const file = await manifest('objects.yaml', clusterObjects([web]));

@@ -51,8 +51,8 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
 }
 
 /**
- * Rules of other modes, our own or kube-proxy's, go when the new ones stand, so that no connection is lost in between.
- * Where the first sync fails they stay until a later start.
+ * Rules of other modes, our own or kube-proxy's, go when the new ones stand, and were seen to stand, so that no
+ * connection is lost in between. Where that fails they stay until a later start.
  */
 async function removeOtherModes(
   container: Container,
@@ -60,8 +60,12 @@ async function removeOtherModes(
   present: ProxyMode,
   logger: Logger,
 ): Promise<void> {
-  const problems = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
-  if (problems.some((problem) => problem !== undefined)) return;
+  const standing = container.get(SYNC_LOOPS).map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
+  const problem = (await Promise.all(standing)).find((found) => found !== undefined);
+  if (problem !== undefined) {
+    logger.warn({ problem }, 'rules of other modes, if there are any, stay: those of this mode do not stand');
+    return;
+  }
   for (const mode of allModes(commandLine, logger)) {
     if (mode.name === present) continue;
     try {

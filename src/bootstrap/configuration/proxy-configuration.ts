@@ -20,6 +20,7 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   const { iptables, ipvs, nftables } = configuration;
   switch (mode) {
     case 'iptables':
+    case 'userspace':
       return iptables;
     case 'ipvs':
       return { ...iptables, syncPeriod: ipvs.syncPeriod, minSyncPeriod: ipvs.minSyncPeriod };

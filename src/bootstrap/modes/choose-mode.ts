@@ -5,10 +5,15 @@ import { withMode } from '../configuration/proxy-configuration.js';
 import { IptablesMode } from './iptables-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
+import { UserspaceMode } from './userspace-mode.js';
 
 /** Every mode that this program has, for clean-up. */
-export function allModes({ nftTransport }: CommandLine, logger: Logger): readonly Mode[] {
-  return [new IptablesMode(false, logger), new NftablesMode(nftTransport, logger)];
+export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
+  return [
+    new IptablesMode(false, logger),
+    new NftablesMode(nftTransport, logger),
+    new UserspaceMode(configuration, logger),
+  ];
 }
 
 /** A command line whose mode is settled, and that mode. */
@@ -36,6 +41,8 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case '':
     case 'iptables':
       return iptables;
+    case 'userspace':
+      return new UserspaceMode(configuration, logger);
     case 'ipvs':
       throw new ConfigurationError('failed validate', [
         'mode ipvs is not available yet: use nftables or iptables',

@@ -1,6 +1,8 @@
 import type { ContainerModule } from 'inversify';
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
 
@@ -15,6 +17,8 @@ export interface OpenMode {
   readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
   readonly module: ContainerModule;
+  /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
+  readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
 }

@@ -47,7 +47,6 @@ describe('NodeContexts', () => {
     expect(contexts().of('IPv4', false)).toEqual({
       forwarding: {
         family: 'IPv4',
-        everyEndpoint: false,
         topology: { nodeName: 'n1', zone: 'a', nodeHints: true },
         nodeIP: '192.0.2.4',
         externalIPsAllowed: true,

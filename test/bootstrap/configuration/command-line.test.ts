@@ -155,7 +155,7 @@ describe('flag syntax', () => {
   });
 
   it('names what it does not know', () => {
-    expect(usageError('--proxy-port-range=1').message).toContain('unknown flag: --proxy-port-range');
+    expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
     expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
     expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');

@@ -2,4 +2,5 @@
 import './requirements.js';
 import './addresses.js';
 import './ip-sets.js';
+import './iptables-matches.js';
 import './virtual-servers.js';
