@@ -228,10 +228,27 @@ describe('a server that is not there', () => {
     expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
     expect(await status(`${health}/healthz`)).toBe(503);
     expect(await status(`${health}/livez`)).toBe(503);
+    const notListed = expect.stringMatching(/^not listed yet: .*ECONNREFUSED/) as string;
+    expect(JSON.parse((await node.get(`${health}/healthz`)).body)).toMatchObject({
+      healthy: false,
+      reason: 'the sync loop has not started; the node is not eligible for traffic',
+      stale: { Service: notListed, EndpointSlice: notListed },
+    });
+    expect(JSON.parse((await node.get(`${health}/readyz`)).body)).toMatchObject({
+      ready: false,
+      checks: { 'caches-synced': { ok: false }, 'first-sync': { ok: false }, services: { ok: true } },
+    });
 
     await api.ask('open');
     await programmed(service(1), service(2));
     expect(await status(`${health}/healthz`)).toBe(200);
+    await until('it is ready', async () => (await status(`${health}/readyz`)) === 200);
+    const { body } = await node.get(`${metrics}/metrics`);
+    for (const code of ['<error>', '200'])
+      expect(body).toMatch(
+        new RegExp(`^rest_client_requests_total\\{code="${code}",method="GET",host="[^"]+"\\} [1-9]`, 'm'),
+      );
+    expect(body).toMatch(/^kubeproxy_watch_connected\{kind="Service"\} 1$/m);
   });
 
   it('has not listed EndpointSlices: nothing is written, whatever else there is', async () => {
