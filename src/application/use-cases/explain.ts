@@ -97,6 +97,7 @@ export class Explain {
 
   private port(entry: ForwardingEntry, service: ServiceKey): PortExplanation {
     const { name, family, frontends, affinitySeconds, sourceRanges } = entry;
+    const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
     return {
       port: name.port,
       protocol: name.protocol,
@@ -104,10 +105,7 @@ export class Explain {
       frontends: frontends.map((frontend) => ({ ...frontend, reason: frontendReason(entry, frontend) })),
       endpoints: this.state
         .endpoints(service, family, { port: name.port, protocol: name.protocol })
-        .map(({ text, ...endpoint }): EndpointExplanation => {
-          const used = entry.endpoints.reachable.some((reachable) => reachable.text === text);
-          return { ...endpoint, used };
-        }),
+        .map(({ text, ...endpoint }): EndpointExplanation => ({ ...endpoint, used: reachable.has(text) })),
       affinitySeconds,
       sourceRanges: sourceRanges.map(cidrText),
     };
