@@ -7,7 +7,7 @@ import { ApplyConfiguration } from '../application/configuration/apply-configura
 import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
 import { editedFields } from './configuration/edited-fields.js';
 import { logSettings } from './configuration/log-settings.js';
-import { modeInForce, modeSettings, withMode } from './configuration/proxy-configuration.js';
+import { modeInForce, modeSettings, withModeAsBefore } from './configuration/proxy-configuration.js';
 import { CHECK_NODE, LIVE_CONFIGURATION, NODE_CONTEXTS, PROXY_HEALTH, SYNC_LOOPS } from './identifiers.js';
 import { checkedSettings, nodeSettings } from './node-settings.js';
 
@@ -62,7 +62,10 @@ export async function followConfiguration(
         return contents.text;
       };
       const outcome = edits.apply(() => {
-        const edited = settled(parseCommandLine(argv, { readFile, hostname }), asked, live.current);
+        const commandLine = parseCommandLine(argv, { readFile, hostname });
+        const present = modeInForce(live.current.configuration);
+        const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
+        const edited = { ...commandLine, configuration };
         const fields = editedFields(live.current, edited);
         if (fields.some(({ effect }) => effect === 'resync')) checks.edited(checkedSettings(edited));
         for (const warning of edited.warnings)
@@ -74,12 +77,4 @@ export async function followConfiguration(
   } finally {
     watch.close();
   }
-}
-
-/** A mode that was left open at the start means what it was found to mean then. */
-function settled(edited: CommandLine, asked: CommandLine, inForce: CommandLine): CommandLine {
-  const present = modeInForce(inForce.configuration);
-  const { mode } = edited.configuration;
-  const wanted = mode === asked.configuration.mode ? present : mode || 'iptables';
-  return wanted === present ? { ...edited, configuration: withMode(edited.configuration, present) } : edited;
 }

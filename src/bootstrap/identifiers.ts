@@ -6,7 +6,7 @@ import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
-import type { AwaitNode } from '../application/node/await-node.js';
+import type { AwaitNode, NodePatience } from '../application/node/await-node.js';
 import type { CheckNode } from '../application/node/check-node.js';
 import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
@@ -20,6 +20,7 @@ import type { LocalAddresses } from '../application/ports/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
+import type { SyncHistory } from '../application/status/sync-history.js';
 import type { SyncLoop } from '../application/sync/sync-loop.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
@@ -47,8 +48,11 @@ export const LOCAL_ADDRESSES: ServiceIdentifier<LocalAddresses> = Symbol.for('Lo
 export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('ClusterState');
 export const CHECK_NODE: ServiceIdentifier<CheckNode> = Symbol.for('CheckNode');
 export const AWAIT_NODE: ServiceIdentifier<AwaitNode> = Symbol.for('AwaitNode');
+/** How long to wait for what the own Node must say. */
+export const NODE_PATIENCE: ServiceIdentifier<NodePatience> = Symbol.for('NodePatience');
 export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
 export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');
+export const SYNC_HISTORY: ServiceIdentifier<SyncHistory> = Symbol.for('SyncHistory');
 export const OBJECT_REPORTS: ServiceIdentifier<ObjectReports> = Symbol.for('ObjectReports');
 export const SYNC_OBSERVER: ServiceIdentifier<SyncObserver> = Symbol.for('SyncObserver');
 export const SYNC_LOOPS: ServiceIdentifier<readonly SyncLoop[]> = Symbol.for('SyncLoops');

@@ -32,7 +32,7 @@ export interface IptablesAccess {
 export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   const tool = new IptablesTool();
   const { variant, version, reason } = await tool.identify();
-  const lock = await tool.lock.problem();
+  const lock = variant === 'legacy' ? await tool.lock.problem() : undefined;
   if (lock !== undefined) logger.warn({ lock: tool.lock.path }, lock);
   const families = await usableFamilies(tool, logger);
   // Without netlink, changes by others are found by listing.
@@ -57,10 +57,7 @@ export interface IptablesHoldings {
   readonly belongings: Belongings;
 }
 
-/**
- * Removes what a mode makes in iptables, but for what the mode in force holds there. Looks into both variants, since the
- * rules may have been written by either. Finding no tools is fine.
- */
+/** Removes what a mode makes in iptables, of both variants, but for what the mode in force holds there. */
 export async function removeFromIptables(
   belongings: Belongings,
   beside: IptablesHoldings | undefined,
@@ -71,11 +68,12 @@ export async function removeFromIptables(
     const kept = beside?.variant === variant ? beside.belongings : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
     const options = { cleanUp: (saved: SavedTables) => cleanUpScripts(saved, belongings, kept) };
-    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(), logger, options).cleanup();
+    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), logger, options).cleanup();
   });
 }
 
-async function withEachVariant(
+/** Looks into both variants, since the rules may have been written by either. Finding no tools is fine. */
+export async function withEachVariant(
   families: readonly IpFamily[],
   work: (tool: IptablesTool, variant: IptablesVariant, family: IpFamily) => Promise<void>,
 ): Promise<void> {
@@ -96,15 +94,21 @@ async function withEachVariant(
 }
 
 async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<readonly IpFamily[]> {
-  const usable: IpFamily[] = [];
-  for (const family of supportedFamilies()) {
-    const problem = await tool.problem(family);
-    if (problem === undefined) usable.push(family);
-    else logger.info({ family, problem }, 'iptables cannot serve this family; going on without it');
+  const problems = new Map<IpFamily, string>();
+  const supported = supportedFamilies();
+  for (const family of IP_FAMILIES) {
+    const problem = supported.includes(family)
+      ? await tool.problem(family)
+      : 'this kernel, or network namespace, has it switched off';
+    if (problem !== undefined) problems.set(family, problem);
   }
-  if (usable.length === 0)
-    throw new Error('iptables is not available on this host: neither family can be used');
-  return usable;
+  if (problems.size === IP_FAMILIES.length) {
+    const reasons = [...problems].map(([family, problem]) => `${family}: ${problem}`);
+    throw new Error(`iptables is not available on this host : ${reasons.join('; ')}`);
+  }
+  for (const [family, problem] of problems)
+    logger.info({ family, problem }, 'iptables cannot serve this family; going on with the other alone');
+  return IP_FAMILIES.filter((family) => !problems.has(family));
 }
 
 /** Whether the legacy tables exist in this network namespace; asking the tool would make them. */

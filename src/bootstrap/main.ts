@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
 import { cleanup } from './commands/cleanup.js';
+import { explain } from './commands/explain.js';
 import { initOnly } from './commands/init-only.js';
 import { once } from './commands/once.js';
 import { plan } from './commands/plan.js';
@@ -28,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
     validateCommandLine(commandLine);
     return await chosenCommand(commandLine)(commandLine, logger);
   } catch (error) {
-    return explain(error, logger);
+    return explainFailure(error, logger);
   }
 }
 
@@ -37,6 +38,7 @@ function chosenCommand(
 ): (asked: CommandLine, logger: PinoLogger) => Promise<number> {
   if (commandLine.writeConfigTo !== undefined) return writeConfiguration;
   if (commandLine.command === 'plan') return plan;
+  if (commandLine.command === 'explain') return explain;
   if (commandLine.cleanup) return cleanup;
   if (commandLine.initOnly) return initOnly;
   return commandLine.once ? once : run;
@@ -48,7 +50,7 @@ function logFlags(commandLine: CommandLine, logger: Logger): void {
   }
 }
 
-function explain(error: unknown, logger: Logger): number {
+function explainFailure(error: unknown, logger: Logger): number {
   if (error instanceof EarlyExit) {
     process.stdout.write(error.output);
     return error.code;

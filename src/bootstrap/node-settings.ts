@@ -12,7 +12,8 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
   return {
     nodeName,
     bindAddress,
-    nodePortAddresses,
+    // Mode userspace serves node ports everywhere (spec/userspace.md 1).
+    nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
     localTraffic: {
       mode: detectLocalMode || 'ClusterCIDR',
       clusterCIDRs: clusterCIDR,
@@ -25,6 +26,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
+    everyEndpoint: mode === 'userspace',
   };
 }
 

@@ -15,6 +15,7 @@ export interface TestService {
     readonly nodePort?: number;
   }[];
   readonly externalIPs?: readonly string[];
+  readonly loadBalancerIPs?: readonly string[];
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
   /** The addresses of its ready endpoints, all on the node. */
@@ -59,13 +60,14 @@ export const testServiceCidr = {
   spec: { cidrs: ['172.30.0.0/16'] },
 };
 
-function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: TestService): ApiObject {
+function serviceOf(service: TestService): ApiObject {
+  const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds } = service;
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace: 'default' },
     spec: {
-      type: ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP',
+      type: typeOf(service),
       clusterIP,
       clusterIPs: [clusterIP],
       ipFamilies: [familyOf(clusterIP)],
@@ -79,7 +81,15 @@ function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: Tes
             sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } },
           }),
     },
+    ...(loadBalancerIPs && {
+      status: { loadBalancer: { ingress: loadBalancerIPs.map((ip) => ({ ip, ipMode: 'VIP' })) } },
+    }),
   };
+}
+
+function typeOf({ ports, loadBalancerIPs }: TestService): string {
+  if (loadBalancerIPs) return 'LoadBalancer';
+  return ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP';
 }
 
 function sliceOf({ name, clusterIP, ports, endpoints }: TestService): ApiObject {

@@ -145,7 +145,14 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     await until('they are named', async () => (await failed()).length > 0);
     expect(await failed()).toEqual(bad.map(keyOf));
     const errors = (await proxy.ask('log')).filter(({ level }) => level === 'error');
-    expect(new Set(errors.map(({ facts }) => facts.service))).toEqual(new Set(bad.map(keyOf)));
+    const named = errors.flatMap(({ facts }) => facts.service ?? []);
+    expect(new Set(named)).toEqual(new Set(bad.map(keyOf)));
+    const metrics = await proxy.ask('metrics');
+    expect(metrics).toContain(`kubeproxy_service_ports{ip_family="IPv4",state="failed"} ${bad.length}\n`);
+    await until('they are tried again', async () => {
+      const statuses = await Promise.all(bad.map((number) => proxy.ask('status', keyOf(number))));
+      return statuses.every((status) => status?.state === 'failed' && status.attempts > 1);
+    });
 
     // The others are followed all the while.
     await apply(...objects(3, [7]));
@@ -159,16 +166,18 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     expect(await view.contents(node)).toEqual(await asIfNothingHadBeen(2));
   });
 
-  it('are found though nothing tells which they are', async () => {
+  it('at a restart keep what an earlier process wrote for them, and follow when they are well', async () => {
+    await start(...objects(1));
+    await programmed(numbers.map((number) => endpoint(number, 1)));
+    await proxy.ask('stop');
+    proxy = namespace.drive(bundle);
     await poison();
-    await proxy.ask('start', way, [testNode, testServiceCidr, ...objects(1)] as never, true);
-    await programmed(others.map((number) => endpoint(number, 1)));
+    await start(...objects(2));
+    const kept = bad.map((number) => endpoint(number, 1));
+    await programmed([...kept, ...others.map((number) => endpoint(number, 2))]);
     expect(await failed()).toEqual(bad.map(keyOf));
-    await apply(...objects(2));
-    await programmed(others.map((number) => endpoint(number, 2)));
     await proxy.ask('heal');
     await programmed(numbers.map((number) => endpoint(number, 2)));
-    expect(await view.contents(node)).toEqual(await asIfNothingHadBeen(2));
   });
 
   it('are forgotten when they are deleted', async () => {
@@ -181,5 +190,20 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     await programmed(others.map((number) => endpoint(number, 1)));
     expect(await failed()).toEqual([]);
     expect(await proxy.ask('status', keyOf(bad[0]!))).toBeUndefined();
+  });
+
+  // What the kernel refuses, iptables-legacy never names: the tests above have shown it.
+  if (way === 'legacy') return;
+
+  it('are found though nothing tells which they are', async () => {
+    await poison();
+    await proxy.ask('start', way, [testNode, testServiceCidr, ...objects(1)] as never, true);
+    await programmed(others.map((number) => endpoint(number, 1)));
+    expect(await failed()).toEqual(bad.map(keyOf));
+    await apply(...objects(2));
+    await programmed(others.map((number) => endpoint(number, 2)));
+    await proxy.ask('heal');
+    await programmed(numbers.map((number) => endpoint(number, 2)));
+    expect(await view.contents(node)).toEqual(await asIfNothingHadBeen(2));
   });
 });

@@ -14,7 +14,7 @@ export type TransportName = 'netlink' | 'cli';
 /** Both ways into the kernel; what holds for one must hold for the other. */
 export const transportNames: readonly TransportName[] = ['netlink', 'cli'];
 
-export type ModeName = 'nftables' | 'iptables' | 'ipvs';
+export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
 
 /** What the proxy answers on /debug/sync of its metrics address. */
 interface SyncState {

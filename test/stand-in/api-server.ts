@@ -57,7 +57,8 @@ export class StandInApiServer {
   private server: Server | undefined;
   private port = 0;
 
-  private constructor(readonly certificates: Certificates) {}
+  /** New ones count from the next `open` on. */
+  private constructor(public certificates: Certificates) {}
 
   static async start(certificates?: Certificates): Promise<StandInApiServer> {
     const api = new StandInApiServer(certificates ?? (await makeCertificates()));

@@ -56,6 +56,15 @@ export class MemoryIptables implements IptablesCommands {
     return this.table(family, table).get(chain);
   }
 
+  /** The chains that are not the kernel's own, after their tables. */
+  userChains(family: IpFamily): readonly string[] {
+    return (Object.keys(BUILT_IN) as TableName[]).flatMap((table) =>
+      [...this.table(family, table).keys()]
+        .filter((chain) => !BUILT_IN[table].includes(chain))
+        .map((chain) => `${table} ${chain}`),
+    );
+  }
+
   /** Sees every commit, whoever makes it. */
   watch(): RulesWatch {
     let seen = this.commits;

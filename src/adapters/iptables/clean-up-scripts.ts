@@ -11,11 +11,13 @@ import {
   SERVICES,
 } from '../../domain/iptables/chain-names.js';
 import { JUMPS } from '../../domain/iptables/frame.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { SavedChain, SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { Jump, TableName } from '../../domain/iptables/table.js';
 import { RestoreScript } from './restore-script.js';
 
 const TARGET = /-j (KUBE-\S+)$/;
+/** What modes write into built-in chains. */
+const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
 
 /** The chains and jumps that a mode makes, whatever services there are. */
 export interface Belongings {
@@ -60,11 +62,24 @@ export function cleanUpScripts(
       .map(({ name }) => name)
       .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
     for (const name of ours) removal.declare(table, name);
-    const others = chains.filter(({ name }) => name.startsWith('KUBE-') && !ours.includes(name));
-    const held = new Set(others.flatMap(({ rules }) => rules.map((rule) => TARGET.exec(rule)?.[1])));
+    const held = heldByOthers(chains, ours, belongings);
     for (const name of ours) if (!held.has(name)) removal.remove(table, name);
     return [jumps, removal].filter((script) => !script.isEmpty);
   });
+}
+
+/** The chains to which rules of another mode lead. */
+function heldByOthers(
+  chains: readonly SavedChain[],
+  ours: readonly string[],
+  { jumps }: Belongings,
+): ReadonlySet<string | undefined> {
+  const others = chains.flatMap(({ name, policy, rules }) =>
+    policy === undefined
+      ? rules.filter(() => name.startsWith('KUBE-') && !ours.includes(name))
+      : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
+  );
+  return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
 }
 
 function belongsTo({ chains, serviceChains }: Belongings, table: TableName, name: string): boolean {

@@ -4,6 +4,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { chooseVariant, program, type IptablesChoice } from './choose-variant.js';
 import {
   IptablesFailedError,
+  IptablesKernelError,
   IptablesMissingError,
   IptablesPermissionError,
   RestoreRefusedError,
@@ -11,7 +12,9 @@ import {
   type IptablesToolError,
 } from './errors.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from './iptables-commands.js';
-import { readRestoreFailures } from './restore-messages.js';
+import { KERNEL_MATCHES } from './kernel-matches.js';
+import { readLacking, readRestoreFailures } from './restore-messages.js';
+import { knownFailure } from './tool-failures.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
@@ -40,8 +43,6 @@ interface ToolOutcome {
 const WAIT_SECONDS = 5;
 const NFT_CHAINS_PER_COMMIT = 500;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
-const LOCKED = /holding the xtables lock/;
-const NOT_PERMITTED = /Permission denied|Operation not permitted|you must be root/;
 
 /** Starts the programs of iptables, and knows why they would not start. */
 export class IptablesTool implements IptablesCommands {
@@ -82,6 +83,16 @@ export class IptablesTool implements IptablesCommands {
     }
   }
 
+  /** Which of the mode's matches the kernel lacks, as far as the tool tells: asked with rules that are not written. */
+  async lackingMatches(family: IpFamily): Promise<readonly string[]> {
+    const { prefix, version } = await this.identify();
+    const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--test'];
+    const rules = Object.values(KERNEL_MATCHES).map(({ trial }) => `-A KUBE-TRIAL ${trial}\n`);
+    const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
+    const { stderr } = await this.run(command, { input });
+    return readLacking(stderr);
+  }
+
   async chainsPerCommit(): Promise<number> {
     return (await this.identify()).variant === 'nft' ? NFT_CHAINS_PER_COMMIT : Infinity;
   }
@@ -92,7 +103,7 @@ export class IptablesTool implements IptablesCommands {
     const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' }, signal);
     const incompatible = /^# .* is incompatible.*$/m.exec(stdout)?.[0];
     if (incompatible !== undefined) throw new IptablesFailedError(command.join(' '), incompatible.slice(2));
-    if (exitCode !== 0) throw failure(command, stderr, exitCode);
+    if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
     return stdout;
   }
 
@@ -108,8 +119,9 @@ export class IptablesTool implements IptablesCommands {
     const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
     const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' });
     if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
-    if (exitCode === 1) return undefined;
-    throw failure(command, stderr, exitCode);
+    const failure = this.failure(command, stderr, exitCode);
+    if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
+    throw failure;
   }
 
   close(): void {
@@ -118,16 +130,16 @@ export class IptablesTool implements IptablesCommands {
 
   private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
     const { prefix, variant, version } = await this.identify();
-    const wait = reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
-    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--counters'];
+    const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
     const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
     const { exitCode, stderr } = await this.run(command, { input });
     if (exitCode === 0) return { lockWaitSeconds };
-    if (LOCKED.test(stderr)) {
-      throw new XtablesLockedError(command.join(' '), (lockWaitSeconds ?? 0) + WAIT_SECONDS, this.lock.path);
-    }
-    if (NOT_PERMITTED.test(stderr)) throw failure(command, stderr, exitCode);
-    throw new RestoreRefusedError(command.join(' '), readRestoreFailures(stderr));
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: (lockWaitSeconds ?? 0) + WAIT_SECONDS };
+    throw (
+      knownFailure(attempt, stderr, lock) ??
+      new RestoreRefusedError(attempt, readRestoreFailures(stderr), readLacking(stderr))
+    );
   }
 
   private async choose(): Promise<IptablesIdentity> {
@@ -135,9 +147,10 @@ export class IptablesTool implements IptablesCommands {
       output: async (name: string, parameters: readonly string[]) => {
         try {
           const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'pipe' });
-          if (exitCode !== 0 && NOT_PERMITTED.test(stderr))
-            throw failure([name, ...parameters], stderr, exitCode);
-          return exitCode === 0 ? stdout : undefined;
+          if (exitCode === 0) return stdout;
+          const failure = this.failure([name, ...parameters], stderr, exitCode);
+          if (failure instanceof IptablesPermissionError) throw failure;
+          return undefined;
         } catch (error) {
           if (error instanceof IptablesMissingError) return undefined;
           throw error;
@@ -150,6 +163,13 @@ export class IptablesTool implements IptablesCommands {
         this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',
       );
     return { ...choice, randomFully: reaches(choice.version, '1.6.2') };
+  }
+
+  private failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
+    const said = stderr.trim() || `exit status ${exitCode}`;
+    return knownFailure(attempt, stderr, lock) ?? new IptablesFailedError(attempt, said);
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {
@@ -198,18 +218,15 @@ export class IptablesTool implements IptablesCommands {
   }
 }
 
-function failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
-  const attempt = command.join(' ');
-  const said = stderr.trim();
-  if (LOCKED.test(said)) return new XtablesLockedError(attempt, WAIT_SECONDS, '/run/xtables.lock');
-  if (NOT_PERMITTED.test(said)) return new IptablesPermissionError(attempt, said.split('\n')[0]!);
-  return new IptablesFailedError(attempt, said || `exit status ${exitCode}`);
-}
-
 function rulesIn(line: string, chain: string): readonly string[] {
   const start = `-A ${chain}`;
   if (line === start) return [''];
   return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
+}
+
+/** How a restore is told to wait for the lock (spec/iptables.md §2.1). */
+function waiting(version: string): readonly string[] {
+  return reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
 }
 
 /** Whether a version is at least another. */

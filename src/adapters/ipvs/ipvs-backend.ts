@@ -23,13 +23,10 @@ import { AddressTable } from './address-table.js';
 import { cleanUpIpvs } from './ipvs-clean-up.js';
 import { IpvsRules, type RulesBackendFactory } from './ipvs-rules.js';
 import { KernelProgrammer, type ProgramOptions, type WriteRules } from './kernel-programmer.js';
-import { ServerTable } from './server-table.js';
+import { ServerTable, SWEEP_PERIOD } from './server-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
 import { SetTable } from './set-table.js';
 import type { VirtualServers } from './virtual-servers.js';
-
-/** How often it is looked whether what drains has drained, in milliseconds (spec/ipvs.md 8). */
-export const SWEEP_PERIOD = 60_000;
 
 /** The ways into the kernel. They are shared by both families, and closed by whoever opened them. */
 export interface IpvsKernel {
@@ -48,6 +45,8 @@ export interface IpvsBackendOptions {
   /** Virtual servers of others at these addresses are left alone. */
   readonly excludeCIDRs: readonly Cidr[];
   readonly compile?: (entry: ForwardingEntry, options: IpvsOptions) => IpvsFragment;
+  /** A moment for the kernel; a tenth of a second when missing. */
+  readonly pause?: () => Promise<unknown>;
 }
 
 /**
@@ -153,9 +152,10 @@ export class IpvsBackend implements Backend {
   }
 
   cleanup(): Promise<void> {
-    const { family, servers, sets, rules, kernel } = this;
+    const { family, servers, sets, rules, kernel, options } = this;
+    const { addresses } = kernel;
     return this.inTurn(() =>
-      cleanUpIpvs({ family, servers, sets, rules, addresses: kernel.addresses }, this.logger),
+      cleanUpIpvs({ family, servers, sets, rules, addresses, pause: options.pause }, this.logger),
     );
   }
 

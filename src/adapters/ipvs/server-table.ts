@@ -21,6 +21,9 @@ import type { VirtualServers, VirtualServerStep } from './virtual-servers.js';
  */
 export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
+/** How often it is to be looked whether what drains has drained, in milliseconds (spec/ipvs.md 8). */
+export const SWEEP_PERIOD = 60_000;
+
 interface KnownServer {
   readonly server: VirtualServer;
   readonly reals: Map<RealServerKey, RealServer>;
@@ -67,6 +70,17 @@ export class ServerTable {
 
   has(key: VirtualServerKey): boolean {
     return this.known.has(key);
+  }
+
+  /** Whether it is there and has no real servers. */
+  isIdle(key: VirtualServerKey): boolean {
+    return this.known.get(key)?.reals.size === 0;
+  }
+
+  /** The virtual servers that may be deleted. */
+  removable(): readonly (readonly [VirtualServerKey, VirtualServer])[] {
+    const all = [...this.known].map(([key, { server }]) => [key, server] as const);
+    return all.filter(([, server]) => !this.isExcluded(server));
   }
 
   /** Whether some real server drains. */
@@ -193,12 +207,16 @@ export class ServerTable {
 
   private deletion(about: VirtualServerKey): Planned[] {
     const server = this.known.get(about)?.server;
-    if (!server || this.excluded.some((cidr) => cidrContains(cidr, server.address))) return [];
+    if (!server || this.isExcluded(server)) return [];
     const done = () => {
       this.known.delete(about);
       this.draining.delete(about);
     };
     return [{ step: { kind: 'delete', server }, about, done }];
+  }
+
+  private isExcluded({ address }: VirtualServer): boolean {
+    return this.excluded.some((cidr) => cidrContains(cidr, address));
   }
 
   private drain(server: VirtualServerKey, real: RealServerKey): void {

@@ -43,6 +43,8 @@ export interface ReflectorListener {
 export class Reflector {
   private readonly known = new Map<string, string>();
   private readonly backoff: Backoff;
+  /** Apart, so that a list that must be made anew after an outage does not wait as long as the outage had it wait. */
+  private readonly expiries: Backoff;
   private readonly failures: FailureLog;
   private readonly logger: Logger;
   private state: SourceState = 'listing';
@@ -69,6 +71,7 @@ export class Reflector {
   ) {
     this.logger = logger.child({ kind: resource.kind });
     this.backoff = new Backoff(timings.backoff, random);
+    this.expiries = new Backoff(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
   }
 
@@ -237,11 +240,12 @@ export class Reflector {
     }
     this.failure = error.message;
     this.chooseNext(error);
+    const expired = error instanceof ApiError && error.expired;
     const wait = Math.max(
-      this.backoff.next(this.clock.now()),
+      (expired ? this.expiries : this.backoff).next(this.clock.now()),
       (error instanceof ApiError && error.retryAfter) || 0,
     );
-    if (error instanceof ApiError && error.expired) {
+    if (expired) {
       this.logger.info({ error: error.message, wait }, 'the watch expired, listing again');
     } else {
       this.failures.failed(error, { state: this.state, wait });

@@ -28,9 +28,9 @@ export class MetricSet<Table extends MetricTable> {
     (this.metrics.get(key) as Gauge | undefined)?.set(labels, value);
   }
 
-  /** Forgets all values of a gauge. */
-  clear(key: KeysOf<Table, 'gauge'>): void {
-    (this.metrics.get(key) as Gauge | undefined)?.reset();
+  /** Forgets all values. */
+  clear(key: KeysOf<Table, 'gauge' | 'counter'>): void {
+    this.metrics.get(key)?.reset();
   }
 
   observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {

@@ -4,6 +4,7 @@ import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/port
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
+import { expose } from './exposition.js';
 import { MetricSet } from './metric-set.js';
 import type { MetricSpec } from './metric-spec.js';
 import { OWN_METRICS } from './own-metric-table.js';
@@ -75,14 +76,12 @@ export class PrometheusMetrics implements Metrics {
     this.scrapes.push(scrape);
   }
 
-  /** The Prometheus text, in order of names. Vectors without any observation are left out, as Kubernetes' components do. */
+  /** The Prometheus text. */
   async exposition(): Promise<string> {
     for (const scrape of this.scrapes) scrape(this.own);
     readRuntime(this.runtime);
     await this.readPacketCounters();
-    const names = this.registry.getMetricsAsArray().map(({ name }) => name);
-    const texts = await Promise.all(names.sort().map((name) => this.registry.getSingleMetricAsString(name)));
-    return texts.filter((text) => /^[^#\n]/m.test(text)).join('\n') + '\n';
+    return expose(this.registry);
   }
 
   syncQueued(family: IpFamily): void {

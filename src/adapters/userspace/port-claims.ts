@@ -6,6 +6,9 @@ import type { PortClaim } from '../../domain/userspace/claims.js';
 import { PortClaimError } from './errors.js';
 import { bindUdp, listenTcp, type ListenOptions } from './listen.js';
 
+/** Keeps a port from others until the answer is called. Rejects when another program has it. */
+export type HoldPort = (port: ListenOptions, protocol: Protocol) => Promise<() => void>;
+
 interface Holding {
   readonly owner: ServicePortKey;
   release(): void;
@@ -18,7 +21,10 @@ interface Holding {
 export class PortClaims {
   private readonly holdings = new Map<string, Holding>();
 
-  constructor(private readonly family: IpFamily) {}
+  constructor(
+    private readonly family: IpFamily,
+    private readonly hold: HoldPort = holdBySocket,
+  ) {}
 
   get size(): number {
     return this.holdings.size;
@@ -34,7 +40,7 @@ export class PortClaims {
     if (present?.owner === owner) return;
     if (present) throw PortClaimError.taken(claim, protocol, present.owner);
     try {
-      this.holdings.set(id, { owner, release: await hold({ family: this.family, ...claim }, protocol) });
+      this.holdings.set(id, { owner, release: await this.hold({ family: this.family, ...claim }, protocol) });
     } catch (error) {
       throw PortClaimError.refused(claim, protocol, error);
     }
@@ -54,7 +60,7 @@ function claimText({ address, port }: PortClaim, protocol: Protocol): string {
   return `${hostPort(address ?? '', port)}/${protocol}`;
 }
 
-async function hold(options: ListenOptions, protocol: Protocol): Promise<() => void> {
+async function holdBySocket(options: ListenOptions, protocol: Protocol): Promise<() => void> {
   if (protocol === 'UDP') {
     const socket = await bindUdp(options);
     socket.on('error', () => undefined);

@@ -3,6 +3,6 @@ export interface ProxySocket {
   readonly port: number;
   /** Some endpoints are gone: what cannot notice that by itself is ended. */
   endpointsChanged(): void;
-  /** Takes no more clients. Resolves when the port is free; never rejects; idempotent. */
+  /** Takes no more clients, and frees the port. Called once; never rejects. */
   close(): Promise<void>;
 }

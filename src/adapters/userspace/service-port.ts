@@ -6,7 +6,7 @@ import { claimOf, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
-import { PortClaimError, ProxyPortError, UnsupportedProtocolError } from './errors.js';
+import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
 import type { PortClaims } from './port-claims.js';
 import type { ProxySocket } from './proxy-socket.js';
 import { TcpProxySocket } from './tcp-proxy-socket.js';
@@ -83,41 +83,36 @@ export class ServicePort {
     return this.reachable;
   }
 
-  /** Takes over an entry: endpoints, affinity, claims. Answers why some of its addresses cannot be reached, if so. */
-  async follow(
-    entry: ForwardingEntry,
-    isLocal: (address: string) => boolean,
-  ): Promise<PortClaimError | undefined> {
+  /**
+   * Takes over an entry: endpoints, affinity, and claims as far as they go.
+   * @throws PortClaimError when some of its addresses cannot be reached; `frontends` are those that can
+   */
+  async follow(entry: ForwardingEntry, isLocal: (address: string) => boolean): Promise<void> {
     this.current = entry;
     this.endpoints.stickFor(entry.affinitySeconds);
-    this.endpoints.use(entry.endpoints.cluster ?? entry.endpoints.reachable);
+    this.endpoints.use(entry.endpoints.reachable);
     this.socket.endpointsChanged();
-    const reachable: Frontend[] = [];
-    const held: PortClaim[] = [];
-    let problem: PortClaimError | undefined;
+    const { key, name } = entry;
+    this.former = [...this.former, ...this.held];
+    this.held = [];
+    this.reachable = [];
     for (const frontend of entry.frontends) {
       const claim = claimOf(frontend, isLocal);
-      try {
-        if (claim) await this.means.claims.claim(claim, entry.name.protocol, entry.key);
-      } catch (error) {
-        if (!(error instanceof PortClaimError)) throw error;
-        problem = error;
-        break;
+      if (claim) {
+        await this.means.claims.claim(claim, name.protocol, key);
+        this.held = [...this.held, claim];
       }
-      if (claim) held.push(claim);
-      reachable.push(frontend);
+      this.reachable = [...this.reachable, frontend];
     }
-    this.former = [...this.former, ...this.held];
-    this.held = held;
-    this.reachable = reachable;
-    return problem;
   }
 
-  /** The rules are those of the entry now: gives up what only the former ones needed. */
-  settled(): void {
+  /** The rules are those of the entry now: gives up what only former ones needed. Whether there was such a thing. */
+  settled(): boolean {
     const kept = new Set(this.held.map(textOf));
-    for (const claim of this.former) if (!kept.has(textOf(claim))) this.release(claim);
+    const surplus = this.former.filter((claim) => !kept.has(textOf(claim)));
+    for (const claim of surplus) this.release(claim);
     this.former = [];
+    return surplus.length > 0;
   }
 
   /** Forgets clients whose time with their endpoint is over. */

@@ -2,6 +2,7 @@ import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../../a
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -9,15 +10,17 @@ import type { IptablesFragment } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
-import { PortAllocator } from '../../domain/userspace/port-allocator.js';
+import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
+import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { IptablesBackend } from '../iptables/iptables-backend.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import type { RulesWatch } from '../iptables/rules-watch.js';
-import { PortClaims } from './port-claims.js';
+import { PortClaimError } from './errors.js';
+import { PortClaims, type HoldPort } from './port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type SharedMeans } from './service-port.js';
 import { TcpRelay } from './tcp-relay.js';
@@ -28,6 +31,8 @@ export interface UserspaceOptions {
   /** After so many milliseconds without a datagram a UDP flow ends. */
   readonly udpIdleTimeout: number;
   readonly random?: Random;
+  /** How ports of this machine are kept from other programs; by sockets, unless a test has it otherwise. */
+  readonly holdPort?: HoldPort;
 }
 
 /** What the rules of this mode never depend on. */
@@ -48,6 +53,8 @@ export class UserspaceBackend implements Backend {
   private readonly rules: IptablesBackend;
   private node!: NodeNetwork;
   private local: ReadonlySet<string> = new Set();
+  /** Service ports that lack a port which another one has. */
+  private readonly waiting = new Map<ServicePortKey, ForwardingEntry>();
 
   constructor(
     readonly family: IpFamily,
@@ -58,12 +65,12 @@ export class UserspaceBackend implements Backend {
     private readonly clock: Clock,
     logger: Logger,
   ) {
-    const { address, portRange, udpIdleTimeout, random = Math.random } = options;
+    const { address, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
     this.means = {
       family,
       address,
       allocator: new PortAllocator(portRange, random),
-      claims: new PortClaims(family),
+      claims: new PortClaims(family, holdPort),
       relay: new TcpRelay(clock),
       udp: { clock, idleTimeout: udpIdleTimeout },
       random,
@@ -76,12 +83,17 @@ export class UserspaceBackend implements Backend {
     });
   }
 
-  /** The proxy port of a service port; undefined while it has none. */
-  proxyPort(key: ServicePortKey): number | undefined {
-    return this.ports.get(key)?.proxyPort;
+  /** What the flows of a UDP service port are now; undefined for other protocols. */
+  udpFlows({ key, name }: ForwardingEntry): UdpServicePort | undefined {
+    const port = this.ports.get(key);
+    if (!port || name.protocol !== 'UDP') return undefined;
+    const { listen } = this.means.address;
+    const addresses = listen === undefined ? this.localAddresses.list() : [listen];
+    return proxiedFlows(port.frontends, addresses, port.proxyPort);
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    this.addressesMoved();
     const wanted = new Map([...entries].map((entry) => [entry.key, entry]));
     const gone = [...this.ports.keys()].filter((key) => !wanted.has(key));
     const changes = [...gone.map(removed), ...[...wanted.values()].map(changed)];
@@ -126,15 +138,19 @@ export class UserspaceBackend implements Backend {
     write: (served: readonly ForwardingChange[]) => Promise<ApplyResult>,
   ): Promise<ApplyResult> {
     this.node = node;
-    this.addressesMoved();
     const failed: ServiceFailure[] = [];
     const served: ForwardingChange[] = [];
-    for (const change of changes)
+    for (const change of changes) {
+      this.waiting.delete(change.key);
       if (!change.entry || (await this.serve(change.entry, failed))) served.push(change);
+    }
     const result = await write(served);
     const refused = new Set(result.failed.map(({ key }) => key));
-    for (const { key, entry } of served) if (!refused.has(key)) await this.settle(key, entry);
-    return { ...result, failed: [...failed, ...result.failed] };
+    let released = false;
+    for (const { key, entry } of served)
+      if (!refused.has(key) && (await this.settle(key, entry))) released = true;
+    const outcome = { ...result, failed: [...failed, ...result.failed] };
+    return released && this.waiting.size > 0 ? this.serveWaiting(outcome) : outcome;
   }
 
   /** Opens what the service port needs. False when it has no proxy port, so that no rule can lead there. */
@@ -143,21 +159,35 @@ export class UserspaceBackend implements Backend {
     try {
       let port = this.ports.get(key);
       if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.means)));
-      const problem = await port.follow(entry, (address) => this.local.has(address));
-      if (problem) failed.push({ key, reason: problem.message });
+      await port.follow(entry, (address) => this.local.has(address));
       return true;
     } catch (error) {
       failed.push({ key, reason: error instanceof Error ? error.message : String(error) });
+      if (error instanceof NoPortLeftError || error instanceof PortClaimError) this.waiting.set(key, entry);
       return this.ports.has(key);
     }
   }
 
-  /** No rule leads to what the service port had before any more: that can be closed. */
-  private async settle(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<void> {
+  /** No rule leads to what the service port had before any more: that is closed. Whether there was such a thing. */
+  private async settle(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<boolean> {
     const port = this.ports.get(key);
-    if (entry) return port?.settled();
+    if (!port) return false;
+    if (entry) return port.settled();
     this.ports.delete(key);
-    await port?.close();
+    await port.close();
+    return true;
+  }
+
+  /** What was given up just now may be what others wait for. */
+  private async serveWaiting(outcome: ApplyResult): Promise<ApplyResult> {
+    const entries = [...this.waiting.values()];
+    const { written, failed, conflicts } = await this.apply(entries.map(changed), this.node);
+    const retried = new Set(entries.map(({ key }) => key));
+    return {
+      written: outcome.written + written,
+      failed: [...outcome.failed.filter(({ key }) => !retried.has(key)), ...failed],
+      conflicts: [...outcome.conflicts, ...conflicts],
+    };
   }
 
   private portals(entry: ForwardingEntry): IptablesFragment {

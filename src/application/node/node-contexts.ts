@@ -95,7 +95,7 @@ export class NodeContexts {
         topology: { nodeName: settings.nodeName, zone: node?.zone ?? '', nodeHints: settings.nodeHints },
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
-        everyEndpoint: Boolean(settings.everyEndpoint),
+        ...(settings.everyEndpoint && { everyEndpoint: true }),
       },
       network: {
         family,

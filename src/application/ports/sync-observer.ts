@@ -23,6 +23,8 @@ export interface SyncObserver {
 export interface SyncReport {
   /** Everything was programmed, but for services that are set aside. */
   readonly ok: boolean;
+  /** Why not, when not ok. */
+  readonly error?: string;
   /** The first sync, or the one after a failure: everything was compared. */
   readonly full: boolean;
   readonly seconds: number;

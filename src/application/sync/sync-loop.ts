@@ -1,7 +1,8 @@
-import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
-import type { Backend } from '../ports/backend.js';
+import type { Backend, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
@@ -38,6 +39,8 @@ const PATIENCE = 4;
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
+  /** What the sync that is running has taken up. */
+  private underWay: TakenChanges | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
@@ -82,6 +85,20 @@ export class SyncLoop {
     this.scheduleVerification();
   }
 
+  /** What is wanted in the kernel. */
+  get table(): ForwardingTable {
+    return this.sync.table;
+  }
+
+  /** Whether something about the Service is not yet programmed, nor known to fail. */
+  isWaiting(service: ServiceKey): boolean {
+    return (
+      this.pending.includes(service) ||
+      this.underWay?.everyService === true ||
+      this.underWay?.services.has(service) === true
+    );
+  }
+
   /** Everything has been listed: the first sync may run. Idempotent. */
   initialised(): void {
     if (this.state !== 'waiting') return;
@@ -98,6 +115,23 @@ export class SyncLoop {
     if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
+  }
+
+  /**
+   * Compares the rules with the kernel's after what is under way, unless it is certain that they stand, and repairs them;
+   * no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   */
+  inspect(): Promise<string | undefined> {
+    return new Promise((resolve) =>
+      this.enqueue(async () => {
+        if (this.isStopped()) return resolve('the proxy stops');
+        const uninterrupted = new AbortController().signal;
+        await this.compare('inspection', uninterrupted).then(
+          () => resolve(undefined),
+          (error: unknown) => resolve(error instanceof Error ? error.message : String(error)),
+        );
+      }),
+    );
   }
 
   /** Ends the loop after what is under way. */
@@ -139,9 +173,11 @@ export class SyncLoop {
     if (this.state !== 'due') return;
     this.state = 'running';
     const changes = this.pending.take();
+    this.underWay = changes;
     this.observer.taken(this.family);
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
+    this.underWay = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
     this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
@@ -180,7 +216,8 @@ export class SyncLoop {
       this.reportFirst(undefined);
       return false;
     } catch (error) {
-      this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.reportFirst(`${family}: ${reason}`);
       this.failures++;
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
@@ -190,6 +227,7 @@ export class SyncLoop {
       );
       this.observer.finished(family, {
         ok: false,
+        error: reason,
         full: startsAnew,
         seconds: (this.clock.now() - start) / 1000,
         written: 0,
@@ -240,15 +278,10 @@ export class SyncLoop {
     this.verification = new AbortController();
     const { signal } = this.verification;
     try {
-      const { compared, written, failed } = await this.sync.verify(due ? 'inspection' : 'glance', signal);
-      for (const { key } of failed) this.retryLater(key);
+      const { compared, written } = await this.compare(due ? 'inspection' : 'glance', signal);
       const now = this.clock.now();
       if (due) this.lastInspection = now;
       if (compared) this.comparison = now - start;
-      if (written > 0) {
-        this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
-        this.observer.repaired(this.family, written);
-      }
       this.glancePeriod =
         compared && written === 0
           ? Math.min(
@@ -266,6 +299,19 @@ export class SyncLoop {
     }
     this.verification = undefined;
     if (!this.isStopped()) this.scheduleVerification();
+  }
+
+  private async compare(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
+    const result = await this.sync.verify(how, signal);
+    for (const { key } of result.failed) this.retryLater(key);
+    if (result.written > 0) {
+      this.logger.warn(
+        { family: this.family, steps: result.written },
+        'somebody changed the rules; repaired',
+      );
+      this.observer.repaired(this.family, result.written);
+    }
+    return result;
   }
 
   /** A method, since the state changes while a step waits. */

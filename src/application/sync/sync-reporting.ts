@@ -2,9 +2,10 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { SyncHistory } from '../status/sync-history.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
-/** Tells health and metrics what the sync loops do. */
+/** Tells health, metrics and those who ask later what the sync loops do. */
 export class SyncReporting implements SyncObserver {
   private slicesPending = 0;
   private readonly servicesPending = new Set<ServiceKey>();
@@ -12,6 +13,7 @@ export class SyncReporting implements SyncObserver {
   constructor(
     private readonly health: ProxyHealth,
     private readonly metrics: Metrics,
+    private readonly history: SyncHistory,
   ) {}
 
   loopStarted(family: IpFamily): void {
@@ -34,6 +36,7 @@ export class SyncReporting implements SyncObserver {
 
   finished(family: IpFamily, report: SyncReport): void {
     this.metrics.syncFinished(family, report);
+    this.history.finished(family, report);
     if (!report.ok) return;
     this.health.updated(family);
     for (const seconds of report.programmingLatencies) this.metrics.networkProgramming(family, seconds);
@@ -43,6 +46,7 @@ export class SyncReporting implements SyncObserver {
 
   repaired(family: IpFamily, steps: number): void {
     this.metrics.repaired(family, steps);
+    this.history.repaired(family, steps);
   }
 
   serviceEvent(service: ServiceKey, changed: boolean): void {

@@ -1,6 +1,7 @@
 import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-flows.js';
 import { Doubts } from '../../domain/conntrack/doubts.js';
-import { udpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import { udpServicePort, type UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isLoopback } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -44,13 +45,14 @@ export class ReconcileConntrack implements ForwardingListener {
     private readonly metrics: Pick<Metrics, 'conntrackReconciled'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly flowsOf: (entry: ForwardingEntry) => UdpServicePort | undefined = udpServicePort,
   ) {}
 
   programmed({ changes, failed, network, lost = [] }: Programmed): void {
     if (this.state === 'off') return;
     const doubts = new Doubts();
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.desired.update(key, entry && udpServicePort(entry), doubts);
+      if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), doubts);
     this.desired.frontendsLeft(lost, doubts);
     this.follow(network, doubts);
     this.doubt(doubts);

@@ -42,7 +42,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
       logger.error({ mode: name }, IPVS_ENDS);
       events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     }
-    void removeOtherModes(container, commandLine, mode, logger);
+    void removeOtherModes(container, commandLine, mode, logger, stopping.signal);
     const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
     logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
@@ -53,21 +53,26 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
 }
 
 /**
- * Rules of other modes, our own or kube-proxy's, go when the new ones stand, so that no connection is lost in between.
- * Where the first sync fails they stay until a later start.
+ * Rules of other modes, our own or kube-proxy's, go when the new ones stand, and were seen to stand, so that no
+ * connection is lost in between. Where that fails they stay until a later start.
  */
 async function removeOtherModes(
   container: Container,
   commandLine: CommandLine,
   present: OpenMode,
   logger: Logger,
+  signal: AbortSignal,
 ): Promise<void> {
-  const problems = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
-  if (problems.some((problem) => problem !== undefined)) return;
+  const standing = container.get(SYNC_LOOPS).map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
+  const problem = (await Promise.all(standing)).find((found) => found !== undefined);
+  if (problem !== undefined) {
+    logger.warn({ problem }, 'rules of other modes, if there are any, stay: those of this mode do not stand');
+    return;
+  }
   for (const mode of allModes(commandLine, logger)) {
     if (mode.name === present.name) continue;
     try {
-      await mode.cleanUp(present.iptables);
+      await mode.cleanUp({ ...present, signal });
     } catch (error) {
       logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
     }

@@ -14,6 +14,8 @@ import { validationProblems } from './validation.js';
 /** What the command line and the configuration file together ask for. */
 export interface CommandLine {
   readonly command: CommandName;
+  /** For `explain`: the Service, as `namespace/name`. */
+  readonly service?: string;
   /** The arguments as they were given, to read the configuration again with. */
   readonly argv: readonly string[];
   /** Files and folders to serve from; none: the API server. */
@@ -63,7 +65,7 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
  * @throws as `parseCommandLine`
  */
 export function completeCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
-  const { command, flags } = parseArguments(argv);
+  const { command, service, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
   const version = answerVersion(options.version);
 
@@ -80,6 +82,7 @@ export function completeCommandLine(argv: readonly string[], surroundings: Surro
 
   return {
     command,
+    ...(service !== undefined && { service }),
     argv,
     manifests: options.manifests,
     once: options.once,

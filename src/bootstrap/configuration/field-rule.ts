@@ -1,5 +1,6 @@
 import { parseAddress } from '../../domain/net/address.js';
 import { parseCidr } from '../../domain/net/cidr.js';
+import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { formatDuration } from './duration.js';
 import { hostPortProblems } from './listen-address.js';
 
@@ -47,6 +48,11 @@ export function notNegativeDuration(number: number, path: string): FieldRule<num
 
 export function positiveDuration(number: number, path: string): FieldRule<number> {
   return rule({ number, path, text: POSITIVE, shown: formatDuration, holds: (value) => value > 0 });
+}
+
+export function portRange(number: number, path: string): FieldRule<string> {
+  const text = 'must be a port, LOW-HIGH or LOW+OFFSET, of ports up to 65535';
+  return rule({ number, path, text, holds: (value) => parsePortRange(value) !== undefined });
 }
 
 export function address(number: number, path: string): FieldRule<string> {

@@ -22,7 +22,8 @@ export function flagHelp(name: string): string {
 /** In words, the modes in which something counts; nothing when these are all. */
 export function modeNote(modes: readonly string[] | undefined): string {
   if (!modes || PROXY_MODES.every((mode) => modes.includes(mode))) return '';
-  return `Only in ${modes.length > 1 ? 'modes' : 'mode'} ${modes.join(' and ')}.`;
+  const list = new Intl.ListFormat('en-GB').format(modes);
+  return `Only in ${modes.length > 1 ? 'modes' : 'mode'} ${list}.`;
 }
 
 /**

@@ -33,7 +33,7 @@ export const iptablesFields = {
   syncPeriod: field(duration, {
     default: 30 * SECOND,
     flag: 'iptables-sync-period',
-    modes: ['iptables'],
+    modes: ['iptables', 'userspace'],
     elsewhere: '0s',
     rule: positiveDuration(12, 'SyncPeriod'),
     onEdit: 'at-once',
@@ -42,7 +42,7 @@ export const iptablesFields = {
   minSyncPeriod: field(duration, {
     default: SECOND,
     flag: 'iptables-min-sync-period',
-    modes: ['iptables'],
+    modes: ['iptables', 'userspace'],
     elsewhere: '0s',
     rule: notNegativeDuration(13, 'MinSyncPeriod'),
     onEdit: 'at-once',

@@ -77,6 +77,11 @@ export const duration: ValueType<number> = {
   toFile: formatDuration,
 };
 
+/** Milliseconds; a file leaves out the usual ones. */
+export function durationUnless(usual: number): ValueType<number> {
+  return { ...duration, toFile: (value) => (value === usual ? undefined : formatDuration(value)) };
+}
+
 /** Milliseconds, or undefined when nobody asked for a value; a zero in the file is nobody asking. */
 export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
   return {

@@ -8,6 +8,7 @@ import {
   notNegative,
   notNegativeDuration,
   oneOf,
+  portRange,
   positiveDuration,
   primaryOrCidrs,
   supported,
@@ -16,13 +17,13 @@ import {
 import { commaSeparated, gateMap, stringSlice } from './list-types.js';
 import { loggingFields } from './logging-fields.js';
 import { iptablesFields, ipvsFields, nftablesFields } from './mode-fields.js';
-import { bool, boolOrNothing, duration, float, int32, text, textOf } from './scalar-types.js';
+import { bool, boolOrNothing, duration, durationUnless, float, int32, text, textOf } from './scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
 
 /** How services are programmed. Unset is iptables; `auto` is our own: nftables where the kernel has it. */
-export const PROXY_MODES = ['iptables', 'ipvs', 'nftables'] as const;
+export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as const;
 export type ProxyMode = (typeof PROXY_MODES)[number];
 export type RequestedMode = ProxyMode | 'auto' | '';
 
@@ -37,12 +38,15 @@ export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** As in the last kube-proxy that had mode userspace. */
+const IDLE_TIMEOUT = 250;
 
 const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
 const MODE_RULE =
   'must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])';
 const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
+const JSON_ONLY = 'Accepted without effect: the API server is spoken to in JSON.';
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
@@ -60,11 +64,12 @@ export const schema = {
       flag: 'kubeconfig',
       help: 'Path to a kubeconfig file. Without it and without --master, the in-cluster configuration is used.',
     }),
-    acceptContentTypes: field(text, { help: 'Accept header of API requests.' }),
+    acceptContentTypes: field(text, { onEdit: 'none', help: JSON_ONLY }),
     contentType: field(text, {
       default: 'application/vnd.kubernetes.protobuf',
       flag: 'kube-api-content-type',
-      help: 'Content type of API requests.',
+      onEdit: 'none',
+      help: JSON_ONLY,
     }),
     qps: field(float, { default: 5, flag: 'kube-api-qps', help: 'API requests per second.' }),
     burst: field(int32, {
@@ -85,7 +90,7 @@ export const schema = {
     default: '0.0.0.0',
     flag: 'bind-address',
     rule: address(15, 'BindAddress'),
-    help: "Overrides the node's primary IP unless it is unspecified. Nothing listens on it.",
+    help: "Overrides the node's primary IP unless it is unspecified. Nothing listens on it but mode userspace.",
   }),
   healthzBindAddress: field(ipPort, {
     default: '0.0.0.0:10256',
@@ -115,7 +120,7 @@ export const schema = {
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
     rule: oneOf(9, 'Mode.ProxyMode', ['', 'auto', ...PROXY_MODES], MODE_RULE),
-    help: 'iptables, which blank means as well; ipvs; nftables; or auto: nftables where this kernel has it.',
+    help: 'iptables, which blank means as well; ipvs; nftables; userspace; or auto: nftables where this kernel has it.',
   }),
   iptables: iptablesFields,
   ipvs: ipvsFields,
@@ -214,7 +219,19 @@ export const schema = {
     onEdit: 'none',
     help: 'Accepted without effect: watches are held against the API server without a period.',
   }),
-  portRange: field(text, { onEdit: 'none', help: 'Ignored.' }),
+  portRange: field(text, {
+    flag: 'proxy-port-range',
+    modes: ['userspace'],
+    rule: portRange(28, 'PortRange'),
+    help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank leaves the choice to the kernel.',
+  }),
+  udpIdleTimeout: field(durationUnless(IDLE_TIMEOUT), {
+    default: IDLE_TIMEOUT,
+    flag: 'udp-timeout',
+    modes: ['userspace'],
+    rule: positiveDuration(29, 'UDPIdleTimeout'),
+    help: 'How long an idle UDP flow keeps its endpoint.',
+  }),
   windowsRunAsService: field(boolOrNothing, { onEdit: 'none', help: WINDOWS_ONLY }),
 };
 

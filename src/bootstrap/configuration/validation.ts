@@ -80,7 +80,7 @@ function fieldRules(modes: readonly ProxyMode[]): readonly Rule[] {
 
 /** Modes of which nobody knows anything are taken for iptables (spec/configuration.md §3.1). */
 function possibleModes({ mode }: ProxyConfiguration): readonly ProxyMode[] {
-  if (mode === 'nftables' || mode === 'ipvs') return [mode];
+  if (mode === 'nftables' || mode === 'ipvs' || mode === 'userspace') return [mode];
   return mode === 'auto' ? ['iptables', 'nftables'] : ['iptables'];
 }
 

@@ -5,13 +5,15 @@ import { IptablesMode } from './iptables-mode.js';
 import { IpvsMode } from './ipvs-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
+import { UserspaceMode } from './userspace-mode.js';
 
-/** Every mode that this program has, for clean-up. */
+/** Every mode that this program has, for clean-up. Connections of mode ipvs may take their time to end, so it is the last. */
 export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
   return [
     new IptablesMode(false, logger),
-    new IpvsMode(configuration.ipvs, logger),
     new NftablesMode(nftTransport, logger),
+    new UserspaceMode(configuration, logger),
+    new IpvsMode(configuration.ipvs, logger),
   ];
 }
 
@@ -40,6 +42,8 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case '':
     case 'iptables':
       return iptables;
+    case 'userspace':
+      return new UserspaceMode(configuration, logger);
     case 'ipvs':
       return new IpvsMode(configuration.ipvs, logger);
     case 'auto': {

@@ -10,8 +10,8 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables, type IptablesHoldings } from '../iptables-access.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import { openIptables, removeFromIptables } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -40,7 +40,7 @@ export class IptablesMode implements Mode {
                   family,
                   tool,
                   iptables.watch(family),
-                  () => host.read(),
+                  () => host.read(family),
                   context.get(LOGGER),
                   { observer: context.get(METRICS) },
                 ),
@@ -71,16 +71,17 @@ export class IptablesMode implements Mode {
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
       const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
-      const host = new IptablesHostReader({ identify }, counters && look, this.logger);
-      return new IptablesPlanner(await host.read());
+      const asked = { identify, lackingMatches: () => Promise.resolve([]) };
+      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      return new IptablesPlanner(await host.read('IPv4'));
     } finally {
       counters?.close();
       tool.close();
     }
   }
 
-  async cleanUp(beside?: IptablesHoldings): Promise<void> {
-    await removeFromIptables(IPTABLES_BELONGINGS, beside, this.logger);
+  async cleanUp(successor?: Successor): Promise<void> {
+    await removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
   }
 }
 

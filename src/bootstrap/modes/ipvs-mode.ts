@@ -8,6 +8,7 @@ import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
 import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/ipvs-clean-up.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
+import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
 import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
 import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
 import { NetlinkNodeAddresses } from '../../adapters/ipvs/netlink-node-addresses.js';
@@ -18,20 +19,17 @@ import { requireIpvs } from '../../adapters/ipvs/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/set-table.js';
+import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import {
-  openIptables,
-  removeFromIptables,
-  type IptablesAccess,
-  type IptablesHoldings,
-} from '../iptables-access.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
 
@@ -68,7 +66,7 @@ export class IpvsMode implements Mode {
         families: iptables.families,
         means: { ...iptables.means, scheduler },
         iptables: { variant: iptables.variant, belongings: IPVS_BELONGINGS },
-        localAddresses: nodeAddresses,
+        localAddresses: { list: () => [...nodeAddresses.list(), ...loopbackAddresses()] },
         followAddresses: (onChange) => nodeAddresses.follow(onChange),
         module: this.module(ways, iptables),
         async close() {
@@ -87,22 +85,28 @@ export class IpvsMode implements Mode {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
   }
 
-  async cleanUp(beside?: IptablesHoldings): Promise<void> {
+  async cleanUp(successor?: Successor): Promise<void> {
     const { logger } = this;
     const ways = openWays();
     const clock = new SystemClock();
+    const remains = IP_FAMILIES.map((family) => ({
+      family,
+      servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
+      addresses: ways.addresses,
+      sets: new SetTable(family, ways.sets),
+      rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, successor?.iptables, logger, [family]) },
+    }));
     try {
-      for (const family of IP_FAMILIES)
-        await cleanUpIpvs(
-          {
-            family,
-            servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
-            addresses: ways.addresses,
-            sets: new SetTable(family, ways.sets),
-            rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, beside, logger, [family]) },
-          },
-          logger,
+      if (successor) {
+        const { signal } = successor;
+        const retired = await Promise.allSettled(
+          remains.map((one) => retireIpvs(one, clock, logger, signal)),
         );
+        for (const outcome of retired) if (outcome.status === 'rejected') throw outcome.reason;
+        if (!signal.aborted) await ways.addresses.removeDevice();
+      } else {
+        for (const one of remains) await cleanUpIpvs(one, logger);
+      }
     } finally {
       ways.close();
     }
@@ -114,7 +118,7 @@ export class IpvsMode implements Mode {
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
       rules: (source) =>
-        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(), logger, {
+        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
           ...source,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
@@ -151,6 +155,12 @@ export class IpvsMode implements Mode {
       );
     }
   }
+}
+
+/** No node port is served there, but health checks may be. */
+function loopbackAddresses(): readonly string[] {
+  const addresses = new InterfaceAddresses().list().flatMap((text) => parseAddress(text) ?? []);
+  return addresses.filter(isLoopback).map(({ text }) => text);
 }
 
 /** The ways into the kernel that mode ipvs has for itself. */

@@ -1,7 +1,9 @@
 import type { ContainerModule } from 'inversify';
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
 import type { IptablesHoldings } from '../iptables-access.js';
@@ -23,8 +25,17 @@ export interface OpenMode {
   readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
   readonly module: ContainerModule;
+  /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
+  readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
+}
+
+/** The mode that serves when another one is removed. */
+export interface Successor {
+  readonly iptables?: IptablesHoldings;
+  /** Aborted when the program ends: what still waits for something is left to a later start. */
+  readonly signal: AbortSignal;
 }
 
 /** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
@@ -36,7 +47,7 @@ export interface Mode {
   planner(): Promise<Planner>;
   /**
    * Removes everything that this mode makes. Finding nothing, or no tool that could have made any, is fine.
-   * @param beside what the mode in force holds in iptables; it stays
+   * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end
    */
-  cleanUp(beside?: IptablesHoldings): Promise<void>;
+  cleanUp(successor?: Successor): Promise<void>;
 }

@@ -27,6 +27,7 @@ import {
   FAMILIES,
   LOGGER,
   METRICS,
+  NODE_PATIENCE,
   OBJECT_REPORTS,
   PROXY_HEALTH,
   SYNC_LOOPS,
@@ -62,6 +63,11 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       return new CheckNode(settings, context.get(FAMILIES), () => state.node, context.get(LOGGER));
     })
     .inSingletonScope();
+  bind(NODE_PATIENCE)
+    .toDynamicValue((context) =>
+      context.get(COMMAND_LINE).manifests.length > 0 ? NO_PATIENCE : CLUSTER_PATIENCE,
+    )
+    .inSingletonScope();
   bind(AWAIT_NODE)
     .toDynamicValue((context) => {
       const commandLine = context.get(COMMAND_LINE);
@@ -69,7 +75,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       return new AwaitNode(
         commandLine.nodeName,
         commandLine.configuration.detectLocalMode === 'NodeCIDR',
-        commandLine.manifests.length > 0 ? NO_PATIENCE : CLUSTER_PATIENCE,
+        context.get(NODE_PATIENCE),
         () => state.node,
         context.get(CHECK_NODE),
         context.get(CLOCK),

@@ -1,4 +1,4 @@
-import { ContainerModule } from 'inversify';
+import { ContainerModule, type ResolutionContext } from 'inversify';
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
@@ -30,6 +30,7 @@ import {
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
+import { metricsServerRoutes } from '../metrics-server-routes.js';
 
 /** What tells others how the proxy is: health, metrics, and the servers that answer for them. */
 export const serverModule = new ContainerModule(({ bind }) => {
@@ -104,24 +105,13 @@ export const serverModule = new ContainerModule(({ bind }) => {
     .inSingletonScope();
   bind(METRICS_SERVER)
     .toDynamicValue((context) => {
-      const { metricsBindAddress, bindAddressHardFail: hardFail } = context.get(COMMAND_LINE).configuration;
+      const { configuration } = context.get(COMMAND_LINE);
+      const { metricsBindAddress, bindAddressHardFail: hardFail, enableProfiling } = configuration;
       if (metricsBindAddress === '') return undefined;
-      const loops = context.get(SYNC_LOOPS);
-      const events = context.get(CLUSTER_EVENTS);
-      const metrics = context.get(METRICS);
-      const statuses = context.get(SERVICE_STATUSES);
-      const source = context.get(CLUSTER_SOURCE);
-      const clock = context.get(CLOCK);
-      const live = context.get(LIVE_CONFIGURATION);
-      metrics.onScrape((own) => {
-        for (const loop of loops) showServicePorts(own, loop, statuses);
-        showSources(own, source.status(), clock.now());
-        own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
-      });
+      scrapeWhatRuns(context);
       return new MetricsServer({
-        metrics,
-        proxyMode: modeInForce(context.get(COMMAND_LINE).configuration),
-        syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
+        routes: metricsServerRoutes(context),
+        profiling: enableProfiling,
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),
         address: bindAddress(metricsBindAddress),
@@ -130,6 +120,20 @@ export const serverModule = new ContainerModule(({ bind }) => {
     })
     .inSingletonScope();
 });
+
+/** What is looked up whenever somebody asks for the metrics. */
+function scrapeWhatRuns(context: ResolutionContext): void {
+  const loops = context.get(SYNC_LOOPS);
+  const statuses = context.get(SERVICE_STATUSES);
+  const source = context.get(CLUSTER_SOURCE);
+  const clock = context.get(CLOCK);
+  const live = context.get(LIVE_CONFIGURATION);
+  context.get(METRICS).onScrape((own) => {
+    for (const loop of loops) showServicePorts(own, loop, statuses);
+    showSources(own, source.status(), clock.now());
+    own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
+  });
+}
 
 /** Validation has seen to it that the text is `ip:port`. */
 function bindAddress(text: string): { readonly host: string; readonly port: number } {

@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { NodeContexts } from '../../application/node/node-contexts.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
+import { SyncHistory } from '../../application/status/sync-history.js';
 import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
 import { SyncFamily } from '../../application/sync/sync-family.js';
 import { SyncLoop } from '../../application/sync/sync-loop.js';
@@ -21,6 +22,7 @@ import {
   PROXY_HEALTH,
   SERVICE_HEALTH_CHECKS,
   SERVICE_STATUSES,
+  SYNC_HISTORY,
   SYNC_LOOPS,
   SYNC_OBSERVER,
 } from '../identifiers.js';
@@ -37,7 +39,13 @@ export const syncModule = new ContainerModule(({ bind }) => {
     )
     .inSingletonScope();
   bind(SYNC_OBSERVER)
-    .toDynamicValue((context) => new SyncReporting(context.get(PROXY_HEALTH), context.get(METRICS)))
+    .toDynamicValue(
+      (context) =>
+        new SyncReporting(context.get(PROXY_HEALTH), context.get(METRICS), context.get(SYNC_HISTORY)),
+    )
+    .inSingletonScope();
+  bind(SYNC_HISTORY)
+    .toDynamicValue((context) => new SyncHistory(context.get(CLOCK)))
     .inSingletonScope();
   bind(NODE_CONTEXTS)
     .toDynamicValue(

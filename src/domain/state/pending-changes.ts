@@ -20,6 +20,11 @@ export class PendingChanges {
     return this.services.size;
   }
 
+  /** Whether the next sync looks at the Service. */
+  includes(service: ServiceKey): boolean {
+    return this.everything || this.services.has(service);
+  }
+
   serviceChanged(service: ServiceKey): void {
     this.services.add(service);
   }

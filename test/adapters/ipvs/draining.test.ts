@@ -1,5 +1,5 @@
-import { SWEEP_PERIOD, type IpvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
-import { LONGEST_DRAINING } from '../../../src/adapters/ipvs/server-table.js';
+import type { IpvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import { LONGEST_DRAINING, SWEEP_PERIOD } from '../../../src/adapters/ipvs/server-table.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { MemoryNode, nodeNetwork } from './memory-node.js';
 import { changed, entryOf, gone } from './services.js';

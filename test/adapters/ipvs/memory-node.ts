@@ -4,10 +4,14 @@ import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { MemoryServiceAddresses } from '../../../src/adapters/fakes/memory-service-addresses.js';
 import { MemoryVirtualServers } from '../../../src/adapters/fakes/memory-virtual-servers.js';
-import { cleanUpScripts } from '../../../src/adapters/iptables/clean-up-scripts.js';
+import { cleanUpScripts, type Belongings } from '../../../src/adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IPVS_BELONGINGS } from '../../../src/adapters/ipvs/belongings.js';
+import type { IpvsRemains } from '../../../src/adapters/ipvs/ipvs-remains.js';
+import { ServerTable } from '../../../src/adapters/ipvs/server-table.js';
+import { SetTable } from '../../../src/adapters/ipvs/set-table.js';
 import { IpvsBackend, type IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-backend.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -52,7 +56,7 @@ export class MemoryNode {
       },
       clock,
       logger,
-      { scheduler: 'rr', excludeCIDRs: [], ...options },
+      { scheduler: 'rr', excludeCIDRs: [], pause: () => Promise.resolve(), ...options },
     );
   }
 
@@ -60,6 +64,28 @@ export class MemoryNode {
   reopened(family: IpFamily = 'IPv4'): IpvsBackend {
     this.iptables.reopen();
     return this.backend(family);
+  }
+
+  /** What mode ipvs has left here, for its removal. */
+  remains(family: IpFamily = 'IPv4', kept?: Belongings): IpvsRemains {
+    this.iptables.reopen();
+    const { servers, addresses, sets, clock, logger } = this;
+    const rules = new IptablesBackend(
+      family,
+      this.iptables,
+      BLIND_WATCH,
+      () => Promise.resolve(HOST),
+      logger,
+      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept) },
+    );
+    return {
+      family,
+      servers: new ServerTable(family, servers, [], clock, logger),
+      addresses,
+      sets: new SetTable(family, sets),
+      rules,
+      pause: () => Promise.resolve(),
+    };
   }
 
   /** What was done since this was last asked. */

@@ -1,48 +1,102 @@
+import { gunzipSync } from 'node:zlib';
+import { request } from 'node:http';
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
+import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
 import { MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
+import { parseExposition } from './exposition.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 let metrics: PrometheusMetrics;
+let slis: HealthSlis;
 let server: MetricsServer;
 let logger: MemoryLogger;
 
-beforeEach(async () => {
-  metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
-  logger = new MemoryLogger();
+async function serve(profiling: boolean): Promise<void> {
   const address = { host: '127.0.0.1', port: 0 };
-  server = new MetricsServer({
-    metrics,
-    syncState: () => ({ idle: true, appliedEvents: 3 }),
-    proxyMode: 'nftables',
-    logger,
-    clock,
-    address,
-    hardFail: true,
-  });
+  const routes = metricsRoutes(metrics, slis);
+  server = new MetricsServer({ routes, profiling, logger, clock, address, hardFail: true });
   await server.start();
+}
+
+beforeEach(() => {
+  metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
+  slis = new HealthSlis();
+  logger = new MemoryLogger();
 });
 
 afterEach(() => server.stop());
 
-const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${server.port}${path}`);
+const get = (path: string, method = 'GET'): Promise<Response> =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+/** The bytes as they come, and their encoding; fetch would decode them. */
+function raw(encoding: string): Promise<readonly [encoding: string | undefined, body: Buffer]> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'accept-encoding': encoding };
+    request(`http://127.0.0.1:${server.port}/metrics`, { headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve([response.headers['content-encoding'], Buffer.concat(chunks)]));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 describe('MetricsServer', () => {
   it('answers its paths and no others', async () => {
-    const mode = await get('/proxyMode');
-    expect([mode.status, await mode.text()]).toEqual([200, 'nftables']);
-    expect(mode.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(mode.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(await (await get('/healthz')).text()).toBe('ok');
-    expect((await get('/')).status).toBe(404);
-    expect((await get('/metrics/')).status).toBe(404);
-    expect((await get('/metrics')).headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    await serve(false);
+    const response = await get('/metrics');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(parseExposition(await response.text()).has('kubernetes_build_info')).toBe(true);
+    for (const path of ['/', '/metrics/', '/debug/pprof/', '/debug/pprof'])
+      expect((await get(path)).status).toBe(404);
+  });
+
+  it('compresses metrics for those who take them so', async () => {
+    await serve(false);
+    const [encoding, body] = await raw('deflate, gzip;q=1.0');
+    expect(encoding).toBe('gzip');
+    expect(gunzipSync(body).toString()).toContain('# TYPE kubernetes_build_info gauge');
+    const [plain, text] = await raw('identity');
+    expect([plain, text.toString().startsWith('# HELP')]).toEqual([undefined, true]);
   });
 
   it('says so when metrics cannot be collected', async () => {
+    await serve(false);
     metrics.exposition = () => Promise.reject(new Error('broken'));
     expect((await get('/metrics')).status).toBe(500);
     expect(logger.at('error')).toHaveLength(1);
+  });
+
+  it('counts health checks, until told to begin anew', async () => {
+    await serve(false);
+    expect([...parseExposition(await (await get('/metrics/slis')).text()).keys()]).toEqual([
+      'process_start_time_seconds',
+    ]);
+    slis.checked('healthz', 'ping', true);
+    slis.checked('healthz', 'ping', true);
+    const shown = parseExposition(await (await get('/metrics/slis')).text());
+    expect(shown.get('kubernetes_healthcheck')).toMatchObject({
+      type: 'gauge',
+      samples: new Map([['kubernetes_healthcheck{name="ping",type="healthz"}', 1]]),
+    });
+    expect(shown.get('kubernetes_healthchecks_total')).toMatchObject({
+      type: 'counter',
+      samples: new Map([['kubernetes_healthchecks_total{name="ping",type="healthz",status="success"}', 2]]),
+    });
+    expect(await (await get('/metrics/slis', 'DELETE')).text()).toBe('metrics reset\n');
+    expect(parseExposition(await (await get('/metrics/slis')).text()).has('kubernetes_healthcheck')).toBe(
+      false,
+    );
+  });
+
+  it('takes profiles when it may', async () => {
+    await serve(true);
+    expect((await get('/debug/pprof/')).status).toBe(200);
+    expect((await get('/metrics')).status).toBe(200);
   });
 });

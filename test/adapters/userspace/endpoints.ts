@@ -24,7 +24,9 @@ export function named(name: string): Promise<Server> {
 /** A UDP server that answers each datagram with its name and the datagram. */
 export async function udpEndpoint(name: string): Promise<UdpSocket> {
   const socket = createSocket('udp4');
-  socket.on('message', (datagram, from) => socket.send(`${name}:${String(datagram)}`, from.port, from.address));
+  socket.on('message', (datagram, from) =>
+    socket.send(`${name}:${String(datagram)}`, from.port, from.address),
+  );
   socket.bind(0, HERE);
   await once(socket, 'listening');
   return socket;

@@ -174,7 +174,10 @@ it('keeps connections when it is closed, until the relay ends too', async () => 
   await proxy.close();
   await expect(once(connect(proxy.port, HERE), 'connect')).rejects.toThrow('ECONNREFUSED');
   expect(await echo('2')).toBe('2');
-  const closed = once(client.on('error', () => undefined), 'close');
+  const closed = once(
+    client.on('error', () => undefined),
+    'close',
+  );
   client.on('end', () => client.end());
   await relay.close();
   await closed;

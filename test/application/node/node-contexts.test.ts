@@ -47,7 +47,6 @@ describe('NodeContexts', () => {
     expect(contexts().of('IPv4', false)).toEqual({
       forwarding: {
         family: 'IPv4',
-        everyEndpoint: false,
         topology: { nodeName: 'n1', zone: 'a', nodeHints: true },
         nodeIP: '192.0.2.4',
         externalIPsAllowed: true,
@@ -109,6 +108,14 @@ describe('NodeContexts', () => {
     local = [];
     expect(all.of('IPv4', true).network.nodePortIPs).toEqual([]);
     expect(logger.at('error').map(({ facts }) => facts)).toEqual([{ address: '127.0.0.1' }]);
+  });
+
+  it('names each address of the node where the mode asks for that', () => {
+    local = ['192.0.2.5', '169.254.7.7', '127.0.0.1', 'fe80::1', 'fd00::4', '::1'];
+    const naming = contexts({ namesNodeAddresses: true });
+    expect(naming.of('IPv4', true).network.nodeAddresses).toEqual(['169.254.7.7', '192.0.2.5']);
+    expect(naming.of('IPv6', true).network.nodeAddresses).toEqual(['fd00::4']);
+    expect(contexts().of('IPv4', true).network).not.toHaveProperty('nodeAddresses');
   });
 
   it('by pod CIDRs, tells local traffic once the Node says them', () => {

@@ -2,6 +2,7 @@ import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { retryDelay } from '../../../src/application/sync/backoff.js';
+import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { SyncReporting } from '../../../src/application/sync/sync-reporting.js';
 
 const REPORT = {
@@ -17,12 +18,14 @@ const REPORT = {
 describe('SyncReporting', () => {
   let metrics: RecordingMetrics;
   let health: ProxyHealth;
+  let history: SyncHistory;
   let reporting: SyncReporting;
 
   beforeEach(() => {
     metrics = new RecordingMetrics();
     health = new ProxyHealth(new FakeClock(1_000_000), 60_000);
-    reporting = new SyncReporting(health, metrics);
+    history = new SyncHistory(new FakeClock(1_000_000));
+    reporting = new SyncReporting(health, metrics, history);
   });
 
   it('tells health and metrics of a sync', () => {
@@ -45,7 +48,8 @@ describe('SyncReporting', () => {
 
   it('a failed sync heals nothing', () => {
     reporting.loopStarted('IPv4');
-    reporting.finished('IPv4', { ...REPORT, ok: false });
+    reporting.finished('IPv4', { ...REPORT, ok: false, error: 'refused' });
+    expect(history.of('IPv4')).toMatchObject({ failures: 1, lastFailure: { reason: 'refused' } });
     expect(health.verdict().healthy).toBe(false);
     expect(metrics.of('syncFinished')).toEqual([['IPv4', expect.objectContaining({ ok: false })]]);
     expect([metrics.of('networkProgramming'), metrics.of('noLocalEndpoints')]).toEqual([[], []]);
@@ -72,6 +76,7 @@ describe('SyncReporting', () => {
   it('counts repairs', () => {
     reporting.repaired('IPv6', 4);
     expect(metrics.of('repaired')).toEqual([['IPv6', 4]]);
+    expect(history.of('IPv6').drift).toMatchObject({ found: 1, repaired: 4 });
   });
 });
 

@@ -129,6 +129,25 @@ describe('between syncs', () => {
     expect(bench.logger.at('error')).toEqual([]);
   });
 
+  it('can be told to inspect, which no change interrupts, and says when that fails', async () => {
+    const bench = await new Bench().begin('a');
+    bench.calls();
+    const release = bench.backend.hold();
+    bench.backend.findings.push({ compared: true, written: 2 });
+    const inspected = bench.loop.inspect();
+    await bench.settle();
+    bench.change('a');
+    release();
+    expect(await inspected).toBeUndefined();
+    await bench.settle();
+    expect(bench.calls()).toEqual(['inspection', 'apply a']);
+    expect(bench.observer.calls).toContain('repaired IPv4 2');
+    bench.backend.failure = new Error('no answer');
+    expect(await bench.loop.inspect()).toBe('no answer');
+    await bench.loop.stop();
+    expect(await bench.loop.inspect()).toBe('the proxy stops');
+  });
+
   it('syncs and verifications never overlap', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();

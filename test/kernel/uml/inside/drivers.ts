@@ -2,4 +2,6 @@
 import './requirements.js';
 import './addresses.js';
 import './ip-sets.js';
+import './iptables-matches.js';
+import './nftables-missing.js';
 import './virtual-servers.js';
