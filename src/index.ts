@@ -8,9 +8,9 @@ import 'reflect-metadata';
 
 export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
 export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
-export { ConfigurationError, UsageError } from './bootstrap/configuration/errors.js';
-/** The names under which the container of a proxy holds its parts. */
-export * as identifiers from './bootstrap/identifiers.js';
+export { ConfigurationError, UsageError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
+/** The names under which the container of a proxy holds what may be bound otherwise. */
+export * as identifiers from './bootstrap/embedding/port-identifiers.js';
 
 // What an embedder implements.
 export type {
@@ -27,6 +27,7 @@ export type {
   ObjectReference,
   ObjectSink,
   ResourceKind,
+  SourceState,
   SourceStatus,
 } from './application/ports/cluster-source.js';
 export {
@@ -34,8 +35,10 @@ export {
   type Conntrack,
   type SweepResult,
 } from './application/ports/conntrack.js';
+export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
 export type { LocalAddresses } from './application/ports/local-addresses.js';
 export type { Logger } from './application/ports/logger.js';
+export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 
 // What a backend is given.
 export {

@@ -7,6 +7,12 @@ import {
   type ProxyOptions,
 } from '../../../src/index.js';
 import {
+  CONNTRACK_RECONCILERS,
+  HEALTH_SERVER,
+  METRICS_SERVER,
+  SERVICE_HEALTH_CHECKS,
+} from '../../../src/bootstrap/identifiers.js';
+import {
   FakeClock,
   MemoryConntrack,
   MemoryLogger,
@@ -112,7 +118,6 @@ describe('createProxy', () => {
   it('leaves machine and network alone, unless flags ask for it', async () => {
     const world = new World();
     const quiet = await world.create();
-    const { HEALTH_SERVER, METRICS_SERVER, CONNTRACK_RECONCILERS, SERVICE_HEALTH_CHECKS } = identifiers;
     expect(quiet.container.get(HEALTH_SERVER)).toBeUndefined();
     expect(quiet.container.get(METRICS_SERVER)).toBeUndefined();
     expect(quiet.container.get(CONNTRACK_RECONCILERS)).toEqual([]);
@@ -138,7 +143,7 @@ describe('createProxy', () => {
     });
     const { container } = proxy;
     expect(container.get(identifiers.CONNTRACK)).toBe(conntrack);
-    expect(container.get(identifiers.CONNTRACK_RECONCILERS)).toHaveLength(1);
+    expect(container.get(CONNTRACK_RECONCILERS)).toHaveLength(1);
     expect(container.get(identifiers.LOCAL_ADDRESSES).list()).toEqual(['192.0.2.7']);
     expect(container.get(identifiers.EVENT_RECORDER)).toBe(events);
     await proxy.stop();
