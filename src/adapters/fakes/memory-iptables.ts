@@ -61,9 +61,9 @@ export class MemoryIptables implements IptablesCommands {
     let seen = this.commits;
     let epoch = 0;
     return {
-      async ours(commits, work) {
+      async ours(work, commits) {
         const outcome = await work();
-        seen += commits;
+        seen += commits();
         return outcome;
       },
       epoch: () => {

@@ -13,6 +13,7 @@ import {
 import { JUMPS } from '../../domain/iptables/frame.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
+import { removeChains } from './chain-lines.js';
 import { RestoreScript } from './restore-script.js';
 
 const CHAINS: Readonly<Record<TableName, readonly string[]>> = {
@@ -25,21 +26,28 @@ const CHAINS: Readonly<Record<TableName, readonly string[]>> = {
  * What removes everything of this mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that
  * a stranger's rule that holds on to a chain keeps no jump. KUBE-FIREWALL is the kubelet's too, and stays.
  */
-export function cleanUpScripts(saved: SavedTables): readonly RestoreScript[] {
+export function cleanUpScripts(saved: SavedTables, chainsPerCommit: number): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
-    const chains = saved.find(({ name }) => name === table)?.chains ?? [];
-    const jumps = new RestoreScript();
-    for (const { chain, rule } of JUMPS.filter((jump) => jump.table === table)) {
-      if (rule.endsWith(`-j ${FIREWALL}`)) continue;
-      const present = chains.find(({ name }) => name === chain)?.rules ?? [];
-      for (const actual of present) if (actual === rule) jumps.delete(table, chain, rule);
-    }
-    const removal = new RestoreScript();
-    const ours = chains
-      .map(({ name }) => name)
-      .filter((name) => CHAINS[table].includes(name) || (table === 'nat' && isServiceChain(name)));
-    for (const name of ours) removal.declare(table, name);
-    for (const name of ours) removal.remove(table, name);
-    return [jumps, removal].filter((script) => !script.isEmpty);
+    const present = saved.find(({ name }) => name === table)?.chains ?? [];
+    const ours = present.filter(
+      ({ name }) => CHAINS[table].includes(name) || (table === 'nat' && isServiceChain(name)),
+    );
+    const jumps = JUMPS.filter((jump) => jump.table === table && !jump.rule.endsWith(`-j ${FIREWALL}`));
+    return [
+      new RestoreScript(function* (lines) {
+        for (const { chain, rule } of jumps) {
+          const rules = present.find(({ name }) => name === chain)?.rules ?? [];
+          for (const actual of rules) if (actual === rule) lines.delete(table, chain, rule);
+          yield;
+        }
+      }),
+      new RestoreScript((lines) =>
+        removeChains(
+          lines,
+          ours.map(({ name }) => ({ table, name })),
+          chainsPerCommit,
+        ),
+      ),
+    ];
   });
 }

@@ -46,6 +46,20 @@ interface Outcome {
   readonly failed: readonly ServiceFailure[];
 }
 
+/** What the tables hold, and the epoch in which that is so. */
+interface Present {
+  readonly saved: SavedTables;
+  readonly epoch: number | undefined;
+}
+
+interface ReconcileOptions {
+  /** Service ports that are refused keep what an earlier process left of them. */
+  readonly adopting?: boolean;
+  readonly signal?: AbortSignal;
+  /** Read already. */
+  readonly present?: Promise<Present>;
+}
+
 /**
  * Programs one family's tables filter, nat and mangle through iptables-restore.
  *
@@ -95,11 +109,13 @@ export class IptablesBackend implements Backend {
     this.chainsPerCommit = await this.commands.chainsPerCommit();
     this.node = node;
     this.frame = this.frameFor(node, this.host);
+    // Lists the tables meanwhile.
+    const present = this.present();
     for (const entry of entries) this.note(entry.key, entry);
     const failed: ServiceFailure[] = [];
     const candidates = this.candidatesOf(this.entries, failed);
     for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted);
-    const outcome = await this.reconcile(candidates, { adopting: true });
+    const outcome = await this.reconcile(candidates, { adopting: true, present });
     return this.result(outcome, failed, candidates.keys());
   }
 
@@ -125,9 +141,9 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     const saved = parseSave(await this.commands.save(this.family), this.family);
     const errors: unknown[] = [];
-    for (const script of cleanUpScripts(saved)) {
+    for (const script of cleanUpScripts(saved, await this.commands.chainsPerCommit())) {
       try {
-        await this.commands.restore(this.family, script.text());
+        await this.send(script);
       } catch (error) {
         this.logger.error({ family: this.family, error }, 'could not remove all of the iptables rules');
         errors.push(error);
@@ -175,8 +191,7 @@ export class IptablesBackend implements Backend {
     this.frame = frame;
     const script = changeScript(delta, this.composition, frame, this.chainsPerCommit, change);
     try {
-      await this.send(script);
-      return { written: script.written, failed: [] };
+      return { written: await this.send(script), failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       this.logger.warn(
@@ -190,27 +205,26 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { adopting = false, signal }: { readonly adopting?: boolean; readonly signal?: AbortSignal } = {},
+    { adopting = false, signal, present }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
     let left: SavedTables | undefined;
-    for (let rewriteShared = false; ;) {
-      const epoch = await this.watch.epoch();
-      const saved = parseSave(await this.commands.save(this.family, signal), this.family);
+    for (let rewriteShared = false; ; present = undefined) {
+      const { saved, epoch } = await (present ?? this.present(signal));
       signal?.throwIfAborted();
-      left ??= saved;
+      if (adopting) left ??= saved;
       const { chainsPerCommit } = this;
       const image = iptablesImage(this.composition, this.frame);
       const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
       try {
-        await this.send(repair);
-        await this.remove(removal);
+        const written = await this.send(repair);
+        const removed = await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written: repair.written + removal.written, failed };
+        return { written: written + removed, failed };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
-        if (adopting) this.rememberLeft(pending, left);
+        if (left) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
@@ -243,14 +257,14 @@ export class IptablesBackend implements Backend {
     const delta = this.replaceAll(group, 'wanted');
     const script = changeScript(delta, this.composition, this.frame, this.chainsPerCommit);
     try {
-      await this.send(script);
-      return { written: script.written, failed: [] };
+      return { written: await this.send(script), failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
+      const [{ line = 0 } = {}] = error.failures;
+      const commit = script.find([line]).get(line)?.commit;
       this.replaceAll(group, 'former');
       // Commits before the refused one stand.
-      const [{ line } = {}] = error.failures;
-      if (line === undefined || script.commitOf(line) > 0) await this.reconcile(new Map());
+      if (commit !== 0) await this.reconcile(new Map());
       if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
       const middle = group.length >> 1;
       const one = await this.tryGroups(group.slice(0, middle));
@@ -268,15 +282,26 @@ export class IptablesBackend implements Backend {
     return delta;
   }
 
-  private async send(script: RestoreScript): Promise<void> {
-    if (script.isEmpty) return;
+  private async present(signal?: AbortSignal): Promise<Present> {
+    const epoch = await this.watch.epoch();
+    return { epoch, saved: parseSave(await this.commands.save(this.family, signal), this.family) };
+  }
+
+  /** Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started. */
+  private async send(script: RestoreScript): Promise<number> {
+    const text = script.text();
+    const pieces = text[Symbol.iterator]();
+    const first = pieces.next();
+    if (first.done) return 0;
     try {
-      const { lockWaitSeconds } = await this.watch.ours(script.commits, () =>
-        this.commands.restore(this.family, script.text()),
+      const { lockWaitSeconds } = await this.watch.ours(
+        () => this.commands.restore(this.family, startingWith(first.value, pieces)),
+        () => text.commits,
       );
-      this.observer.restored(this.family, { written: script.written, lockWaitSeconds });
+      this.observer.restored(this.family, { written: text.written, lockWaitSeconds });
       if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
         this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
+      return text.written;
     } catch (error) {
       this.soundEpoch = undefined;
       this.observer.restoreFailed(this.family);
@@ -285,15 +310,16 @@ export class IptablesBackend implements Backend {
   }
 
   /** Removes leftovers. What others still hold on to is found again by the next verification. */
-  private async remove(removal: RestoreScript): Promise<void> {
+  private async remove(removal: RestoreScript): Promise<number> {
     try {
-      await this.send(removal);
+      return await this.send(removal);
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       this.logger.warn(
         { family: this.family, reason: error.message },
         'could not remove unused chains; will try again',
       );
+      return 0;
     }
   }
 
@@ -323,6 +349,11 @@ export class IptablesBackend implements Backend {
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
     return { written, failed: [...failed, ...refused], conflicts };
   }
+}
+
+function* startingWith(first: string, rest: Iterable<string>): Generator<string> {
+  yield first;
+  yield* rest;
 }
 
 function messageOf(error: unknown): string {

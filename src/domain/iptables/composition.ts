@@ -34,7 +34,6 @@ export interface FrontendConflict {
  */
 export class IptablesComposition {
   private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
-  private readonly chainOwners = new Map<string, ServicePortKey>();
   /** The claims on each frontend in each shared chain, in order of owners. */
   private readonly claims = new Map<string, readonly Claim[]>();
 
@@ -46,28 +45,28 @@ export class IptablesComposition {
     return this.fragments.get(owner);
   }
 
-  /** The service port whose chain it is. */
-  ownerOf(table: TableName, chain: string): ServicePortKey | undefined {
-    return this.chainOwners.get(chainId(table, chain));
-  }
-
-  /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
+  /**
+   * Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`.
+   * Only for that the chains of both are made.
+   */
   replace(owner: ServicePortKey, fragment: IptablesFragment | undefined, delta?: IptablesDelta): void {
     const former = this.fragments.get(owner);
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
-    this.replaceChains(owner, former?.chains ?? [], fragment?.chains ?? [], delta);
+    if (delta) replaceChains(owner, former?.chains() ?? [], fragment?.chains() ?? [], delta);
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
   }
 
-  /** The chains of all service ports, in order of their owners. */
-  *chains(): Iterable<OwnedChain> {
-    for (const [owner, { chains }] of this.inOrder()) for (const chain of chains) yield { chain, owner };
+  /** The chains of all service ports, those of one after those of another. */
+  *chains(): Generator<OwnedChain> {
+    for (const [owner, fragment] of this.fragments)
+      for (const chain of fragment.chains()) yield { chain, owner };
   }
 
   /** The entries of all service ports, in order of their owners, which is the order of each frontend's claims too. */
-  *entries(): Iterable<OwnedEntry> {
-    for (const [owner, { entries }] of this.inOrder()) for (const entry of entries) yield { entry, owner };
+  *entries(): Generator<OwnedEntry> {
+    const inOrder = [...this.fragments].sort(([one], [other]) => (one < other ? -1 : 1));
+    for (const [owner, { entries }] of inOrder) for (const entry of entries) yield { entry, owner };
   }
 
   /** The conflicts on frontends that the owner is part of. */
@@ -85,30 +84,6 @@ export class IptablesComposition {
         });
     }
     return [...conflicts.values()];
-  }
-
-  private inOrder(): readonly [ServicePortKey, IptablesFragment][] {
-    return [...this.fragments].sort(([one], [other]) => (one < other ? -1 : 1));
-  }
-
-  private replaceChains(
-    owner: ServicePortKey,
-    before: readonly Chain[],
-    after: readonly Chain[],
-    delta: IptablesDelta | undefined,
-  ): void {
-    const former = new Map(before.map((chain) => [chainId(chain.table, chain.name), chain]));
-    for (const chain of after) {
-      const id = chainId(chain.table, chain.name);
-      const present = former.get(id);
-      former.delete(id);
-      this.chainOwners.set(id, owner);
-      if (!present || !sameTexts(present.rules, chain.rules)) delta?.chain(id, owner, present, chain);
-    }
-    for (const [id, chain] of former) {
-      this.chainOwners.delete(id);
-      delta?.chain(id, owner, chain, undefined);
-    }
   }
 
   private replaceEntries(
@@ -141,6 +116,22 @@ export class IptablesComposition {
     else this.claims.delete(id);
     delta?.claims(id, before, after);
   }
+}
+
+function replaceChains(
+  owner: ServicePortKey,
+  before: readonly Chain[],
+  after: readonly Chain[],
+  delta: IptablesDelta,
+): void {
+  const former = new Map(before.map((chain) => [chainId(chain.table, chain.name), chain]));
+  for (const chain of after) {
+    const id = chainId(chain.table, chain.name);
+    const present = former.get(id);
+    former.delete(id);
+    if (!present || !sameTexts(present.rules, chain.rules)) delta.chain(id, owner, present, chain);
+  }
+  for (const [id, chain] of former) delta.chain(id, owner, chain, undefined);
 }
 
 /** Entries whose order counts, by what they are about. */

@@ -1,10 +1,12 @@
-import { claimId, type IptablesComposition, type OwnedEntry } from './composition.js';
+import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
-import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. */
 export interface IptablesImage {
+  /** Chains that service ports share, and those of the node. */
   readonly chains: readonly ChainImage[];
+  /** Chains of the service ports, in any order. They are made while they are gone through, each time anew. */
+  readonly owned: Iterable<OwnedChain>;
   readonly jumps: IptablesFrame['jumps'];
   /** Chains that must exist, but whose rules belong to somebody else. */
   readonly lent: IptablesFrame['lent'];
@@ -12,8 +14,6 @@ export interface IptablesImage {
 
 /** A chain as it should be. */
 export interface ChainImage extends Chain {
-  /** The service port that the chain belongs to; undefined for shared chains and those of the node. */
-  readonly owner?: ServicePortKey;
   /** For a shared chain: where its rules come from, and what of their order counts. */
   readonly shared?: SharedRules;
 }
@@ -27,7 +27,7 @@ export interface SharedRules {
   readonly ordered: readonly (readonly RuleText[])[];
 }
 
-/** Draws the image of a composition within a frame. Costs what the tables hold. */
+/** Draws the image of a composition within a frame. Costs what shared chains hold; its owned chains follow the composition. */
 export function iptablesImage(composition: IptablesComposition, frame: IptablesFrame): IptablesImage {
   const entries = new Map<string, OwnedEntry[]>();
   for (const owned of composition.entries()) {
@@ -39,8 +39,12 @@ export function iptablesImage(composition: IptablesComposition, frame: IptablesF
   const shared = frame.shared.map((chain) =>
     sharedImage(chain, entries.get(placeOf(chain.table, chain.name))),
   );
-  const own = [...composition.chains()].map(({ chain, owner }) => ({ ...chain, owner }));
-  return { chains: [...shared, ...frame.chains, ...own], jumps: frame.jumps, lent: frame.lent };
+  return {
+    chains: [...shared, ...frame.chains],
+    owned: { [Symbol.iterator]: () => composition.chains() },
+    jumps: frame.jumps,
+    lent: frame.lent,
+  };
 }
 
 /** Whether a chain holds what it should, where the order of a shared chain's entries counts only within a frontend. */

@@ -1,14 +1,19 @@
 import type { IptablesDelta } from '../../../src/domain/iptables/delta.js';
 import type { FrameDelta } from '../../../src/domain/iptables/frame-delta.js';
-import type { IptablesImage } from '../../../src/domain/iptables/image.js';
+import type { ChainImage, IptablesImage } from '../../../src/domain/iptables/image.js';
 import type { RuleText, TableName } from '../../../src/domain/iptables/table.js';
+
+/** Shared chains, those of the node and those of the service ports. */
+export function allChains({ chains, owned }: IptablesImage): readonly ChainImage[] {
+  return [...chains, ...[...owned].map(({ chain }) => chain)];
+}
 
 /** Tables that refuse what the kernel refuses. */
 export class TablesInMemory {
   readonly chains = new Map<string, RuleText[]>();
 
   constructor(image: IptablesImage) {
-    for (const { table, name, rules } of image.chains) this.chains.set(`${table} ${name}`, [...rules]);
+    for (const { table, name, rules } of allChains(image)) this.chains.set(`${table} ${name}`, [...rules]);
   }
 
   apply(delta: IptablesDelta): void {
