@@ -12,7 +12,7 @@ interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
 }
 
 /** So many chains are gathered before any is written, where a commit may hold more. */
-const GATHERED = 10_000;
+const GATHERED = 5_000;
 
 /**
  * Empties the chains, or makes them, and fills them, in groups of which all are declared before any rule, since rules lead

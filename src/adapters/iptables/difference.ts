@@ -1,15 +1,16 @@
 import { isServiceChain } from '../../domain/iptables/chain-names.js';
-import { holds, type ChainImage, type IptablesImage } from '../../domain/iptables/image.js';
+import { holds, sharedHolds, type IptablesImage, type SharedChainImage } from '../../domain/iptables/image.js';
 import type { OwnedChain } from '../../domain/iptables/composition.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { RuleText, TableName } from '../../domain/iptables/table.js';
+import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
 import { removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 /** The table in which service ports have chains of their own. */
 const OWNED: TableName = 'nat';
+/** Most of the work is in the first: the image makes the chains of service ports then, and knows their shared ones after. */
+const TABLES: readonly TableName[] = [OWNED, 'filter', 'mangle'];
 /** A shared chain with more to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -59,12 +60,6 @@ class PresentTables {
     return this.tables.get(table)?.get(chain);
   }
 
-  /** Whether the chain is there and holds what it should. */
-  hold(chain: ChainImage): boolean {
-    const actual = this.rules(chain.table, chain.name);
-    return actual !== undefined && holds(chain, actual);
-  }
-
   serviceChains(): Iterable<string> {
     return [...(this.tables.get(OWNED)?.keys() ?? [])].filter(isServiceChain);
   }
@@ -90,16 +85,18 @@ class Difference {
 
   private *repairTable(table: TableName, lines: RestoreLines): Generator<void> {
     const { image, present } = this;
-    const differs = image.chains.filter((chain) => chain.table === table && !present.hold(chain));
-    const shared = differs.filter((chain) => chain.shared);
-    for (const chain of shared) if (!present.rules(table, chain.name)) lines.declare(table, chain.name);
-    for (const { name } of image.lent.filter((chain) => chain.table === table))
-      if (!present.rules(table, name)) lines.declare(table, name);
-    const ofNode = differs.filter((chain) => !chain.shared).map((chain) => ({ chain }));
-    yield* writeChains(lines, ofNode, Infinity);
+    const { frame } = image;
+    for (const chain of [...frame.shared, ...frame.lent])
+      if (chain.table === table && !present.rules(table, chain.name)) lines.declare(table, chain.name);
+    const ofNode = frame.chains.filter((chain) => chain.table === table && this.differs(chain));
+    yield* writeChains(
+      lines,
+      ofNode.map((chain) => ({ chain })),
+      Infinity,
+    );
     if (table === OWNED) yield* writeChains(lines, this.differingOwned(), this.options.chainsPerCommit);
-    for (const chain of shared) yield* this.repairShared(chain, lines);
-    for (const { chain, rule, place } of image.jumps.filter((jump) => jump.table === table)) {
+    for (const chain of image.shared(table)) yield* this.repairShared(chain, lines);
+    for (const { chain, rule, place } of frame.jumps.filter((jump) => jump.table === table)) {
       if (present.rules(table, chain)?.includes(rule)) continue;
       if (place === 'first') lines.insert(table, chain, rule);
       else lines.append(table, chain, rule);
@@ -108,23 +105,28 @@ class Difference {
     yield;
   }
 
+  private differs(chain: Chain): boolean {
+    const actual = this.present.rules(chain.table, chain.name);
+    return !actual || !holds(chain, actual);
+  }
+
   /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
   private *differingOwned(): Generator<OwnedChain> {
     this.stale = new Set(this.present.serviceChains());
-    for (const owned of this.image.owned) {
+    for (const owned of this.image.owned()) {
       this.stale.delete(owned.chain.name);
-      if (!this.present.hold(owned.chain)) yield owned;
+      if (this.differs(owned.chain)) yield owned;
     }
   }
 
   /** Puts single rules right where that is enough, and writes the chain anew where it is not. */
-  private *repairShared(chain: ChainImage, lines: RestoreLines): Generator<void> {
-    const { table, name, rules } = chain;
-    const { before, entries, after } = chain.shared!;
+  private *repairShared(chain: SharedChainImage, lines: RestoreLines): Generator<void> {
+    const { table, name, rules, before, entries, after } = chain;
     const actual = this.present.rules(table, name);
+    if (actual && sharedHolds(chain, actual)) return;
     const single = actual && !this.options.rewriteShared && before.length === 0;
     const repair = single ? singleRules(rules, actual) : undefined;
-    if (repair && holds(chain, [...repair.missing, ...repair.kept])) {
+    if (repair && sharedHolds(chain, [...repair.missing, ...repair.kept])) {
       const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
       for (const rule of repair.surplus) lines.delete(table, name, rule, owners.get(rule));
       for (const rule of [...repair.missing].reverse()) lines.insert(table, name, rule, owners.get(rule));

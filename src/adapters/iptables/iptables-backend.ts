@@ -29,6 +29,7 @@ import { changeScript } from './change-script.js';
 import { cleanUpScripts } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
+import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { PresentRules } from './present-rules.js';
@@ -53,11 +54,11 @@ interface Present {
 }
 
 interface ReconcileOptions {
-  /** Service ports that are refused keep what an earlier process left of them. */
-  readonly adopting?: boolean;
-  readonly signal?: AbortSignal;
-  /** Read already. */
+  /** Where the candidates come from at a first start. Those that are refused keep what an earlier process left of them. */
+  readonly intake?: Intake;
+  /** Listed already. */
   readonly present?: Promise<Present>;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -113,10 +114,9 @@ export class IptablesBackend implements Backend {
     const present = this.present();
     for (const entry of entries) this.note(entry.key, entry);
     const failed: ServiceFailure[] = [];
-    const candidates = this.candidatesOf(this.entries, failed);
-    for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted);
-    const outcome = await this.reconcile(candidates, { adopting: true, present });
-    return this.result(outcome, failed, candidates.keys());
+    const intake = new Intake(this.compileAll(this.entries, failed), this.composition);
+    const outcome = await this.reconcile(intake.candidates, { intake, present });
+    return this.result(outcome, failed, intake.candidates.keys());
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -125,7 +125,7 @@ export class IptablesBackend implements Backend {
     const changed = compilesAlike(this.node, node)
       ? changes.map(({ key }) => [key, this.entries.get(key)] as const)
       : [...this.entries, ...changes.map(({ key }) => [key, this.entries.get(key)] as const)];
-    const candidates = this.candidatesOf(changed, failed, node);
+    const candidates = new Map(this.compileAll(changed, failed, node));
     const outcome = await this.commit(candidates, node);
     return this.result(outcome, failed, candidates.keys());
   }
@@ -163,23 +163,23 @@ export class IptablesBackend implements Backend {
     else this.entries.delete(key);
   }
 
-  /** Compiles; what cannot be compiled keeps what it has. */
-  private candidatesOf(
+  /** What cannot be compiled keeps what it has. */
+  private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     failed: ServiceFailure[],
     node = this.node,
-  ): Map<ServicePortKey, Candidate> {
+  ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.size.isLarge };
-    const candidates = new Map<ServicePortKey, Candidate>();
     for (const [key, entry] of entries) {
+      let wanted: IptablesFragment | undefined;
       try {
-        const wanted = entry && this.compile(entry, options);
-        candidates.set(key, { wanted, former: this.composition.fragment(key) });
+        wanted = entry && this.compile(entry, options);
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
+        continue;
       }
+      yield [key, { wanted, former: this.composition.fragment(key) }];
     }
-    return candidates;
   }
 
   /** Applies candidates and node as a difference to what is in memory. */
@@ -205,17 +205,17 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { adopting = false, signal, present }: ReconcileOptions = {},
+    { intake, present, signal }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
-    const pending = new Map(candidates);
+    let pending: Map<ServicePortKey, Candidate> | undefined;
     let left: SavedTables | undefined;
     for (let rewriteShared = false; ; present = undefined) {
       const { saved, epoch } = await (present ?? this.present(signal));
       signal?.throwIfAborted();
-      if (adopting) left ??= saved;
+      left ??= saved;
       const { chainsPerCommit } = this;
-      const image = iptablesImage(this.composition, this.frame);
+      const image = iptablesImage(this.composition, this.frame, intake);
       const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
       try {
         const written = await this.send(repair);
@@ -224,7 +224,9 @@ export class IptablesBackend implements Backend {
         return { written: written + removed, failed };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
-        if (left) this.rememberLeft(pending, left);
+        intake?.finish();
+        pending ??= new Map(candidates);
+        if (intake) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;

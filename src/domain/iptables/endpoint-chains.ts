@@ -4,7 +4,7 @@ import type { IpFamily } from '../net/ip-family.js';
 import type { EndpointSelection } from '../selection/select-endpoints.js';
 import { MARK_MASQ } from './chain-names.js';
 import { oneIn } from './probability.js';
-import { comment } from './quoting.js';
+import { checkComment, comment } from './quoting.js';
 import { addressText, from, MAX_PORT, numberText, ruleText } from './rule-parts.js';
 import type { RuleText } from './table.js';
 
@@ -77,7 +77,7 @@ export function checkEndpoints(
     for (const { address, port, text } of list ?? []) {
       addressText(address);
       numberText('port', port, MAX_PORT);
-      comment(text);
+      checkComment(text);
     }
   }
 }
