@@ -19,7 +19,6 @@ import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { iptablesImage } from '../../domain/iptables/image.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
-import { parseSave } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -139,7 +138,7 @@ export class IptablesBackend implements Backend {
   }
 
   async cleanup(): Promise<void> {
-    const saved = parseSave(await this.commands.save(this.family), this.family);
+    const saved = await this.commands.save(this.family);
     const errors: unknown[] = [];
     for (const script of cleanUpScripts(saved, await this.commands.chainsPerCommit())) {
       try {
@@ -224,6 +223,10 @@ export class IptablesBackend implements Backend {
         return { written: written + removed, failed };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
+        this.logger.warn(
+          { family: this.family, reason: error.message },
+          'restore refused; looking for the cause',
+        );
         intake?.finish();
         pending ??= new Map(candidates);
         if (intake) this.rememberLeft(pending, left);
@@ -286,7 +289,7 @@ export class IptablesBackend implements Backend {
 
   private async present(signal?: AbortSignal): Promise<Present> {
     const epoch = await this.watch.epoch();
-    return { epoch, saved: parseSave(await this.commands.save(this.family, signal), this.family) };
+    return { epoch, saved: await this.commands.save(this.family, signal) };
   }
 
   /** Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started. */
