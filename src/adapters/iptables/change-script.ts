@@ -88,9 +88,8 @@ class Change {
   private rewrite({ table, name, before, after }: SharedChain, lines: RestoreLines): void {
     lines.declare(table, name);
     for (const rule of before) lines.append(table, name, rule);
-    for (const { entry, owner } of this.composition.entries()) {
-      if (entry.table === table && entry.chain === name) lines.append(table, name, entry.rule, owner);
-    }
+    for (const { entry, owner } of this.composition.entries(table))
+      if (entry.chain === name) lines.append(table, name, entry.rule, owner);
     for (const rule of after) lines.append(table, name, rule);
   }
 }

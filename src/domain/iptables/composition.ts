@@ -2,12 +2,6 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IptablesDelta } from './delta.js';
 import type { Chain, IptablesFragment, SharedEntry, TableName } from './table.js';
 
-/** What one service port has to say in one shared chain about the packets of one frontend, in order. */
-export interface Claim {
-  readonly owner: ServicePortKey;
-  readonly entries: readonly SharedEntry[];
-}
-
 /** A chain, and the service port behind it. */
 export interface OwnedChain {
   readonly chain: Chain;
@@ -34,12 +28,8 @@ export interface FrontendConflict {
  */
 export class IptablesComposition {
   private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
-  /** The claims on each frontend in each shared chain, in order of owners. */
-  private readonly claims = new Map<string, readonly Claim[]>();
-
-  get size(): number {
-    return this.fragments.size;
-  }
+  /** Who has entries about each frontend in each shared chain, in order. */
+  private readonly claimants = new Map<string, readonly ServicePortKey[]>();
 
   fragment(owner: ServicePortKey): IptablesFragment | undefined {
     return this.fragments.get(owner);
@@ -63,10 +53,12 @@ export class IptablesComposition {
       for (const chain of fragment.chains()) yield { chain, owner };
   }
 
-  /** The entries of all service ports, in order of their owners, which is the order of each frontend's claims too. */
-  *entries(): Generator<OwnedEntry> {
-    const inOrder = [...this.fragments].sort(([one], [other]) => (one < other ? -1 : 1));
-    for (const [owner, { entries }] of inOrder) for (const entry of entries) yield { entry, owner };
+  /** The entries of all service ports in a table, in order of their owners, which is the order of a frontend's claimants. */
+  entries(table: TableName): readonly OwnedEntry[] {
+    const found: OwnedEntry[] = [];
+    for (const [owner, { entries }] of this.fragments)
+      for (const entry of entries) if (entry.table === table) found.push({ entry, owner });
+    return found.sort((one, other) => (one.owner < other.owner ? -1 : one.owner === other.owner ? 0 : 1));
   }
 
   /** The conflicts on frontends that the owner is part of. */
@@ -74,14 +66,9 @@ export class IptablesComposition {
     const conflicts = new Map<string, FrontendConflict>();
     for (const entry of this.fragments.get(owner)?.entries ?? []) {
       const { frontend } = entry;
-      const [holder, ...losers] = this.claims.get(claimId(entry)) ?? [];
-      if (frontend === undefined || !holder) continue;
-      for (const loser of losers)
-        conflicts.set(`${frontend} ${loser.owner}`, {
-          frontend,
-          holder: holder.owner,
-          loser: loser.owner,
-        });
+      const [holder, ...losers] = this.claimants.get(claimId(entry)) ?? [];
+      if (frontend === undefined || holder === undefined) continue;
+      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder, loser });
     }
     return [...conflicts.values()];
   }
@@ -97,24 +84,34 @@ export class IptablesComposition {
       const present = former.get(id);
       former.delete(id);
       if (!present || !sameTexts(present.map(ruleOf), entries.map(ruleOf)))
-        this.claim(id, owner, entries, delta);
+        this.claim(id, owner, present, entries, delta);
     }
-    for (const id of former.keys()) this.claim(id, owner, undefined, delta);
+    for (const [id, entries] of former) this.claim(id, owner, entries, undefined, delta);
   }
 
   private claim(
     id: string,
     owner: ServicePortKey,
-    entries: readonly SharedEntry[] | undefined,
+    former: readonly SharedEntry[] | undefined,
+    present: readonly SharedEntry[] | undefined,
     delta: IptablesDelta | undefined,
   ): void {
-    const before = this.claims.get(id) ?? [];
-    const after = before.filter((claim) => claim.owner !== owner);
-    if (entries) after.push({ owner, entries });
-    if (after.length > 1) after.sort((one, other) => (one.owner < other.owner ? -1 : 1));
-    if (after.length > 0) this.claims.set(id, after);
-    else this.claims.delete(id);
-    delta?.claims(id, before, after);
+    const before = this.claimants.get(id) ?? [];
+    const others = before.filter((claimant) => claimant !== owner);
+    // A literal of one is exactly as long: nearly all are, and there are very many.
+    const after = !present ? others : others.length === 0 ? [owner] : [...others, owner].sort();
+    if (after.length > 0) this.claimants.set(id, after);
+    else this.claimants.delete(id);
+    if (!delta) return;
+    const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
+      owners.flatMap((each) =>
+        (each === owner ? own : this.entriesAbout(id, each)).map((entry) => ({ entry, owner: each })),
+      );
+    delta.entries(id, entriesOf(before, former), entriesOf(after, present));
+  }
+
+  private entriesAbout(id: string, owner: ServicePortKey): readonly SharedEntry[] {
+    return this.fragments.get(owner)?.entries.filter((entry) => claimId(entry) === id) ?? [];
   }
 }
 

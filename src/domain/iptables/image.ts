@@ -42,8 +42,7 @@ function sharedImages(
   const chains = shared.filter((chain) => chain.table === table);
   if (chains.length === 0) return [];
   const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
-  for (const owned of composition.entries())
-    if (owned.entry.table === table) entries.get(owned.entry.chain)?.push(owned);
+  for (const owned of composition.entries(table)) entries.get(owned.entry.chain)?.push(owned);
   return chains.map((chain) => sharedImage(chain, entries.get(chain.name)!));
 }
 

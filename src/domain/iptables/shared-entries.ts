@@ -29,7 +29,8 @@ class SharedEntries {
       else this.dispatchExternal(frontend);
     }
     this.acceptHealthChecks();
-    return this.entries;
+    // Exactly as long, since these are kept for every service port.
+    return this.entries.slice();
   }
 
   private dispatchClusterIP(frontend: Frontend): void {
