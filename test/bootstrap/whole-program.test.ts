@@ -176,6 +176,11 @@ describe('the API server', () => {
     expect(failures.length).toBeLessThan(200);
     await api.open();
     await until(() => api.openWatches === 4);
+    // Once it is back for a while, a break is nothing but a break.
+    await letPass(2 * SECOND);
+    api.disconnectWatches();
+    putService(2);
+    await until(() => programmed().includes('web-2'), 2 * SECOND);
   });
 
   it('lets its watches hang: that is noticed, and what was missed arrives', async () => {

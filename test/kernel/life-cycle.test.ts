@@ -3,10 +3,8 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
 import { Command, type CommandOptions, type Ended } from './command.js';
-import { Host } from './host.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
 import { readTable } from './ruleset.js';
-import type { StandInDriver } from './stand-in/driver.js';
+import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
 import { until } from './until.js';
 
 /** The start, the end, and what happens to a running program, seen from outside: the real program and an API server. */
@@ -14,34 +12,31 @@ import { until } from './until.js';
 const conntrack = 'net.netfilter.nf_conntrack_';
 const procConntrack = '/proc/sys/net/netfilter/nf_conntrack_';
 
-let bundle: DriverBundle<StandInDriver>;
-let namespace: Namespace;
-let node: Host;
-let api: Driver<StandInDriver>;
+let bundle: StandInBundle;
+let served: ServedNode;
+let namespace: ServedNode['namespace'];
+let node: ServedNode['node'];
+let api: ServedNode['api'];
 let kubeconfig: string;
 let folder: string;
 let proxy: Command | undefined;
 
 beforeAll(async () => {
-  bundle = await DriverBundle.make<StandInDriver>(new URL('./stand-in/driver.ts', import.meta.url));
+  bundle = await bundleStandIn();
 });
 afterAll(() => bundle.remove());
 beforeEach(async () => {
   proxy = undefined;
   folder = await mkdtemp(join(tmpdir(), 'life-cycle-'));
-  namespace = await Namespace.open('life');
+  ({ namespace, node, api, kubeconfig } = served = await ServedNode.open('life', bundle));
   await namespace.run(['ip', 'link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node0p']);
   for (const address of ['198.51.100.11/24', '198.51.100.12/24'])
     await namespace.run(['ip', 'address', 'add', address, 'dev', 'node0']);
   for (const link of ['node0', 'node0p']) await namespace.run(['ip', 'link', 'set', link, 'up']);
-  node = new Host(namespace.name);
-  api = namespace.drive(bundle);
-  kubeconfig = await api.ask('kubeconfig');
 });
 afterEach(async () => {
   if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
+  await served.close();
   await rm(folder, { recursive: true });
 });
 

@@ -75,8 +75,10 @@ export class ApiClient {
    * KubeconfigError when credentials cannot be read, and the signal's reason when it was aborted.
    */
   async open(request: ApiRequest): Promise<ApiResponse> {
+    const asked = this.clock.now();
     if (!request.continued) await this.rate?.take(request.signal ?? NEVER);
     request.signal?.throwIfAborted();
+    const waited = (this.clock.now() - asked) / 1000;
     const { server, options } = await this.credentials.current();
     request.signal?.throwIfAborted();
     const method = request.method ?? 'GET';
@@ -84,6 +86,7 @@ export class ApiClient {
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
     const name = `${method} ${url}`;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const sent = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, {

@@ -11,6 +11,8 @@ export interface AnsweredRequest {
 export interface ApiObserver {
   /** @param seconds until the answer began, or was given up */
   answered(request: AnsweredRequest, seconds: number): void;
+  /** A request waited so long for its turn under the limit of requests. */
+  waited(request: Omit<AnsweredRequest, 'code'>, seconds: number): void;
 }
 
-export const SILENT_OBSERVER: ApiObserver = { answered() {} };
+export const SILENT_OBSERVER: ApiObserver = { answered() {}, waited() {} };

@@ -6,6 +6,7 @@ import { MANIFEST_KINDS } from './manifest-objects.js';
 import { ManifestReader } from './manifest-reader.js';
 import { ManifestReport } from './manifest-report.js';
 
+/** Which manifests are read, and how. */
 export interface ManifestSourceOptions {
   /** Files and folders, in order: where two hold the same object, the later one counts. */
   readonly paths: readonly string[];

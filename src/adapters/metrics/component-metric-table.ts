@@ -1,5 +1,7 @@
 import type { MetricTable } from './metric-spec.js';
 
+const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
 /** What every component of Kubernetes tells of itself (spec/server.md 10, last paragraph). */
 export const COMPONENT_METRICS = {
   buildInfo: {
@@ -58,6 +60,14 @@ export const COMPONENT_METRICS = {
     help: 'Time from a request to the API server to the beginning of its answer',
     stability: 'ALPHA',
     labels: ['verb', 'host'],
-    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60],
+    buckets: REQUEST_BUCKETS,
+  },
+  restWaiting: {
+    type: 'histogram',
+    name: 'rest_client_rate_limiter_duration_seconds',
+    help: 'Time that requests to the API server waited for their turn under clientConnection.qps',
+    stability: 'ALPHA',
+    labels: ['verb', 'host'],
+    buckets: REQUEST_BUCKETS,
   },
 } as const satisfies MetricTable;

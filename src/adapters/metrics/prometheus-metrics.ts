@@ -177,6 +177,11 @@ export class PrometheusMetrics implements Metrics {
     this.component.observe('restDuration', { verb: method, host }, seconds);
   }
 
+  /** A request to the API server waited for its turn. */
+  waited({ method, host }: { readonly method: string; readonly host: string }, seconds: number): void {
+    this.component.observe('restWaiting', { verb: method, host }, seconds);
+  }
+
   private async readPacketCounters(): Promise<void> {
     const { packetCounters } = this.options;
     if (!packetCounters) return;

@@ -24,10 +24,10 @@ export class NodeNotReadyError extends Error {
 /**
  * Use case AwaitNode: holds the first sync back until the own Node says what rules are made from.
  *
- * It is listing until the list of Nodes has arrived, however long that takes. Then it waits for the Node to exist and to
+ * It is listing until the lists have arrived, however long that takes. Then it waits for the Node to exist and to
  * have an address; when that takes too long, it tells so and goes on, since services work without: `primary` means all
- * local addresses then. Where local traffic is told by podCIDRs it waits for these too, and gives up without. Then it
- * is over: what the Node says later is followed without any waiting.
+ * local addresses then. Where local traffic is told by podCIDRs it waits for these too, and gives up without. At last
+ * Node and configuration are checked against each other, and it is over: what the Node says later is only checked.
  */
 export class AwaitNode {
   private state: 'listing' | 'for node' | 'for podCIDRs' | 'over' = 'listing';
@@ -53,7 +53,7 @@ export class AwaitNode {
     this.ready.catch(() => {});
   }
 
-  /** The first list of Nodes has been delivered. */
+  /** The first lists have been delivered, that of the Node among them. Idempotent. */
   listed(): void {
     if (this.state !== 'listing') return;
     this.state = 'for node';

@@ -36,6 +36,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** What a start, or a batch of changes, came to. */
 export interface ApplyResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
@@ -51,16 +52,19 @@ export interface ApplyResult {
   readonly lost?: readonly FrontendAddress[];
 }
 
+/** A service port that is programmed otherwise than it asks for. */
 export interface ServiceNote {
   readonly key: ServicePortKey;
   readonly note: string;
 }
 
+/** A service port that could not be programmed. */
 export interface ServiceFailure {
   readonly key: ServicePortKey;
   readonly reason: string;
 }
 
+/** Two service ports have one address and port; the holder's clients are served. */
 export interface FrontendClash {
   /** For people: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
@@ -68,6 +72,7 @@ export interface FrontendClash {
   readonly loser: ServicePortKey;
 }
 
+/** What a verification found, and mended. */
 export interface VerifyResult extends ApplyResult {
   /** Whether the rules were read at all. */
   readonly compared: boolean;

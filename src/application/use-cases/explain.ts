@@ -97,6 +97,7 @@ export class Explain {
 
   private port(entry: ForwardingEntry, service: ServiceKey): PortExplanation {
     const { name, family, frontends, affinitySeconds, sourceRanges } = entry;
+    const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
     return {
       port: name.port,
       protocol: name.protocol,
@@ -104,20 +105,13 @@ export class Explain {
       frontends: frontends.map((frontend) => ({ ...frontend, reason: frontendReason(entry, frontend) })),
       endpoints: this.state
         .endpoints(service, family, { port: name.port, protocol: name.protocol })
-        .map(({ text, ...endpoint }): EndpointExplanation => {
-          const used = entry.endpoints.reachable.some((reachable) => reachable.text === text);
-          return { ...endpoint, used };
-        }),
+        .map(({ text, ...endpoint }): EndpointExplanation => ({ ...endpoint, used: reachable.has(text) })),
       affinitySeconds,
       sourceRanges: sourceRanges.map(cidrText),
     };
   }
 
   private status({ key, family }: ForwardingEntry): PortStatus {
-    const status = this.statuses.get(family, key);
-    if (!status) return { state: 'pending' };
-    if (status.state === 'failed') return status;
-    const { state, since, note } = status;
-    return { state, since, ...(note !== undefined && { conflict: note }) };
+    return this.statuses.get(family, key) ?? { state: 'pending' };
   }
 }

@@ -51,7 +51,7 @@ function statusText(status: PortStatus): string {
     case 'pending':
       return 'pending';
     case 'programmed':
-      return `programmed ${time(status.since)}${status.conflict === undefined ? '' : `; but ${status.conflict}`}`;
+      return `programmed ${time(status.since)}${status.note === undefined ? '' : `; but ${status.note}`}`;
     case 'failed':
       return `failed since ${time(status.since)}, tried ${status.attempts} times: ${status.reason}`;
   }

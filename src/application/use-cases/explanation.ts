@@ -39,8 +39,12 @@ export interface PortExplanation {
 
 export type PortStatus =
   | { readonly state: 'pending' }
-  /** @see conflict a frontend that another service port holds */
-  | { readonly state: 'programmed'; readonly since: number; readonly conflict?: string }
+  | {
+      readonly state: 'programmed';
+      readonly since: number;
+      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
+    }
   | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
 
 export interface FrontendExplanation extends Frontend {

@@ -29,11 +29,7 @@ const GATES = {
   },
   LoggingBetaOptions: { stage: 'beta', default: true, help: NOTHING },
   MultiCIDRServiceAllocator: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
-  NativeHistograms: {
-    stage: 'alpha',
-    default: false,
-    help: 'Histograms are exposed as native histograms too.',
-  },
+  NativeHistograms: { stage: 'alpha', default: false, help: NOTHING },
   NFTablesProxyMode: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
   PreferSameTrafficDistribution: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
 } as const satisfies Record<string, GateSpec>;

@@ -45,6 +45,7 @@ export interface ForwardingEntry {
   readonly knownEndpoints: number;
 }
 
+/** By which kind of address clients come. */
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
 /** One address and port, or one node port, of a service port. */

@@ -1,22 +1,27 @@
 import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import type { AnsweredRequest } from '../../../src/adapters/kubernetes/api-observer.js';
+import { RequestRate } from '../../../src/adapters/kubernetes/request-rate.js';
 import { StandInApiServer } from '../../stand-in/api-server.js';
 import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
 import { CountingClock } from './harness.js';
 
 let server: StandInApiServer;
 let told: (AnsweredRequest & { readonly seconds: number })[];
+let waits: number[];
 let client: ApiClient;
 
 beforeEach(async () => {
   server = await StandInApiServer.start();
   server.clusterRole = undefined;
   told = [];
+  waits = [];
   const observer = {
     answered: (request: AnsweredRequest, seconds: number) => void told.push({ ...request, seconds }),
+    waited: (_: object, seconds: number) => void waits.push(seconds),
   };
+  const clock = new CountingClock();
   const kubeconfig = await writeKubeconfig(server);
-  client = new ApiClient({ kubeconfig }, new CountingClock(), { observer });
+  client = new ApiClient({ kubeconfig }, clock, { observer, rate: new RequestRate(20, 1, clock) });
 });
 
 afterEach(async () => {
@@ -41,6 +46,8 @@ describe('ApiObserver', () => {
       ['<error>', 'GET', host],
     ]);
     for (const { seconds } of told) expect(seconds).toBeGreaterThanOrEqual(0);
+    expect(waits).toHaveLength(4);
+    for (const seconds of waits) expect(seconds).toBeGreaterThanOrEqual(0);
   });
 
   it('hears nothing of a request that the caller gave up', async () => {

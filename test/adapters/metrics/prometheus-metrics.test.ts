@@ -206,7 +206,12 @@ describe('the metrics of every Kubernetes component', () => {
     const metrics = made();
     metrics.answered({ code: '200', method: 'GET', host: '10.0.0.1:6443' }, 0.3);
     metrics.answered({ code: '<error>', method: 'GET', host: '10.0.0.1:6443' }, 10);
+    metrics.waited({ method: 'POST', host: '10.0.0.1:6443' }, 0.2);
     const all = await shown(metrics);
+    expect(all.get('rest_client_rate_limiter_duration_seconds')?.samples).toContainEqual([
+      'rest_client_rate_limiter_duration_seconds_sum{verb="POST",host="10.0.0.1:6443"}',
+      0.2,
+    ]);
     expect(Object.fromEntries(all.get('rest_client_requests_total')!.samples)).toEqual({
       'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"}': 1,
       'rest_client_requests_total{code="<error>",method="GET",host="10.0.0.1:6443"}': 1,

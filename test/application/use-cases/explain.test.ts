@@ -96,7 +96,7 @@ describe('Explain', () => {
             {
               port: '',
               protocol: 'TCP',
-              status: { state: 'programmed', since: 5, conflict: '10.96.7.1:80/TCP belongs to a/b' },
+              status: { state: 'programmed', since: 5, note: '10.96.7.1:80/TCP belongs to a/b' },
               frontends: [
                 {
                   kind: 'cluster-ip',

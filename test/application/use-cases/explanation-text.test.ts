@@ -16,7 +16,7 @@ const full: Explanation = {
         {
           port: 'http',
           protocol: 'TCP',
-          status: { state: 'programmed', since: AT, conflict: '10.96.0.1:80/TCP belongs to a/b' },
+          status: { state: 'programmed', since: AT, note: '10.96.0.1:80/TCP belongs to a/b' },
           frontends: [
             {
               kind: 'cluster-ip',

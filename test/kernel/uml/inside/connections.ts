@@ -44,6 +44,7 @@ describe('mode ipvs', () => {
       transport: 'netlink',
       config,
       objects: objects(backends),
+      slow: true,
     });
   });
   after(async () => {
