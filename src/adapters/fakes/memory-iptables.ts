@@ -31,6 +31,8 @@ export class MemoryIptables implements IptablesCommands {
   chainLimit = Infinity;
   /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
   namesLines = true;
+  /** Matches that this kernel does not have; that is told, but not by which line. */
+  lacking: readonly string[] = [];
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
   private outage: Error | undefined;
@@ -144,6 +146,7 @@ export class MemoryIptables implements IptablesCommands {
     let name: TableName | undefined;
     let table: Table = new Map();
     let refused: RestoreFailure | undefined;
+    const lacking = new Set<string>();
     lines.forEach((text, index) => {
       const line = index + 1;
       if (text === '' || text.startsWith('#')) return;
@@ -152,11 +155,18 @@ export class MemoryIptables implements IptablesCommands {
         table = new Map(this.table(family, name));
       } else if (text === 'COMMIT') {
         const fault = refused ?? brokenReference(table, line);
-        if (fault) throw new RestoreRefusedError('restore', [this.namesLines ? fault : { ...fault, line }]);
+        if (fault)
+          throw new RestoreRefusedError(
+            'restore',
+            [this.namesLines ? fault : { ...fault, line }],
+            [...lacking],
+          );
         this.tables.set(`${family} ${name!}`, table);
         this.commits++;
       } else {
-        const reason = this.refuses(text) ?? change(table, text);
+        const unknown = this.lacking.find((match) => text.includes(`-m ${match} `));
+        if (unknown !== undefined) lacking.add(unknown);
+        const reason = unknown === undefined ? (this.refuses(text) ?? change(table, text)) : 'failed';
         if (reason !== undefined) refused ??= { line, reason };
       }
     });
