@@ -22,7 +22,14 @@ export class IpSetPermissionError extends IpSetToolError {
   }
 }
 
-/** Anything else: no sets in the kernel, the tool was killed, ran into its time limit, or failed to list. */
+/** The kernel has no sets, so none can be there. */
+export class IpSetUnsupportedError extends IpSetToolError {
+  constructor(attempt: string, said: string) {
+    super(`${attempt} failed: the kernel has no IP sets (module ip_set): ${said}`);
+  }
+}
+
+/** Anything else: the tool was killed, ran into its time limit, or failed to list. */
 export class IpSetFailedError extends IpSetToolError {
   constructor(attempt: string, reason: string, options?: ErrorOptions) {
     super(`${attempt} failed: ${reason}`, options);

@@ -4,6 +4,7 @@ import {
   IpSetMissingError,
   IpSetPermissionError,
   IpSetRefusedError,
+  IpSetUnsupportedError,
   type IpSetToolError,
 } from './errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
@@ -140,7 +141,6 @@ function addsToSameSet(step: IpSetStep, other: IpSetStep): boolean {
 function failure(attempt: string, stderr: string, exitCode: number): IpSetToolError {
   const said = stderr.trim().replace(PROGRAM, '');
   if (NOT_PERMITTED.test(said)) return new IpSetPermissionError(attempt, said.split('\n')[0]!);
-  if (NO_KERNEL_SUPPORT.test(said))
-    return new IpSetFailedError(attempt, `the kernel has no IP sets (module ip_set): ${said}`);
+  if (NO_KERNEL_SUPPORT.test(said)) return new IpSetUnsupportedError(attempt, said);
   return new IpSetFailedError(attempt, said || `exit status ${exitCode}`);
 }

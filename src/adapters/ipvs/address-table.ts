@@ -14,8 +14,9 @@ export class AddressTable {
   /** Makes the device, unless it is there, and reads its addresses. */
   async read(): Promise<void> {
     await this.addresses.ensureDevice();
+    const present = (await this.addresses.list(this.family)) ?? [];
     this.known.clear();
-    for (const address of (await this.addresses.list(this.family)) ?? []) this.known.add(address);
+    for (const address of present) this.known.add(address);
   }
 
   all(): Iterable<string> {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../application/ports/logger.js';
-import { IpSetMissingError } from '../ipset/errors.js';
+import { IpSetMissingError, IpSetUnsupportedError } from '../ipset/errors.js';
 import { IpvsUnavailableError } from './errors.js';
 import { destroySets, type IpvsRemains } from './ipvs-remains.js';
 import type { Outcome } from './outcome.js';
@@ -22,7 +22,7 @@ export async function cleanUpIpvs(remains: IpvsRemains, logger: Logger): Promise
       return false;
     }
   };
-  await step(() => sets.read().catch(unless(IpSetMissingError)));
+  await step(() => sets.read().catch(unless(IpSetMissingError, IpSetUnsupportedError)));
   const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
     await servers.read().catch(unless(IpvsUnavailableError));
@@ -34,10 +34,12 @@ export async function cleanUpIpvs(remains: IpvsRemains, logger: Logger): Promise
   if (errors.length > 0) throw new AggregateError(errors, `something of mode ipvs is left in ${family}`);
 }
 
-/** Lets an error pass that tells that nothing can be there. */
-export function unless(kind: new (...parameters: never[]) => Error): (error: unknown) => void {
+/** Lets errors pass that tell that nothing can be there. */
+export function unless(
+  ...kinds: readonly (new (...parameters: never[]) => Error)[]
+): (error: unknown) => void {
   return (error) => {
-    if (!(error instanceof kind)) throw error;
+    if (!kinds.some((kind) => error instanceof kind)) throw error;
   };
 }
 

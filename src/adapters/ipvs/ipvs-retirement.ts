@@ -2,7 +2,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ServedAddress } from '../../domain/ipvs/fragment.js';
 import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
-import { IpSetMissingError } from '../ipset/errors.js';
+import { IpSetMissingError, IpSetUnsupportedError } from '../ipset/errors.js';
 import { IpvsUnavailableError } from './errors.js';
 import { expectDone, unless } from './ipvs-clean-up.js';
 import { destroySets, type IpvsRemains } from './ipvs-remains.js';
@@ -21,7 +21,7 @@ export async function retireIpvs(
   signal: AbortSignal,
 ): Promise<void> {
   const { family, servers, addresses, sets, rules } = remains;
-  await sets.read().catch(unless(IpSetMissingError));
+  await sets.read().catch(unless(IpSetMissingError, IpSetUnsupportedError));
   const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return;

@@ -51,9 +51,10 @@ export class IpvsMode implements Mode {
     const { logger, scheduler } = this;
     await loadModules(['ip_vs'], logger);
     const ways = openWays();
+    let iptables: IptablesAccess | undefined;
     try {
       await requireIpvs(ways.servers, ways.sets, scheduler);
-      const iptables = await openIptables(logger);
+      const opened = (iptables = await openIptables(logger));
       ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
       await this.setTimeouts(ways.servers);
       const nodeAddresses = await NodeAddressWatch.open(
@@ -63,20 +64,21 @@ export class IpvsMode implements Mode {
       );
       return {
         name: this.name,
-        families: iptables.families,
-        means: { ...iptables.means, scheduler },
-        iptables: { variant: iptables.variant, belongings: IPVS_BELONGINGS },
+        families: opened.families,
+        means: { ...opened.means, scheduler },
+        iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
         localAddresses: { list: () => [...nodeAddresses.list(), ...loopbackAddresses()] },
         followAddresses: (onChange) => nodeAddresses.follow(onChange),
-        module: this.module(ways, iptables),
+        module: this.module(ways, opened),
         async close() {
           nodeAddresses.close();
           ways.close();
-          await iptables.close();
+          await opened.close();
         },
       };
     } catch (error) {
       ways.close();
+      await iptables?.close();
       throw error;
     }
   }
