@@ -41,7 +41,7 @@ function subject(variant: IptablesVariant, open: Open): BackendSubject<string> {
     },
     removePlace: async (name) => void (await execa('ip', ['netns', 'del', name])),
     open: (name) => open(toolIn(name)),
-    snapshot: async (name) => iptablesSnapshot(await toolIn(name).save(family), family),
+    snapshot: async (name) => iptablesSnapshot(await toolIn(name).save(family)),
     async damage(name) {
       const command = [`iptables-${variant}`, '-t', 'nat', '-D', 'PREROUTING', '1'];
       await execa('ip', inside(name, ...command));

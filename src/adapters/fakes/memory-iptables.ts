@@ -1,3 +1,5 @@
+import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RestoreRefusedError, type RestoreFailure } from '../iptables/errors.js';
@@ -72,9 +74,9 @@ export class MemoryIptables implements IptablesCommands {
     let seen = this.commits;
     let epoch = 0;
     return {
-      async ours(commits, work) {
+      async ours(work, commits) {
         const outcome = await work();
-        seen += commits;
+        seen += commits();
         return outcome;
       },
       epoch: () => {
@@ -89,21 +91,20 @@ export class MemoryIptables implements IptablesCommands {
     return Promise.resolve(this.chainLimit);
   }
 
-  async save(family: IpFamily, signal?: AbortSignal): Promise<string> {
+  async save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables> {
     this.check();
     signal?.throwIfAborted();
     this.saves++;
-    const lines: string[] = [];
-    for (const name of Object.keys(BUILT_IN) as TableName[]) {
-      const table = this.table(family, name);
-      lines.push(`*${name}`);
-      for (const chain of table.keys())
-        lines.push(`:${chain} ${BUILT_IN[name].includes(chain) ? 'ACCEPT' : '-'} [0:0]`);
-      for (const [chain, rules] of table)
-        for (const rule of rules) lines.push(rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`);
-      lines.push('COMMIT');
-    }
-    return Promise.resolve(lines.map((line) => `${line}\n`).join(''));
+    return Promise.resolve(
+      (Object.keys(BUILT_IN) as TableName[]).map((name) => ({
+        name,
+        chains: [...this.table(family, name)].map(([chain, rules]) => ({
+          name: chain,
+          policy: BUILT_IN[name].includes(chain) ? 'ACCEPT' : undefined,
+          rules: rules.map((rule) => canonicalRule(rule, family)),
+        })),
+      })),
+    );
   }
 
   async restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {

@@ -19,11 +19,11 @@ export function blame(
   script: RestoreScript,
   candidates: Candidates,
 ): ReadonlyMap<ServicePortKey, string> {
+  const lines = script.find(failures.flatMap(({ line }) => line ?? []));
   const culprits = new Map<ServicePortKey, string>();
   for (const { line, reason, missing } of failures) {
-    const owner = line === undefined ? undefined : script.owner(line);
-    if (owner === undefined || !candidates.has(owner)) continue;
-    const text = script.line(line!)!;
+    const { text, owner } = lines.get(line ?? 0) ?? {};
+    if (text === undefined || owner === undefined || !candidates.has(owner)) continue;
     const lacking = missing ?? (/No such file/.test(reason) ? extensionOf(text) : undefined);
     const advice = lacking === undefined ? '' : `; is the kernel module for \`${lacking}' there?`;
     culprits.set(owner, `iptables refused \`${text}': ${reason}${advice}`);
@@ -35,6 +35,6 @@ export function blame(
 }
 
 function needs({ chains, entries }: IptablesFragment, match: string): boolean {
-  const rules = [...chains.flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
+  const rules = [...chains().flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
   return rules.some((rule) => rule.includes(`-m ${match} `));
 }

@@ -1,13 +1,11 @@
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
-import type { SavedChain } from '../../../src/domain/iptables/saved-tables.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 
 /**
  * Rules of service ports in any order, without proxy ports, which are the kernel's choice; without KUBE-FIREWALL, which
  * is the kubelet's too and stays; and without empty built-in chains, which tools make when they please.
  */
-export function iptablesSnapshot(saved: string, family: IpFamily): unknown {
-  return parseSave(saved, family)
+export function iptablesSnapshot(saved: SavedTables): unknown {
+  return saved
     .flatMap(({ name: table, chains }) =>
       chains
         .filter(({ name }) => name !== 'KUBE-FIREWALL')

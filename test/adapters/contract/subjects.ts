@@ -121,7 +121,7 @@ function onIptables(family: IpFamily): Omit<BackendSubject<MemoryIptables>, 'ope
     },
     async snapshot(iptables) {
       iptables.reopen();
-      return iptablesSnapshot(await iptables.save(family), family);
+      return iptablesSnapshot(await iptables.save(family));
     },
     refuse: (iptables, key) =>
       iptables.refuse((line) => (key !== undefined && line.includes(commentOf(key)) ? 'refused' : undefined)),
@@ -159,7 +159,7 @@ export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
           .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)),
         addresses: node.addresses.all,
         sets: node.sets.names.map((name) => [name, node.sets.members(name)]).sort(),
-        rules: iptablesSnapshot(await node.iptables.save(family), family),
+        rules: iptablesSnapshot(await node.iptables.save(family)),
       };
     },
     damage(node) {

@@ -3,6 +3,7 @@ import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { renderSave } from '../../../src/domain/iptables/render-save.js';
 import { endpointChain, HOST, keyOf, nodeNetwork, serviceChain, Services } from './services.js';
 
 const node = nodeNetwork();
@@ -287,7 +288,7 @@ describe('cleanup', () => {
     await started();
     iptables.tamper('IPv4', '*nat\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT\n');
     await backendOn().cleanup();
-    expect((await iptables.save('IPv4')).match(/^.*KUBE.*$/gm)).toEqual([
+    expect(renderSave(await iptables.save('IPv4')).match(/^.*KUBE.*$/gm)).toEqual([
       ':KUBE-FIREWALL - [0:0]',
       '-A INPUT -j KUBE-FIREWALL',
       '-A OUTPUT -j KUBE-FIREWALL',
