@@ -39,6 +39,7 @@ class FinishedSyncs implements SyncObserver {
 
   loopStarted(): void {}
   queued(): void {}
+  taken(): void {}
   repaired(): void {}
   serviceEvent(): void {}
   endpointSliceEvent(): void {}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
-# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, and its tools.
+# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, and promtool.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -63,6 +63,21 @@ install_debian_packages() {
   [ -z "$packages" ] || fail "still missing after the installation: $packages"
 }
 
+# Out of Debian's prometheus package only the tool that checks metrics: as a whole it would start a server.
+install_promtool() {
+  if [ "$purpose" != tests ] || command -v promtool >/dev/null 2>&1; then return 0; fi
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    fail "missing: promtool - install it yourself; Debian has it in the package prometheus."
+  fi
+  say "installing promtool"
+  download=$(mktemp -d)
+  quietly apt-get -qq update
+  (cd "$download" && quietly apt-get -qq -o APT::Sandbox::User=root download prometheus)
+  dpkg-deb --fsys-tarfile "$download"/prometheus_*.deb | tar -x -C /usr/local --strip-components=2 ./usr/bin/promtool
+  rm -rf "$download"
+  command -v promtool >/dev/null 2>&1 || fail "still missing after the installation: promtool"
+}
+
 install_npm_packages() {
   [ ! -L node_modules ] || return 0 # linked: another checkout takes care of it
   # npm writes this file last, so it also tells whether an installation was completed.
@@ -79,4 +94,5 @@ command -v node >/dev/null 2>&1 || fail 'Node 20.19 or newer is needed: https://
 node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
   fail "Node 20.19 or newer is needed; this is $(node --version)."
 install_debian_packages
+install_promtool
 install_npm_packages

@@ -3,6 +3,7 @@ import { setUpConntrackTable } from '../adapters/sysctl/conntrack-table.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { CommandLine } from './configuration/command-line.js';
+import { nodeEvent } from './node-event.js';
 
 /**
  * Sets what the configuration asks of the machine besides rules: the sysctls of connection tracking (spec/server.md §4).
@@ -16,12 +17,6 @@ export function setUpHost(
 ): void {
   setUpConntrackTable(configuration.conntrack, cpuCount(), logger, (note) => {
     logger.warn({ note }, '/sys is read-only; the hash table of tracked connections keeps its size');
-    events.record({
-      regarding: { kind: 'Node', namespace: '', name: nodeName },
-      type: 'Warning',
-      reason: 'readOnlySysFS',
-      action: 'StartKubeProxy',
-      note,
-    });
+    events.record(nodeEvent(nodeName, 'Warning', 'readOnlySysFS', note));
   });
 }

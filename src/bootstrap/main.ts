@@ -4,59 +4,59 @@ import { hostname } from 'node:os';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
 import { cleanup } from './commands/cleanup.js';
+import { explain } from './commands/explain.js';
+import { initOnly } from './commands/init-only.js';
 import { once } from './commands/once.js';
 import { plan } from './commands/plan.js';
 import { run } from './commands/run.js';
-import { parseCommandLine, type CommandLine } from './configuration/command-line.js';
-import { ConfigurationError, EarlyExit, UsageError } from './configuration/errors.js';
+import { writeConfiguration } from './commands/write-configuration.js';
+import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
+import { EarlyExit, UsageError } from './configuration/errors.js';
+import { flagValues } from './configuration/flags.js';
+import { logSettings } from './configuration/log-settings.js';
 
-/** Runs the program and answers its exit code. */
+/** Runs the program and answers its exit code. The order is that of spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
+  const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
-    const commandLine = parseCommandLine(argv, { readFile: (path) => readFileSync(path, 'utf8'), hostname });
-    refuseWhatDoesNothing(commandLine);
-    const { verbosity, format } = commandLine.configuration.logging;
-    const logger = PinoLogger.open({ verbosity, format: format === 'json' ? 'json' : 'text' });
+    const commandLine = completeCommandLine(argv, {
+      readFile: (path) => readFileSync(path, 'utf8'),
+      hostname,
+    });
+    logger.adjust(logSettings(commandLine.configuration));
     for (const warning of commandLine.warnings) logger.warn({}, warning);
-    return await execute(commandLine, logger);
+    if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
+    validateCommandLine(commandLine);
+    return await chosenCommand(commandLine)(commandLine, logger);
   } catch (error) {
-    return explain(error);
+    return explainFailure(error, logger);
   }
 }
 
-async function execute(commandLine: CommandLine, logger: Logger): Promise<number> {
-  const command = chosenCommand(commandLine);
-  try {
-    return await command(commandLine, logger);
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    logger.error({ error }, 'command failed');
-    return 1;
+function chosenCommand(
+  commandLine: CommandLine,
+): (asked: CommandLine, logger: PinoLogger) => Promise<number> {
+  if (commandLine.writeConfigTo !== undefined) return writeConfiguration;
+  if (commandLine.command === 'plan') return plan;
+  if (commandLine.command === 'explain') return explain;
+  if (commandLine.cleanup) return cleanup;
+  if (commandLine.initOnly) return initOnly;
+  return commandLine.once ? once : run;
+}
+
+function logFlags(commandLine: CommandLine, logger: Logger): void {
+  for (const [name, value] of flagValues(commandLine)) {
+    logger.info({}, `FLAG: --${name}=${JSON.stringify(value)}`);
   }
 }
 
-function chosenCommand({ command, cleanup: removes, once: justOnce }: CommandLine): typeof run {
-  if (command === 'plan') return plan;
-  if (removes) return cleanup;
-  return justOnce ? once : run;
-}
-
-function refuseWhatDoesNothing({ initOnly, writeConfigTo }: CommandLine): void {
-  for (const [flag, wish] of Object.entries({
-    '--init-only': initOnly,
-    '--write-config-to': writeConfigTo,
-  })) {
-    if (wish) throw new ConfigurationError('failed validate', [`${flag} is not available yet`]);
-  }
-}
-
-function explain(error: unknown): number {
+function explainFailure(error: unknown, logger: Logger): number {
   if (error instanceof EarlyExit) {
     process.stdout.write(error.output);
     return error.code;
   }
   if (error instanceof UsageError) process.stderr.write(`${error.usage}\nError: ${error.message}\n`);
-  else process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+  else logger.error({ error }, 'command failed');
   return 1;
 }
 

@@ -1,5 +1,7 @@
+import type { CheckedSettings } from '../application/node/check-node.js';
 import type { NodeSettings } from '../application/node/node-contexts.js';
 import type { CommandLine } from './configuration/command-line.js';
+import { splitHostPort } from './configuration/listen-address.js';
 import { modeInForce, modeSettings } from './configuration/proxy-configuration.js';
 
 /** What the configuration says about this node. */
@@ -10,7 +12,8 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
   return {
     nodeName,
     bindAddress,
-    nodePortAddresses,
+    // Mode userspace serves node ports everywhere (spec/userspace.md 1).
+    nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
     localTraffic: {
       mode: detectLocalMode || 'ClusterCIDR',
       clusterCIDRs: clusterCIDR,
@@ -20,7 +23,24 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
     masqueradeBit,
     masqueradeAll,
     localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    namesNodeAddresses: mode === 'ipvs',
     nodeHints: gates.PreferSameTrafficDistribution,
     externalIPsAllowed: gates.AllowServiceExternalIPs,
+    everyEndpoint: mode === 'userspace',
+  };
+}
+
+/** What the configuration says that must agree with the Node. */
+export function checkedSettings({ configuration }: CommandLine): CheckedSettings {
+  const { healthzBindAddress, metricsBindAddress, bindAddress, nodePortAddresses } = configuration;
+  return {
+    bindAddress,
+    nodePortAddresses,
+    detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR',
+    clusterCIDRs: configuration.clusterCIDR,
+    excludeCIDRs: configuration.ipvs.excludeCIDRs,
+    sourceVip: configuration.winkernel.sourceVip,
+    healthzAddress: splitHostPort(healthzBindAddress)?.host ?? '',
+    metricsAddress: splitHostPort(metricsBindAddress)?.host ?? '',
   };
 }

@@ -3,7 +3,7 @@ import type { IpFamily } from '../../src/domain/net/ip-family.js';
 
 /** Keeps what it is told. */
 export class RecordingObserver implements SyncObserver {
-  /** `loopStarted IPv4`, `queued IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
+  /** `loopStarted IPv4`, `queued IPv4`, `taken IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
   readonly calls: string[] = [];
   readonly reports: SyncReport[] = [];
 
@@ -19,6 +19,10 @@ export class RecordingObserver implements SyncObserver {
     this.calls.push(`queued ${family}`);
   }
 
+  taken(family: IpFamily): void {
+    this.calls.push(`taken ${family}`);
+  }
+
   finished(family: IpFamily, report: SyncReport): void {
     this.calls.push(`finished ${family}`);
     this.reports.push(report);
@@ -28,7 +32,7 @@ export class RecordingObserver implements SyncObserver {
     this.calls.push(`repaired ${family} ${steps}`);
   }
 
-  serviceEvent(changed: boolean): void {
+  serviceEvent(_: string, changed: boolean): void {
     this.calls.push(`service ${changed}`);
   }
 

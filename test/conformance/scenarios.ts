@@ -2,7 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Verdicts } from '../kernel/probe.js';
 
-const tableFiles = { nftables: ['nft-ip', 'nft-ip6'], iptables: ['iptables', 'ip6tables'] } as const;
+const tableFiles = {
+  nftables: ['nft-ip', 'nft-ip6'],
+  iptables: ['iptables', 'ip6tables'],
+  ipvs: ['iptables', 'ip6tables', 'ipvs', 'ipset', 'addresses'],
+} as const;
 const root = fileURLToPath(new URL('./scenarios/', import.meta.url));
 
 /** One state of the cluster, and what kube-proxy 1.36 made of it. */
@@ -13,7 +17,10 @@ export interface Step {
   readonly objects: string;
   /** What packets met; a family without services was not recorded. */
   readonly packets: { readonly ipv4: Verdicts; readonly ipv6?: Verdicts };
-  /** kube-proxy's own tables, IPv4 and IPv6, as `nft list table` or `iptables-save` prints them. */
+  /**
+   * kube-proxy's own tables, IPv4 and IPv6, as `nft list table` or `iptables-save` prints them. In mode ipvs then what
+   * `ipvsadm -S -n`, `ipset save` and `ip -br addr show kube-ipvs0` print.
+   */
   readonly tables: readonly string[];
 }
 
@@ -35,7 +42,7 @@ export async function scenarioNames(): Promise<string[]> {
 }
 
 /** The modes in which the scenarios were recorded. */
-export type RecordedMode = 'nftables' | 'iptables';
+export type RecordedMode = keyof typeof tableFiles;
 
 /** Reads one scenario, with what was recorded in that mode. */
 export async function readScenario(name: string, mode: RecordedMode = 'nftables'): Promise<Scenario> {

@@ -1,6 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
 import type { V1ConfigMap, V1DaemonSet } from '@kubernetes/client-node';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { typeProblems } from './api-types.js';
 import { Kubectl, type Manifest } from './kubectl.js';
 
@@ -61,6 +63,21 @@ describe.each(['base', ...overlays.map((overlay) => `overlays/${overlay}`)])('de
     const pod = find<V1DaemonSet>(manifests, 'DaemonSet').spec!.template.spec!;
     expect(pod.volumes).toContainEqual({ name: 'config', configMap: { name: metadata!.name } });
   });
+});
+
+it('grants one capability more where iptables is the legacy one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kustomization-'));
+  try {
+    const [base, component] = ['deploy/base', 'deploy/components/iptables-legacy'].map((path) =>
+      relative(folder, resolve(path)),
+    );
+    const text = stringify({ resources: [base], components: [component] });
+    await writeFile(join(folder, 'kustomization.yaml'), text);
+    const pod = find<V1DaemonSet>(await kubectl.kustomize(folder), 'DaemonSet').spec!.template.spec!;
+    expect(pod.containers[0]!.securityContext!.capabilities!.add).toEqual(['NET_ADMIN', 'NET_RAW']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 it('sees what the API would not take', () => {

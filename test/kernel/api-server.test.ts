@@ -2,10 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
 import { Command } from './command.js';
-import { Host } from './host.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import type { Host } from './host.js';
 import { contentsOf, readTable } from './ruleset.js';
-import type { StandInDriver } from './stand-in/driver.js';
+import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
 import { until } from './until.js';
 
 /** Addresses that the proxy answers on. */
@@ -13,28 +12,25 @@ const health = 'http://127.0.0.1:10256';
 const metrics = 'http://127.0.0.1:10249';
 const SLICES = 'discovery.k8s.io/v1';
 
-let bundle: DriverBundle<StandInDriver>;
-let namespace: Namespace;
-let node: Host;
-let api: Driver<StandInDriver>;
+let bundle: StandInBundle;
+let served: ServedNode;
+let namespace: ServedNode['namespace'];
+let node: ServedNode['node'];
+let api: ServedNode['api'];
 let kubeconfig: string;
 let proxy: Command | undefined;
 
 beforeAll(async () => {
-  bundle = await DriverBundle.make<StandInDriver>(new URL('./stand-in/driver.ts', import.meta.url));
+  bundle = await bundleStandIn();
 });
 afterAll(() => bundle.remove());
 beforeEach(async () => {
   proxy = undefined;
-  namespace = await Namespace.open('api');
-  node = new Host(namespace.name);
-  api = namespace.drive(bundle);
-  kubeconfig = await api.ask('kubeconfig');
+  ({ namespace, node, api, kubeconfig } = served = await ServedNode.open('api', bundle));
 });
 afterEach(async () => {
   if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
+  await served.close();
 });
 
 /** A service of one TCP port; its address follows from its number, its endpoints are listed by number. */
@@ -106,7 +102,7 @@ async function appliedEvents(): Promise<number> {
   return (JSON.parse(body) as { appliedEvents: number }).appliedEvents;
 }
 
-const listing = (where: Host | Namespace, family: string): Promise<string> =>
+const listing = (where: Host | ServedNode['namespace'], family: string): Promise<string> =>
   where.run(['nft', 'list', 'table', family, 'kube-proxy']);
 /** Whether the ServiceCIDR has its rule. */
 const rangeShown = async (): Promise<boolean> => (await listing(node, 'ip')).includes('172.30.0.0/16');
@@ -133,8 +129,9 @@ describe('what the API server has', () => {
     const requests = await api.ask('requests');
     const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
     expect(pages).toHaveLength(3);
-    expect(new Set(requests.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
-    expect(new Set(requests.map(({ path }) => path))).toEqual(
+    const reads = requests.filter(({ verb }) => verb !== 'create');
+    expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
+    expect(new Set(reads.map(({ path }) => path))).toEqual(
       new Set([
         '/api/v1/nodes',
         '/api/v1/services',
@@ -142,7 +139,7 @@ describe('what the API server has', () => {
         '/apis/networking.k8s.io/v1/servicecidrs',
       ]),
     );
-    expect(requests.map(({ status: code }) => code)).toEqual(requests.map(() => 200));
+    expect(reads.map(({ status: code }) => code)).toEqual(reads.map(() => 200));
     const nodes = requests.filter(({ path }) => path === '/api/v1/nodes');
     expect(nodes.map(({ query }) => query.fieldSelector)).toEqual(nodes.map(() => 'metadata.name=node1'));
   });
@@ -231,10 +228,27 @@ describe('a server that is not there', () => {
     expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
     expect(await status(`${health}/healthz`)).toBe(503);
     expect(await status(`${health}/livez`)).toBe(503);
+    const notListed = expect.stringMatching(/^not listed yet: .*ECONNREFUSED/) as string;
+    expect(JSON.parse((await node.get(`${health}/healthz`)).body)).toMatchObject({
+      healthy: false,
+      reason: 'the sync loop has not started; the node is not eligible for traffic',
+      stale: { Service: notListed, EndpointSlice: notListed },
+    });
+    expect(JSON.parse((await node.get(`${health}/readyz`)).body)).toMatchObject({
+      ready: false,
+      checks: { 'caches-synced': { ok: false }, 'first-sync': { ok: false }, services: { ok: true } },
+    });
 
     await api.ask('open');
     await programmed(service(1), service(2));
     expect(await status(`${health}/healthz`)).toBe(200);
+    await until('it is ready', async () => (await status(`${health}/readyz`)) === 200);
+    const { body } = await node.get(`${metrics}/metrics`);
+    for (const code of ['<error>', '200'])
+      expect(body).toMatch(
+        new RegExp(`^rest_client_requests_total\\{code="${code}",method="GET",host="[^"]+"\\} [1-9]`, 'm'),
+      );
+    expect(body).toMatch(/^kubeproxy_watch_connected\{kind="Service"\} 1$/m);
   });
 
   it('has not listed EndpointSlices: nothing is written, whatever else there is', async () => {

@@ -1,9 +1,11 @@
 import { stringify } from 'yaml';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ApiObject } from '../stand-in/object-store.js';
 
 /** A service for a test; the rest of the object is filled in. */
 export interface TestService {
   readonly name: string;
+  /** Of the service's only family. */
   readonly clusterIP: string;
   readonly ports: readonly {
     readonly name: string;
@@ -13,6 +15,7 @@ export interface TestService {
     readonly nodePort?: number;
   }[];
   readonly externalIPs?: readonly string[];
+  readonly loadBalancerIPs?: readonly string[];
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
   /** The addresses of its ready endpoints, all on the node. */
@@ -57,16 +60,17 @@ export const testServiceCidr = {
   spec: { cidrs: ['172.30.0.0/16'] },
 };
 
-function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: TestService): ApiObject {
+function serviceOf(service: TestService): ApiObject {
+  const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds } = service;
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace: 'default' },
     spec: {
-      type: ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP',
+      type: typeOf(service),
       clusterIP,
       clusterIPs: [clusterIP],
-      ipFamilies: ['IPv4'],
+      ipFamilies: [familyOf(clusterIP)],
       ipFamilyPolicy: 'SingleStack',
       ports,
       ...(externalIPs && { externalIPs }),
@@ -77,15 +81,23 @@ function serviceOf({ name, clusterIP, ports, externalIPs, affinitySeconds }: Tes
             sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } },
           }),
     },
+    ...(loadBalancerIPs && {
+      status: { loadBalancer: { ingress: loadBalancerIPs.map((ip) => ({ ip, ipMode: 'VIP' })) } },
+    }),
   };
 }
 
-function sliceOf({ name, ports, endpoints }: TestService): ApiObject {
+function typeOf({ ports, loadBalancerIPs }: TestService): string {
+  if (loadBalancerIPs) return 'LoadBalancer';
+  return ports.some(({ nodePort }) => nodePort !== undefined) ? 'NodePort' : 'ClusterIP';
+}
+
+function sliceOf({ name, clusterIP, ports, endpoints }: TestService): ApiObject {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { name: `${name}-a`, namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
-    addressType: 'IPv4',
+    addressType: familyOf(clusterIP),
     ports: ports.map(({ name: port, protocol, targetPort }) => ({ name: port, protocol, port: targetPort })),
     endpoints: endpoints.map((address) => ({
       addresses: [address],
@@ -93,4 +105,8 @@ function sliceOf({ name, ports, endpoints }: TestService): ApiObject {
       nodeName: 'node1',
     })),
   };
+}
+
+function familyOf(address: string): IpFamily {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
 }

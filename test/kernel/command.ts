@@ -7,6 +7,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The file to run instead of the program under test. */
   readonly program?: string;
+  /** A shell script to run first, in the mount namespace that the program will have for itself. */
+  readonly prepare?: string;
 }
 
 /** How a run of the program ended. */
@@ -23,20 +25,19 @@ export class Command {
   private out = '';
   private err = '';
 
-  private constructor(program: string, host: Host, args: readonly string[], env: CommandOptions['env']) {
-    const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
-    const [file, ...rest] = host.commandLine(['env', ...variables, process.execPath, program, ...args]);
+  private constructor(program: string, host: Host, args: readonly string[], options: CommandOptions) {
+    const { env = {}, prepare } = options;
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const shell = prepare === undefined ? [] : ['sh', '-ec', `${prepare}\nexec "$@"`, 'sh'];
+    const line = [...shell, 'env', ...variables, process.execPath, program, ...args];
+    const [file, ...rest] = host.commandLine(line);
     this.process = execa(file!, rest, { reject: false, buffer: false, stdin: 'ignore' });
     this.process.stdout!.on('data', (chunk: Buffer) => (this.out += chunk.toString()));
     this.process.stderr!.on('data', (chunk: Buffer) => (this.err += chunk.toString()));
   }
 
-  static async start(
-    host: Host,
-    args: readonly string[],
-    { env, program }: CommandOptions = {},
-  ): Promise<Command> {
-    return new Command(program ?? (await builtProxy()), host, args, env);
+  static async start(host: Host, args: readonly string[], options: CommandOptions = {}): Promise<Command> {
+    return new Command(options.program ?? (await builtProxy()), host, args, options);
   }
 
   /** Runs it to its end, which must come within 20 s. */
@@ -50,8 +51,17 @@ export class Command {
     return this.err;
   }
 
+  get pid(): number {
+    return this.process.pid!;
+  }
+
   get running(): boolean {
     return this.process.exitCode === null;
+  }
+
+  /** Waits until it ends by itself. */
+  async end(): Promise<Ended> {
+    return this.ended(10_000);
   }
 
   /** Ends it with a signal. */

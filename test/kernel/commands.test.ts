@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { program } from '../../src/adapters/iptables/choose-variant.js';
@@ -29,6 +29,9 @@ const other: TestService = {
   clusterIP: '172.30.20.7',
   ports: [{ ...web.ports[0]!, nodePort: 30187 }],
 };
+
+/** Of a cluster that kubeadm made; only the network is the test's. */
+const kubeadmConfiguration = new URL('../bootstrap/configuration/installers/kubeadm.yaml', import.meta.url);
 
 let namespace: Namespace;
 let node: Host;
@@ -202,12 +205,12 @@ describe('the command line', () => {
   it('a bad configuration is refused with the path of the field', async () => {
     const config = await manifest(
       'config.yaml',
-      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nnftables: {masqueradeBit: 77}\n',
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmode: nftables\nnftables: {masqueradeBit: 77}\n',
     );
     const { exitCode, stderr } = await run(['--config', config, '--once']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^Error: failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+      /command failed {2}error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
     );
     expect(await run(['--config', at('none.yaml')])).toMatchObject({
       exitCode: 1,
@@ -223,7 +226,7 @@ describe('the command line', () => {
   });
 
   it('a configuration as kubeadm writes it is understood', async () => {
-    const config = await manifest('config.conf', kubeadmConfiguration);
+    const config = await manifest('config.conf', await readFile(kubeadmConfiguration, 'utf8'));
     const objects = await manifest('objects.yaml', clusterObjects([web]));
     const result = await run([
       '--config',
@@ -353,6 +356,14 @@ describe('what it tells of itself', () => {
     expect(log.match(/this node could use nftables: --proxy-mode nftables.* gain="/g)).toHaveLength(1);
   });
 
+  it('serves one family where the node has no other, and says so once', async () => {
+    await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
+    const { log } = await servingAs(...cluster);
+    expect(log).toMatch(/starting .* families=\["IPv4"\]/);
+    expect(log.match(/iptables cannot serve this family; .* family=IPv6/g)).toHaveLength(1);
+    expect(await namespace.run(['ip6tables-nft-save'])).not.toContain('KUBE-');
+  });
+
   it('is unhealthy before the first sync, and healthy after it', async () => {
     // Without the tool the first sync fails, until it is installed.
     const file = await manifest('objects.yaml', clusterObjects([web]));
@@ -422,7 +433,12 @@ describe('ways into the kernel', () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^not programmed: IPv4: cannot start nft: install the package nftables/m);
-    expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({ exitCode: 1 });
+    expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        'command failed  error="encountered an error while tearing down rules"',
+      ) as string,
+    });
   });
 
   it('without iptables, an unset mode ends with 1 and says what to install', async () => {
@@ -451,73 +467,3 @@ describe('ways into the kernel', () => {
     expect(asked.stderr).toContain('koffi');
   });
 });
-
-/** Of a cluster that kubeadm made; only the network is the test's. */
-const kubeadmConfiguration = `apiVersion: kubeproxy.config.k8s.io/v1alpha1
-bindAddress: 0.0.0.0
-bindAddressHardFail: false
-clientConnection:
-  acceptContentTypes: ""
-  burst: 0
-  contentType: ""
-  kubeconfig: /var/lib/kube-proxy/kubeconfig.conf
-  qps: 0
-clusterCIDR: 10.244.0.0/16
-configSyncPeriod: 0s
-conntrack:
-  maxPerCore: null
-  min: null
-  tcpBeLiberal: false
-  tcpCloseWaitTimeout: null
-  tcpEstablishedTimeout: null
-  udpStreamTimeout: 0s
-  udpTimeout: 0s
-detectLocal:
-  bridgeInterface: ""
-  interfaceNamePrefix: ""
-detectLocalMode: ""
-enableProfiling: false
-healthzBindAddress: ""
-hostnameOverride: ""
-iptables:
-  localhostNodePorts: null
-  masqueradeAll: false
-  masqueradeBit: null
-  minSyncPeriod: 0s
-  syncPeriod: 0s
-ipvs:
-  excludeCIDRs: null
-  minSyncPeriod: 0s
-  scheduler: ""
-  strictARP: false
-  syncPeriod: 0s
-  tcpFinTimeout: 0s
-  tcpTimeout: 0s
-  udpTimeout: 0s
-kind: KubeProxyConfiguration
-logging:
-  flushFrequency: 0
-  options:
-    json:
-      infoBufferSize: "0"
-    text:
-      infoBufferSize: "0"
-  verbosity: 0
-metricsBindAddress: ""
-mode: ""
-nftables:
-  masqueradeAll: false
-  masqueradeBit: null
-  minSyncPeriod: 0s
-  syncPeriod: 0s
-nodePortAddresses: null
-oomScoreAdj: null
-portRange: ""
-showHiddenMetricsForVersion: ""
-winkernel:
-  enableDSR: false
-  forwardHealthCheckVip: false
-  networkName: ""
-  rootHnsEndpointName: ""
-  sourceVip: ""
-`;

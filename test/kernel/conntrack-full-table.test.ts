@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { clusterObjects, testConfig } from './cluster-objects.js';
 import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
 import { Driver, DriverBundle } from './in-namespace.js';
@@ -6,7 +6,9 @@ import { ProxyProcess } from './proxy-process.js';
 import { Testbed } from './testbed.js';
 import { until } from './until.js';
 
-const wanted = 200_000;
+const million = 1_000_000;
+/** Bound for an endpoint that goes. */
+const leaving = 200_000;
 const entry: EntryToMake = {
   protocol: 17,
   source: '100.64.0.1',
@@ -48,39 +50,74 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}(?:\\{ip_family="IPv4"\\})? (\\S+)$`, 'm').exec(body)?.[1] ?? 0);
 }
 
-it('is walked through in bounded memory, while other services are programmed as ever', async () => {
-  const limit = Number(await readFile('/proc/sys/net/netfilter/nf_conntrack_max', 'utf8'));
-  const count = Math.min(wanted, Math.floor(limit * 0.9));
-  await driver.ask('makeMany', count, entry);
-  proxy = await ProxyProcess.start({
-    host: testbed.node,
-    transport: 'netlink',
-    config: testConfig,
-    objects: objects(['10.244.1.31'], []),
-  });
-  const running = proxy;
-  const ours = 'kubeproxy_conntrack_reconciler_sync_duration_seconds_count';
-  await until('the table was walked through', async () => (await metric(ours)) === 1);
-  expect(await metric('kubeproxy_conntrack_reconciler_deleted_entries_total')).toBe(0);
+const limitFile = '/proc/sys/net/netfilter/nf_conntrack_max';
 
-  const quiet: number[] = [];
-  const busy: number[] = [];
-  const change = async (dns: string, web: number, times: number[]): Promise<void> => {
-    const start = performance.now();
-    await running.change(objects([dns], [`10.244.1.${web}`]));
-    times.push(performance.now() - start);
-  };
-  for (let web = 50; web < 60; web++) await change('10.244.1.31', web, quiet);
-  const memoryBefore = await metric('process_resident_memory_bytes');
-  for (let web = 60; web < 70; web++) await change('10.244.1.32', web, busy);
-  const deleted = 'kubeproxy_conntrack_reconciler_deleted_entries_total';
-  await until('every flow of the endpoint is gone', async () => (await metric(deleted)) === count, 30_000);
+/**
+ * The machine's limit is raised for so long, which only its own network namespace allows: elsewhere the table is filled as
+ * far as the limit lets it. Answers how many entries there is room for.
+ */
+async function withRoomFor(count: number, use: (room: number) => Promise<void>): Promise<void> {
+  const before = Number(await readFile(limitFile, 'utf8'));
+  const needed = Math.ceil(count * 1.1);
+  if (before >= needed) return use(count);
+  const raised = await writeFile(limitFile, String(needed)).then(
+    () => true,
+    () => false,
+  );
+  try {
+    const room = raised ? count : Math.floor(before * 0.9);
+    if (!raised)
+      process.stderr.write(`the limit of tracked connections is ${before}: testing with ${room}\n`);
+    await use(room);
+  } finally {
+    if (raised) await writeFile(limitFile, String(before));
+  }
+}
 
-  const memory = await metric('process_resident_memory_bytes');
-  expect(memory).toBeLessThan(300 * 2 ** 20);
-  expect(memory - memoryBefore).toBeLessThan(50 * 2 ** 20);
-  expect(median(busy)).toBeLessThan(median(quiet) * 5 + 100);
-}, 120_000);
+it(
+  'a million entries are walked through in bounded memory, while services are programmed as ever',
+  () =>
+    withRoomFor(million, async (count) => {
+      const going = Math.min(leaving, count >> 1);
+      await driver.ask('makeMany', count - going, entry);
+      await driver.ask('makeMany', going, { ...entry, endpoint: '10.244.1.32' }, count - going);
+      proxy = await ProxyProcess.start({
+        host: testbed.node,
+        transport: 'netlink',
+        config: testConfig,
+        objects: objects(['10.244.1.31', '10.244.1.32'], []),
+      });
+      const running = proxy;
+      const ours = 'kubeproxy_conntrack_reconciler_sync_duration_seconds_count';
+      const deleted = 'kubeproxy_conntrack_reconciler_deleted_entries_total';
+      await until('the table was walked through', async () => (await metric(ours)) === 1, 30_000);
+      expect(await metric(deleted)).toBe(0);
+
+      const quiet: number[] = [];
+      const busy: number[] = [];
+      const memory: number[] = [];
+      const change = async (dns: readonly string[], web: number, times: number[]): Promise<void> => {
+        const start = performance.now();
+        await running.change(objects(dns, [`10.244.1.${web}`]));
+        times.push(performance.now() - start);
+        memory.push(await metric('process_resident_memory_bytes'));
+      };
+      for (let web = 50; web < 60; web++) await change(['10.244.1.31', '10.244.1.32'], web, quiet);
+      const before = memory.at(-1)!;
+      for (let web = 60; web < 70; web++) await change(['10.244.1.31'], web, busy);
+      await until(
+        'every flow of the endpoint is gone',
+        async () => (await metric(deleted)) === going,
+        60_000,
+      );
+      memory.push(await metric('process_resident_memory_bytes'));
+
+      expect(Math.max(...memory)).toBeLessThan(300 * 2 ** 20);
+      expect(Math.max(...memory) - before).toBeLessThan(50 * 2 ** 20);
+      expect(median(busy)).toBeLessThan(median(quiet) * 5 + 100);
+    }),
+  120_000,
+);
 
 function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[values.length >> 1]!;

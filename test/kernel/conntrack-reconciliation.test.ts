@@ -12,7 +12,12 @@ const nodePort = { dst: '198.51.100.11', port: 30189 };
 const externalIP = { dst: '198.18.0.50', port: 81 };
 const otherClusterIP = { dst: '172.30.20.10', port: 81 };
 
-describe.each(transportNames)('stale UDP flows, rules written over %s', (transport) => {
+const ways = [
+  ...transportNames.map((transport) => ({ mode: 'nftables', transport }) as const),
+  { mode: 'iptables', transport: 'netlink' } as const,
+];
+
+describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport', ({ mode, transport }) => {
   let testbed: Testbed;
   let one: Backend;
   let two: Backend;
@@ -24,6 +29,7 @@ describe.each(transportNames)('stale UDP flows, rules written over %s', (transpo
     two = await Backend.start(testbed, 'b2', '10.244.1.12');
     proxy = await ProxyProcess.start({
       host: testbed.node,
+      mode,
       transport,
       config: testConfig,
       objects: objects([one]),
@@ -194,6 +200,21 @@ describe.each(transportNames)('stale UDP flows, rules written over %s', (transpo
     const byPort = (one: TrackedConnection, other: TrackedConnection) =>
       Number(one.original.sport) - Number(other.original.sport);
     expect((await flowsTo(clusterIP)).sort(byPort)).toEqual([...right].sort(byPort));
+  });
+
+  it('at a restart forgets the flows of a service that was deleted meanwhile, by what its rules tell', async () => {
+    for (const frontend of [clusterIP, nodePort, externalIP])
+      await (await openUdp(testbed.pod, frontend)).ask();
+    const other = await openUdp(testbed.pod, otherClusterIP);
+    await other.ask();
+    await proxy.stop();
+    await proxy.place(
+      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [], externalIPs: [] }),
+    );
+    expect(await flowsTo(clusterIP)).toHaveLength(1);
+    await proxy.startAgain();
+    await allGone(clusterIP, nodePort, externalIP);
+    expect(await flowsTo(otherClusterIP)).toHaveLength(1);
   });
 
   it('is done before --once ends', async () => {

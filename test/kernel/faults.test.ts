@@ -4,7 +4,7 @@ import { clusterObjects, testConfig } from './cluster-objects.js';
 import { ProxyProcess, transportNames } from './proxy-process.js';
 import { contentsOf, readTable, type TableObject } from './ruleset.js';
 import { Testbed } from './testbed.js';
-import { askOnce, askTimes, Backend, SteadyClient } from './traffic.js';
+import { askOnce, askTimes, Backend, errorsOf, SteadyClient } from './traffic.js';
 import { until } from './until.js';
 
 const clusterIP = '172.30.20.6';
@@ -212,7 +212,7 @@ describe.each(transportNames)('faults around the proxy, rules written over %s', 
     await until('some requests are through', () => Promise.resolve(Date.now() - takenOver > 200));
     const requests = await client.stop();
 
-    expect(requests.filter(({ error }) => error !== undefined)).toEqual([]);
+    expect(errorsOf(requests)).toEqual({});
     const late = requests.filter(({ sentAt }) => sentAt > takenOver).map(({ body }) => body);
     expect(new Set(late)).toEqual(new Set(['b1', 'b2']));
     // Nothing of kube-proxy's is left over: a fresh start on an empty node leaves the same.

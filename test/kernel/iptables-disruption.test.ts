@@ -1,4 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { clusterObjects, testConfig } from './cluster-objects.js';
 import { iptablesVariants, NodeIptables, type ChainSinceMark } from './iptables-node.js';
 import { ProxyProcess } from './proxy-process.js';
@@ -15,6 +21,7 @@ function objects(endpoints: readonly string[]): string {
     { name: 'web', clusterIP: web.dst, ports: [{ ...http, nodePort: 30192 }], endpoints },
     { name: 'other', clusterIP: '172.30.20.13', ports: [http], endpoints: endpoints.slice(0, 1) },
     { name: 'empty', clusterIP: '172.30.20.14', ports: [http], endpoints: [] },
+    { name: 'web6', clusterIP: 'fd00:10:96::12', ports: [http], endpoints: ['fd00:10:244:1::11'] },
   ]);
 }
 
@@ -24,8 +31,11 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   let iptables: NodeIptables;
   let proxy: ProxyProcess;
   let before: Map<string, ChainSinceMark>;
+  let folder: string;
+  let logStart: number;
 
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kpdisruption-'));
     testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
     await iptables.reset();
@@ -38,19 +48,35 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
       transport: 'netlink',
       config: testConfig,
       objects: objects(backends.map(({ address }) => address)),
+      env: { XTABLES_LOCKFILE: lockFile() },
     });
   });
   afterAll(async () => {
     await proxy?.remove();
     await testbed?.close();
+    await rm(folder, { recursive: true });
   });
   beforeEach(async () => {
     await iptables.mark('IPv4');
-    before = await iptables.chains('IPv4');
+    before = await chains();
     expect(touched(before)).toEqual([]);
+    logStart = proxy.log.length;
   });
 
+  const lockFile = (): string => join(folder, 'xtables.lock');
   const run = (...parameters: readonly string[]): Promise<void> => iptables.run('IPv4', ...parameters);
+  /** The chains of both families. What is written in those of IPv6 is not known: ip6tables-nft 1.8.9 drops the mark. */
+  const chains = async (): Promise<Map<string, ChainSinceMark>> => {
+    const ipv6 = [...(await iptables.chains('IPv6'))].map(
+      ([name, { rules }]) => [`IPv6 ${name}`, { rules, written: [] }] as const,
+    );
+    return new Map([...(await iptables.chains('IPv4')), ...ipv6]);
+  };
+  /** How many steps the proxy says it has repaired in this test. */
+  const stepsOf = (family: IpFamily): number =>
+    [...proxy.log.slice(logStart).matchAll(/^.*somebody changed the rules; repaired.*$/gm)]
+      .map(([line]) => JSON.parse(line) as { readonly family: IpFamily; readonly steps: number })
+      .reduce((sum, repair) => sum + (repair.family === family ? repair.steps : 0), 0);
   const rulesOf = (chains: Map<string, ChainSinceMark>): Record<string, readonly string[]> =>
     Object.fromEntries([...chains].map(([name, { rules }]) => [name, rules]));
   const touched = (chains: Map<string, ChainSinceMark>): string[] =>
@@ -62,7 +88,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     await until(
       'the rules are right again',
       async () => {
-        after = await iptables.chains('IPv4');
+        after = await chains();
         expect(rulesOf(after)).toEqual(expected);
         return true;
       },
@@ -95,7 +121,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     // As kube-proxy does: at the head, wherever it was; the chain's other rules stay.
     const expected = { ...rulesOf(before), [name]: [rules[deleted]!, ...rules.toSpliced(deleted, 1)] };
     expect(await repaired(expected)).toEqual([name]);
-    const now = await iptables.chains('IPv4');
+    const now = await chains();
     expect(now.get(name)!.written).toEqual([rules[deleted]]);
   });
 
@@ -134,6 +160,35 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     expect(await repaired()).toEqual([]);
   });
 
+  it('puts back a flushed table nat of IPv6, and leaves IPv4 alone', async () => {
+    await iptables.run('IPv6', '-t', 'nat', '-F');
+    expect(await repaired()).toEqual([]);
+    expect(stepsOf('IPv6')).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['a jump', ['-t', 'nat', '-F', 'PREROUTING']],
+    ['the canary', ['-t', 'mangle', '-X', 'KUBE-PROXY-CANARY']],
+  ])('puts back %s of IPv6, and no more', async (_, damage) => {
+    await iptables.run('IPv6', ...damage);
+    expect(await repaired()).toEqual([]);
+    expect(stepsOf('IPv6')).toBe(1);
+  });
+
+  it('puts back what is missing though the lock is held for 3 s, and says how long it waited', async () => {
+    const holder = spawn('flock', [lockFile(), 'sleep', '3'], { stdio: 'ignore' });
+    const released = once(holder, 'exit');
+    await run('-t', 'nat', '-F', 'POSTROUTING');
+    expect(await repaired()).toEqual(['nat POSTROUTING']);
+    // Only iptables-legacy takes the lock.
+    const [waited = 0] = [...proxy.log.matchAll(/"seconds":([\d.]+).*waited for the xtables lock/g)].map(
+      (match) => Number(match[1]),
+    );
+    if (variant === 'legacy') expect(waited).toBeGreaterThan(1);
+    else expect(waited).toBe(0);
+    await released;
+  });
+
   it("removes a stranger's rule from a service chain", async () => {
     const chain = chainOf('SVC', 'default/web:http -> 10.244.1.11:8080');
     await run('-t', 'nat', '-I', chain, '1', '-j', 'RETURN');
@@ -143,6 +198,6 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   it('writes nothing when somebody writes the same rules again', async () => {
     await iptables.mark('IPv4');
     await sleep(2_500);
-    expect(touched(await iptables.chains('IPv4'))).toEqual([]);
+    expect(touched(await chains())).toEqual([]);
   });
 });

@@ -295,6 +295,13 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     tool.close();
   });
 
+  it('asks for the matches of its rules without leaving a trace', async () => {
+    await bench.started(1);
+    const before = bench.dump();
+    expect(await bench.tool.lackingMatches('IPv4')).toEqual([]);
+    expect(bench.dump()).toBe(before);
+  });
+
   it('works for IPv6', async () => {
     const six = new Bench(variant, 'IPv6');
     try {

@@ -7,7 +7,9 @@ import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
 import { MemoryLogger } from '../../src/adapters/fakes/memory-logger.js';
+import { parseSave } from '../../src/domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
+import { comparableTables } from '../conformance/comparable-tables.js';
 import {
   forwardingTable,
   recordedContext,
@@ -15,7 +17,10 @@ import {
   RECORDED_HOST,
   recordedState,
   recordedSteps,
+  type RecordedStep,
 } from '../domain/iptables/recorded.js';
+import { Host } from './host.js';
+import { iptablesVariants, NodeIptables } from './iptables-node.js';
 
 /** This machine need not have the counters: they are taken out of the dumps, and the rules that are for them alone. */
 const HOST = { ...RECORDED_HOST, counters: new Set<never>() };
@@ -26,7 +31,7 @@ const withoutCounters = (dump: string) =>
     .map((line) => line.replace(/ -m nfacct --nfacct-name +\S+/, ''))
     .join('\n');
 
-const cases = (['nft', 'legacy'] as const).flatMap((variant) =>
+const cases = iptablesVariants.flatMap((variant) =>
   IP_FAMILIES.flatMap((family) => recordedSteps().map((step) => ({ variant, family, ...step }))),
 );
 const folder = mkdtempSync(join(tmpdir(), `t${process.pid}-ipt-`));
@@ -60,7 +65,42 @@ describe('taking over from kube-proxy', () => {
     },
   );
 
-  it.each(['nft', 'legacy'] as const)('writes from nothing what it then finds right: %s', async (variant) => {
+  it.each(iptablesVariants)(
+    "then writes only a service's chains when an endpoint comes: %s",
+    async (variant) => {
+      const [before, after] = [1, 2].map((step) => ({ scenario: 'churn', step })) as [
+        RecordedStep,
+        RecordedStep,
+      ];
+      const state = recordedState(before);
+      const context = recordedContext(before, state, 'IPv4');
+      const tool = new IptablesTool({ variant, launcher, lock });
+      await tool.restore('IPv4', [withoutCounters(recordedDump(before, 'IPv4'))].values());
+      const rules = new NodeIptables(new Host(namespace), variant);
+      await rules.mark('IPv4');
+      const backend = new IptablesBackend(
+        'IPv4',
+        tool,
+        BLIND_WATCH,
+        () => Promise.resolve(HOST),
+        new MemoryLogger(),
+      );
+      const table = forwardingTable(state, context);
+      await backend.start(table.entries(), context.network);
+      const next = recordedState(after);
+      const changes = table.update(next, next.serviceKeys(), context.forwarding);
+      await backend.apply(changes, context.network);
+      const chains = [...(await rules.chains('IPv4'))];
+      const touched = chains.filter(([, { written }]) => written.length > 0).map(([name]) => name);
+      expect(touched.sort()).toEqual(['nat KUBE-SEP-7OFUKUGLXBSB57BH', 'nat KUBE-SVC-CDGGSHYLG3RE2FKL']);
+      expect(comparableTables(await rules.saved('IPv4'))).toEqual(
+        comparableTables(parseSave(withoutCounters(recordedDump(after, 'IPv4')), 'IPv4')),
+      );
+      await backend.close();
+    },
+  );
+
+  it.each(iptablesVariants)('writes from nothing what it then finds right: %s', async (variant) => {
     for (const family of IP_FAMILIES) {
       const tool = new IptablesTool({ variant, launcher, lock });
       for (const recorded of recordedSteps()) {

@@ -4,7 +4,7 @@ import { clusterObjects, testConfig } from './cluster-objects.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from './iptables-node.js';
 import { ProxyProcess, type ModeName } from './proxy-process.js';
 import { Testbed } from './testbed.js';
-import { Backend, OpenConnection, SteadyClient } from './traffic.js';
+import { Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
 import { until } from './until.js';
 
 const web = { what: 'http', dst: '172.30.20.11', port: 80 } as const;
@@ -84,10 +84,7 @@ describe.each(iptablesVariants)('a change between nftables and iptables-%s', (va
       for (const client of clients) {
         const requests = await client.stop();
         expect(requests.length).toBeGreaterThan(50);
-        expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
-          mode,
-          failed: [],
-        });
+        expect({ mode, errors: errorsOf(requests) }).toEqual({ mode, errors: {} });
       }
       expect(await standing.ask()).toMatchObject({ body: name, connections: 1 });
     }

@@ -14,7 +14,7 @@ export type TransportName = 'netlink' | 'cli';
 /** Both ways into the kernel; what holds for one must hold for the other. */
 export const transportNames: readonly TransportName[] = ['netlink', 'cli'];
 
-export type ModeName = 'nftables' | 'iptables';
+export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
 
 /** What the proxy answers on /debug/sync of its metrics address. */
 interface SyncState {
@@ -34,6 +34,10 @@ export interface ProxyOptions {
   readonly config: string;
   /** Objects in YAML, to be there when it starts. */
   readonly objects: string;
+  /** Over the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The host is a guest, where all takes longer and asking costs much: it has a minute to program what it is given, not 15 s. */
+  readonly slow?: boolean;
 }
 
 /** What is to be different when it starts again. */
@@ -80,7 +84,8 @@ export class ProxyProcess {
   async startAgain({ transport = this.options.transport, mode }: StartAgain = {}): Promise<void> {
     if (mode) await writeFile(`${this.folder}/config.yaml`, configurationText({ ...this.options, mode }));
     const [file, ...args] = await this.commandLine(transport);
-    const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    const { env } = this.options;
+    const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore', env });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.child = child;
     await this.settled(0);
@@ -106,7 +111,7 @@ export class ProxyProcess {
   }
 
   /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
-  async settled(before: number, timeoutMs = 15_000): Promise<void> {
+  async settled(before: number, timeoutMs = this.options.slow ? 60_000 : 15_000): Promise<void> {
     const deadline = Date.now() + timeoutMs;
     let last = 'no answer yet';
     while (Date.now() < deadline) {
@@ -120,7 +125,7 @@ export class ProxyProcess {
       } catch (error) {
         last = String(error);
       }
-      await sleep(10);
+      await sleep(this.options.slow ? 100 : 10);
     }
     throw new Error(`the proxy has not programmed its objects (${last}):\n${this.output}`);
   }

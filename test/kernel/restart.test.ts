@@ -1,8 +1,9 @@
 import { clusterObjects, testConfig } from './cluster-objects.js';
+import { iptablesVariants, NodeIptables } from './iptables-node.js';
 import { ProxyProcess, transportNames } from './proxy-process.js';
 import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
 import { Testbed } from './testbed.js';
-import { askOnce, Backend, OpenConnection, SteadyClient } from './traffic.js';
+import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
 import { until } from './until.js';
 
 const web = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
@@ -61,7 +62,7 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
       expect(await readTable(testbed.node)).toEqual(before);
       expect(await connection.ask()).toMatchObject({ body: name, connections: 1 });
       expect(await askOnce(testbed.pod, sticky)).toBe(stuckTo);
-      expect((await client.stop()).filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(errorsOf(await client.stop())).toEqual({});
     },
   );
 
@@ -95,5 +96,53 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
     await proxy.place(objects(backends.map(({ address }) => address)));
     for (let i = 0; i < 20; i++) await askOnce(testbed.pod, web);
     expect(await monitor.written(testbed.node)).toEqual([]);
+  });
+});
+
+describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', (variant) => {
+  let testbed: Testbed;
+  let iptables: NodeIptables;
+  let backend: Backend;
+  let proxy: ProxyProcess;
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    iptables = new NodeIptables(testbed.node, variant);
+    await iptables.reset();
+    backend = await Backend.start(testbed, 'b1', '10.244.1.11');
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      mode: 'iptables',
+      transport: 'netlink',
+      config: testConfig,
+      objects: objects([backend.address]),
+    });
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  it('writes nothing with nothing changed, and no connection notices; otherwise what changed', async () => {
+    const connection = await OpenConnection.open(testbed.pod, web);
+    const client = await SteadyClient.start(testbed.pod, web, 5);
+    await iptables.mark('IPv4');
+    const before = await iptables.saved('IPv4');
+    const touched = async (): Promise<string[]> =>
+      [...(await iptables.chains('IPv4'))].flatMap(([name, { written }]) => (written.length > 0 ? name : []));
+    expect(await proxy.stop('SIGKILL')).toBe('SIGKILL');
+    await proxy.startAgain();
+    expect(await touched()).toEqual([]);
+    expect(await iptables.saved('IPv4')).toEqual(before);
+    expect(await connection.ask()).toMatchObject({ body: 'b1', connections: 1 });
+    expect(errorsOf(await client.stop())).toEqual({});
+
+    await proxy.stop('SIGTERM');
+    await proxy.place(objects([backend.address, '10.244.1.99']));
+    await proxy.startAgain();
+    // Of the services web and sticky: the service's chain, and the new endpoint's.
+    const names = await touched();
+    expect(names).toHaveLength(4);
+    for (const name of names) expect(name).toMatch(/^nat KUBE-(SVC|SEP)-/);
   });
 });

@@ -7,6 +7,7 @@ import {
   askOnce,
   askTimes,
   Backend,
+  errorsOf,
   OpenConnection,
   SteadyClient,
   type Destination,
@@ -121,7 +122,7 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
     await sleep(300);
     const names = backends.map(({ name }) => name).sort();
     for (const [client, requests] of await stopClients()) {
-      expect({ client, failed: failed(requests) }).toEqual({ client, failed: [] });
+      expect({ client, errors: errorsOf(requests) }).toEqual({ client, errors: {} });
       const late = requests.filter(({ sentAt }) => sentAt > changed).map(({ body }) => body);
       expect({ client, names: [...new Set(late)].sort() }).toEqual({ client, names });
     }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { Testbed } from './testbed.js';
-import { askOnce, Backend } from './traffic.js';
+import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
 
 const namespaces = async (testbed: Testbed): Promise<string[]> => {
   const own = testbed.node.name.replace(/node1$/, '');
@@ -34,6 +34,24 @@ describe('the test bed', () => {
     await testbed.close();
     expect(await namespaces(testbed)).toEqual([]);
     await expect(lingering).rejects.toThrow(/SIGKILL/);
+  });
+
+  it('has clients that give up in time where packets are swallowed, and tell what they waited for', async () => {
+    const testbed = await Testbed.open();
+    try {
+      const nowhere = { what: 'http', dst: '172.30.99.99', port: 80 } as const;
+      const client = await SteadyClient.start(testbed.pod, nowhere, 20, 300);
+      await expect(OpenConnection.open(testbed.pod, nowhere)).rejects.toThrow('no answer within 1000 ms');
+      const stopping = Date.now();
+      const requests = await client.stop();
+      expect(Date.now() - stopping).toBeLessThan(5_000);
+      expect(requests.length).toBeGreaterThan(10);
+      expect(errorsOf(requests)).toEqual({
+        'http://172.30.99.99:80/: no answer within 300 ms': requests.length,
+      });
+    } finally {
+      await testbed.close();
+    }
   });
 
   it('tells what failed when an agent dies', async () => {

@@ -23,6 +23,13 @@ export interface Request {
   readonly error?: string;
 }
 
+/** How often each error occurred. */
+export function errorsOf(requests: readonly Request[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { error } of requests) if (error !== undefined) counts[error] = (counts[error] ?? 0) + 1;
+  return counts;
+}
+
 /** A real endpoint: a pod of the node with an HTTP server and a UDP server on one port, which answer its name. */
 export class Backend {
   private constructor(

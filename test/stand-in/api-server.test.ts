@@ -19,9 +19,10 @@ function send(
   method: string,
   path: string,
   body?: object,
+  type = 'application/json',
 ): Promise<{ code: number; body: Record<string, unknown> }> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: 'Bearer stand-in-token' };
+    const headers = { authorization: 'Bearer stand-in-token', 'content-type': type };
     const sent = request(`${api.url}${path}`, { method, agent, headers }, (response) => {
       let text = '';
       response.on('data', (chunk) => (text += chunk));
@@ -50,7 +51,8 @@ it('gets, replaces, patches and deletes single objects', async () => {
   api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', labels: { x: '1' } } });
   const path = '/api/v1/nodes/a';
   expect((await send('GET', path)).body).toMatchObject({ metadata: { name: 'a' } });
-  expect((await send('PATCH', path, { metadata: { labels: { y: '2' } } })).body).toMatchObject({
+  const patch = { metadata: { labels: { y: '2' } } };
+  expect((await send('PATCH', path, patch, 'application/merge-patch+json')).body).toMatchObject({
     metadata: { labels: { x: '1', y: '2' } },
   });
   expect((await send('DELETE', path)).code).toBe(200);
@@ -63,6 +65,10 @@ it('refuses what API servers refuse', async () => {
   expect((await send('GET', '/api/v1/nodes?continue=x.1')).code).toBe(410);
   expect((await send('GET', '/api/v1/nodes?resourceVersion=999999')).code).toBe(504);
   expect((await send('GET', '/elsewhere')).code).toBe(404);
+  const twice = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'twice' } };
+  expect((await send('POST', '/api/v1/nodes', twice)).code).toBe(201);
+  expect((await send('POST', '/api/v1/nodes', twice)).code).toBe(409);
+  expect((await send('PATCH', '/api/v1/nodes/twice', {})).code).toBe(415);
 });
 
 it('forbids what the ClusterRole of the DaemonSet does not allow', async () => {

@@ -28,6 +28,8 @@ const VERBS: Record<string, RecordedRequest['verb']> = {
   DELETE: 'delete',
 };
 
+const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
+
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
  * lists in pages, watches, bookmarks, selectors, and faults to be injected. Objects are not validated; what the ClusterRole of
@@ -55,7 +57,8 @@ export class StandInApiServer {
   private server: Server | undefined;
   private port = 0;
 
-  private constructor(readonly certificates: Certificates) {}
+  /** New ones count from the next `open` on. */
+  private constructor(public certificates: Certificates) {}
 
   static async start(certificates?: Certificates): Promise<StandInApiServer> {
     const api = new StandInApiServer(certificates ?? (await makeCertificates()));
@@ -231,6 +234,8 @@ export class StandInApiServer {
         case 'watch':
           return this.watch(path, url.searchParams, record, response, refuse);
         default:
+          if (record.verb === 'patch' && !PATCHES.includes(request.headers['content-type'] ?? ''))
+            return refuse(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
           return this.single(record.verb, path, body, answer);
       }
     } catch (error) {
@@ -241,8 +246,9 @@ export class StandInApiServer {
   private isLetIn(request: IncomingMessage): boolean {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
     const socket = request.socket as TLSSocket;
-    // A resumed session without any certificate counts as authorised for Node.
-    const certified = socket.authorized && Boolean(socket.getPeerCertificate().subject);
+    // A resumed session without any certificate counts as authorised for Node; a closed one has none at all.
+    const certificate = socket.getPeerCertificate() as ReturnType<TLSSocket['getPeerCertificate']> | null;
+    const certified = socket.authorized && Boolean(certificate?.subject);
     return certified || (token !== undefined && this.tokens.has(token));
   }
 
@@ -320,6 +326,8 @@ export class StandInApiServer {
       const object = body as ApiObject & { metadata: { generateName?: string } };
       const made =
         object.metadata.name ?? `${object.metadata.generateName ?? 'object-'}${this.store.version}`;
+      if (this.store.get(collection, namespace, made))
+        return answer(409, status(409, 'AlreadyExists', `${collection} "${made}" already exists`));
       const metadata = { ...object.metadata, name: made, ...(namespace ? { namespace } : {}) };
       return answer(201, this.store.put({ ...object, metadata }));
     }

@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js';
 import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import { addressBytes } from '../netlink/address-bytes.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { CTA, FILTER, FILTER_FLAG, IPPROTO_UDP, TUPLE, TUPLE_IP, TUPLE_PROTO } from './ctnetlink.js';
 
@@ -13,7 +13,7 @@ export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQu
   const tuple = writer.beginNest(CTA.TUPLE_ORIG);
   if (ipv4 !== undefined) {
     const ip = writer.beginNest(TUPLE.IP);
-    writer.putBytes(TUPLE_IP.V4_DST, Uint8Array.from(ipaddr.IPv4.parse(ipv4).toByteArray()));
+    writer.putBytes(TUPLE_IP.V4_DST, addressBytes(ipv4));
     writer.endNest(ip);
   }
   const protocol = writer.beginNest(TUPLE.PROTO);

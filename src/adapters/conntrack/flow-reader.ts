@@ -1,6 +1,6 @@
-import ipaddr from 'ipaddr.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import { hostPort } from '../../domain/net/address.js';
+import { addressText } from '../netlink/address-bytes.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
@@ -48,7 +48,7 @@ export class FlowReader implements Flow {
   }
 
   get destination(): string {
-    return this.addressText(this.to.address, this.to.addressEnd);
+    return addressText(this.bytes, this.to.address, this.to.addressEnd);
   }
 
   get destinationPort(): number {
@@ -57,7 +57,7 @@ export class FlowReader implements Flow {
 
   get answerer(): string {
     const { address, addressEnd, port } = this.from;
-    return hostPort(this.addressText(address, addressEnd), this.bytes.readUInt16BE(port));
+    return hostPort(addressText(this.bytes, address, addressEnd), this.bytes.readUInt16BE(port));
   }
 
   /**
@@ -87,12 +87,5 @@ export class FlowReader implements Flow {
           else if (part.type === port) side.port = part.start;
         }
     }
-  }
-
-  private addressText(start: number, end: number): string {
-    const { bytes } = this;
-    if (end - start === 4)
-      return `${bytes[start]}.${bytes[start + 1]}.${bytes[start + 2]}.${bytes[start + 3]}`;
-    return (ipaddr.fromByteArray([...bytes.subarray(start, end)]) as ipaddr.IPv6).toRFC5952String();
   }
 }

@@ -11,7 +11,7 @@ const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   filter: ['INPUT', 'FORWARD', 'OUTPUT'],
   nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
 };
-const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'MASQUERADE', 'MARK']);
+const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'REDIRECT', 'MASQUERADE', 'MARK']);
 const TARGET = / ?-j (\S+)/;
 
 type Table = Map<string, readonly string[]>;
@@ -33,6 +33,8 @@ export class MemoryIptables implements IptablesCommands {
   chainLimit = Infinity;
   /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
   namesLines = true;
+  /** Matches that this kernel does not have; that is told, but not by which line. */
+  lacking: readonly string[] = [];
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
   private outage: Error | undefined;
@@ -56,6 +58,15 @@ export class MemoryIptables implements IptablesCommands {
 
   chain(family: IpFamily, table: TableName, chain: string): readonly string[] | undefined {
     return this.table(family, table).get(chain);
+  }
+
+  /** The chains that are not the kernel's own, after their tables. */
+  userChains(family: IpFamily): readonly string[] {
+    return (Object.keys(BUILT_IN) as TableName[]).flatMap((table) =>
+      [...this.table(family, table).keys()]
+        .filter((chain) => !BUILT_IN[table].includes(chain))
+        .map((chain) => `${table} ${chain}`),
+    );
   }
 
   /** Sees every commit, whoever makes it. */
@@ -115,6 +126,11 @@ export class MemoryIptables implements IptablesCommands {
     this.closed = true;
   }
 
+  /** Another process opens the same tables. */
+  reopen(): void {
+    this.closed = false;
+  }
+
   private check(): void {
     if (this.closed) throw new Error('iptables in memory is closed');
     if (this.outage) throw this.outage;
@@ -131,6 +147,7 @@ export class MemoryIptables implements IptablesCommands {
     let name: TableName | undefined;
     let table: Table = new Map();
     let refused: RestoreFailure | undefined;
+    const lacking = new Set<string>();
     lines.forEach((text, index) => {
       const line = index + 1;
       if (text === '' || text.startsWith('#')) return;
@@ -139,11 +156,18 @@ export class MemoryIptables implements IptablesCommands {
         table = new Map(this.table(family, name));
       } else if (text === 'COMMIT') {
         const fault = refused ?? brokenReference(table, line);
-        if (fault) throw new RestoreRefusedError('restore', [this.namesLines ? fault : { ...fault, line }]);
+        if (fault)
+          throw new RestoreRefusedError(
+            'restore',
+            [this.namesLines ? fault : { ...fault, line }],
+            [...lacking],
+          );
         this.tables.set(`${family} ${name!}`, table);
         this.commits++;
       } else {
-        const reason = this.refuses(text) ?? change(table, text);
+        const unknown = this.lacking.find((match) => text.includes(`-m ${match} `));
+        if (unknown !== undefined) lacking.add(unknown);
+        const reason = unknown === undefined ? (this.refuses(text) ?? change(table, text)) : 'failed';
         if (reason !== undefined) refused ??= { line, reason };
       }
     });

@@ -1,7 +1,9 @@
 import type { Logger } from '../../application/ports/logger.js';
 
+/** How bad it is. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** A line as it was logged. */
 export interface LogLine {
   readonly level: LogLevel;
   readonly message: string;

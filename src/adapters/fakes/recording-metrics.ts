@@ -18,12 +18,8 @@ export class RecordingMetrics implements Metrics {
     this.calls.push(['syncFinished', family, outcome]);
   }
 
-  nftablesSyncFailed(family: IpFamily): void {
-    this.calls.push(['nftablesSyncFailed', family]);
-  }
-
-  nftablesCleanupFailed(family: IpFamily): void {
-    this.calls.push(['nftablesCleanupFailed', family]);
+  repaired(family: IpFamily, steps: number): void {
+    this.calls.push(['repaired', family, steps]);
   }
 
   networkProgramming(family: IpFamily, seconds: number): void {

@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { hostPort } from '../../domain/net/address.js';
+import { closeServer, openServer } from './open-server.js';
 
 /** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
 export interface BindAddress {
@@ -72,11 +73,7 @@ export class HttpListener {
     this.retry?.cancel();
     const server = this.server;
     this.server = undefined;
-    if (!server) return;
-    await new Promise<void>((done) => {
-      server.close(() => done());
-      server.closeAllConnections();
-    });
+    if (server) await closeServer(server);
   }
 
   /** The port that is listened on, once it is: of use when port 0 was asked for. */
@@ -85,25 +82,21 @@ export class HttpListener {
     return typeof address === 'object' && address !== null ? address.port : undefined;
   }
 
-  private listen(): Promise<void> {
+  private async listen(): Promise<void> {
     const { name, address, handler, logger } = this.options;
-    const wildcard = address.host === '0.0.0.0' || address.host === '::';
-    return new Promise((listening, rejected) => {
-      const server = createServer(handler);
-      this.server = server;
-      server.once('error', (cause) => rejected(new BindError(name, address, cause)));
-      // Without a host Node opens one socket for both families, or for IPv4 where there is no IPv6.
-      server.listen({ port: address.port, ...(!wildcard && { host: address.host }) }, () => {
-        if (this.stopped) server.close();
-        server.removeAllListeners('error');
-        server.on('error', (cause) => {
-          server.close();
-          this.failed(new BindError(name, address, cause));
-        });
-        logger.debug({ server: name, host: address.host, port: this.port }, 'listening');
-        listening();
-      });
+    const { host, port } = address;
+    const wildcard = host === '0.0.0.0' || host === '::';
+    // Without a host Node opens one socket for both families, or for IPv4 where there is no IPv6.
+    const server = await openServer(handler, { port, ...(!wildcard && { host }) }).catch((cause: Error) => {
+      throw new BindError(name, address, cause);
     });
+    if (this.stopped) return closeServer(server);
+    this.server = server;
+    server.on('error', (cause) => {
+      server.close();
+      this.failed(new BindError(name, address, cause));
+    });
+    logger.debug({ server: name, host, port: this.port }, 'listening');
   }
 
   private failed(error: BindError): void {

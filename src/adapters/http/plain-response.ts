@@ -4,7 +4,7 @@ export const JSON_TYPE = 'application/json';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** Ends the response with this body. Browsers must not guess another type. */
-export function respond(response: ServerResponse, status: number, type: string, body: string): void {
+export function respond(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
   response.writeHead(status, {
     'Content-Type': type,
     'X-Content-Type-Options': 'nosniff',

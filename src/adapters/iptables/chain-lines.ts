@@ -9,6 +9,8 @@ interface ChainToWrite {
 
 interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly owner?: ServicePortKey;
+  /** Others lead to it: it is emptied only. */
+  readonly isKept?: boolean;
 }
 
 /** So many chains are gathered before any is written, where a commit may hold more. */
@@ -58,17 +60,20 @@ function* groups(chains: Iterable<ChainToWrite>, size: number): Generator<readon
   if (group.length > 0) yield group;
 }
 
-/** Removes chains to which nothing else leads. All are emptied before any goes, since they lead to each other. */
+/** Removes chains. All are emptied before any goes, since they lead to each other. */
 export function* removeChains(
   lines: RestoreLines,
   chains: readonly ChainToRemove[],
   chainsPerCommit: number,
 ): Generator<void> {
-  for (const step of ['declare', 'remove'] as const) {
-    for (const [index, { table, name, owner }] of chains.entries()) {
-      if (index > 0 && index % chainsPerCommit === 0) lines.commit();
-      lines[step](table, name, owner);
-      yield;
-    }
+  for (const [index, { table, name, owner }] of chains.entries()) {
+    if (index > 0 && index % chainsPerCommit === 0) lines.commit();
+    lines.declare(table, name, owner);
+    yield;
+  }
+  for (const [index, { table, name, owner, isKept }] of chains.entries()) {
+    if (index > 0 && index % chainsPerCommit === 0) lines.commit();
+    if (!isKept) lines.remove(table, name, owner);
+    yield;
   }
 }

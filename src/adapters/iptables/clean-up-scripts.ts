@@ -11,43 +11,93 @@ import {
   SERVICES,
 } from '../../domain/iptables/chain-names.js';
 import { JUMPS } from '../../domain/iptables/frame.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { TableName } from '../../domain/iptables/table.js';
+import type { SavedChain, SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { Jump, TableName } from '../../domain/iptables/table.js';
 import { removeChains } from './chain-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-const CHAINS: Readonly<Record<TableName, readonly string[]>> = {
-  nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
-  filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
-  mangle: [CANARY],
+const TARGET = /-j (KUBE-\S+)$/;
+/** What modes write into built-in chains. */
+const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
+
+/** The chains and jumps that a mode makes, whatever services there are. */
+export interface Belongings {
+  readonly jumps: readonly Jump[];
+  readonly chains: Readonly<Record<TableName, readonly string[]>>;
+  /** It has chains for each service, too. */
+  readonly serviceChains: boolean;
+}
+
+/** What mode iptables makes. KUBE-FIREWALL is the kubelet's too, and is not among it. */
+export const IPTABLES_BELONGINGS: Belongings = {
+  jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
+  chains: {
+    nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
+    filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
+    mangle: [CANARY],
+  },
+  serviceChains: true,
 };
 
 /**
- * What removes everything of this mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that
- * a stranger's rule that holds on to a chain keeps no jump. KUBE-FIREWALL is the kubelet's too, and stays.
+ * What removes everything of a mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * stranger's rule that holds on to a chain keeps no jump. A chain that the remains of another mode hold on to is left
+ * empty: that mode's clean-up removes it.
+ * @param kept what another mode that is in force in the same tables makes; it stays
  */
-export function cleanUpScripts(saved: SavedTables, chainsPerCommit: number): readonly RestoreScript[] {
+export function cleanUpScripts(
+  saved: SavedTables,
+  belongings = IPTABLES_BELONGINGS,
+  kept?: Belongings,
+  chainsPerCommit = Infinity,
+): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
-    const present = saved.find(({ name }) => name === table)?.chains ?? [];
-    const ours = present.filter(
-      ({ name }) => CHAINS[table].includes(name) || (table === 'nat' && isServiceChain(name)),
+    const chains = saved.find(({ name }) => name === table)?.chains ?? [];
+    const jumps = belongings.jumps.filter(
+      (jump) => jump.table === table && !kept?.jumps.some((other) => sameJump(jump, other)),
     );
-    const jumps = JUMPS.filter((jump) => jump.table === table && !jump.rule.endsWith(`-j ${FIREWALL}`));
+    const ours = chains
+      .map(({ name }) => name)
+      .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
+    const held = heldByOthers(chains, ours, belongings);
     return [
       new RestoreScript(function* (lines) {
         for (const { chain, rule } of jumps) {
-          const rules = present.find(({ name }) => name === chain)?.rules ?? [];
-          for (const actual of rules) if (actual === rule) lines.delete(table, chain, rule);
+          const present = chains.find(({ name }) => name === chain)?.rules ?? [];
+          for (const actual of present) if (actual === rule) lines.delete(table, chain, rule);
           yield;
         }
       }),
       new RestoreScript((lines) =>
         removeChains(
           lines,
-          ours.map(({ name }) => ({ table, name })),
+          ours.map((name) => ({ table, name, isKept: held.has(name) })),
           chainsPerCommit,
         ),
       ),
     ];
   });
+}
+
+/** The chains to which rules of another mode lead. */
+function heldByOthers(
+  chains: readonly SavedChain[],
+  ours: readonly string[],
+  { jumps }: Belongings,
+): ReadonlySet<string | undefined> {
+  const own = new Set(ours);
+  const others = chains.flatMap(({ name, policy, rules }) =>
+    policy === undefined
+      ? rules.filter(() => name.startsWith('KUBE-') && !own.has(name))
+      : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
+  );
+  return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
+}
+
+function belongsTo({ chains, serviceChains }: Belongings, table: TableName, name: string): boolean {
+  return chains[table].includes(name) || (serviceChains && table === 'nat' && isServiceChain(name));
+}
+
+function sameJump(one: Jump, other: Jump): boolean {
+  return one.table === other.table && one.chain === other.chain && one.rule === other.rule;
 }

@@ -1,5 +1,10 @@
 import { isServiceChain } from '../../domain/iptables/chain-names.js';
-import { holds, sharedHolds, type IptablesImage, type SharedChainImage } from '../../domain/iptables/image.js';
+import {
+  holds,
+  sharedHolds,
+  type IptablesImage,
+  type SharedChainImage,
+} from '../../domain/iptables/image.js';
 import type { OwnedChain } from '../../domain/iptables/composition.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
@@ -29,6 +34,8 @@ export interface DifferenceOptions {
   readonly chainsPerCommit: number;
   /** Strangers' rules in our chains are not named one by one: iptables may not read what it wrote. */
   readonly rewriteShared?: boolean;
+  /** Which chains of table nat go when the image does not have them. Missing: those of mode iptables. */
+  readonly isServiceChain?: ((name: string) => boolean) | undefined;
 }
 
 /**
@@ -60,8 +67,8 @@ class PresentTables {
     return this.tables.get(table)?.get(chain);
   }
 
-  serviceChains(): Iterable<string> {
-    return [...(this.tables.get(OWNED)?.keys() ?? [])].filter(isServiceChain);
+  names(table: TableName): readonly string[] {
+    return [...(this.tables.get(table)?.keys() ?? [])];
   }
 }
 
@@ -112,7 +119,8 @@ class Difference {
 
   /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
   private *differingOwned(): Generator<OwnedChain> {
-    this.stale = new Set(this.present.serviceChains());
+    const { isServiceChain: isOurs = isServiceChain } = this.options;
+    this.stale = new Set(this.present.names(OWNED).filter(isOurs));
     for (const owned of this.image.owned()) {
       this.stale.delete(owned.chain.name);
       if (this.differs(owned.chain)) yield owned;

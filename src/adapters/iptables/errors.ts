@@ -39,6 +39,25 @@ export class XtablesLockedError extends IptablesToolError {
   }
 }
 
+/** The lock file cannot be opened, so no rule can be written. */
+export class XtablesLockFileError extends IptablesToolError {
+  constructor(attempt: string, lockFile: string, output: string) {
+    super(
+      `${attempt}: the xtables lock ${lockFile} cannot be opened: mount the host's there, writable (${output})`,
+    );
+  }
+}
+
+/** The kernel has nothing that this variant of the tools could write to, or not all tables of it. */
+export class IptablesKernelError extends IptablesToolError {
+  constructor(attempt: string, output: string) {
+    super(
+      `${attempt}: this kernel does not serve this variant of iptables: load its modules (ip_tables, iptable_nat; nf_tables, ` +
+        `nft_compat), or use the other variant (${output})`,
+    );
+  }
+}
+
 /** Anything else: a tool was killed, ran into its time limit, or failed to list. */
 export class IptablesFailedError extends IptablesToolError {
   constructor(attempt: string, reason: string, options?: ErrorOptions) {
@@ -62,8 +81,11 @@ export class RestoreRefusedError extends Error {
   constructor(
     readonly attempt: string,
     readonly failures: readonly RestoreFailure[],
+    /** Matches and targets that the tool says this kernel lacks: `statistic`. */
+    readonly lacking: readonly string[] = [],
   ) {
-    super(`${attempt} was refused: ${describe(failures)}`);
+    const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';
+    super(`${attempt} was refused: ${describe(failures)}${missing}`);
     this.name = 'RestoreRefusedError';
   }
 }

@@ -17,7 +17,8 @@ import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
-import { iptablesImage } from '../../domain/iptables/image.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
+import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
@@ -25,7 +26,7 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { blame, type Candidate, type Candidates } from './candidates.js';
 import { changeScript } from './change-script.js';
-import { cleanUpScripts } from './clean-up-scripts.js';
+import { cleanUpScripts, IPTABLES_BELONGINGS } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
 import { Intake } from './intake.js';
@@ -39,9 +40,13 @@ export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  /** What removes everything that is written here. */
+  readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
+  /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }
@@ -82,6 +87,8 @@ export class IptablesBackend implements Backend {
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
+  private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
+  private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -94,11 +101,15 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
+      cleanUp = (saved, limit) => cleanUpScripts(saved, IPTABLES_BELONGINGS, undefined, limit),
+      isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
     this.compile = compile;
     this.frameFor = frame;
+    this.cleanUp = cleanUp;
+    this.isServiceChain = isServiceChain;
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
@@ -140,7 +151,7 @@ export class IptablesBackend implements Backend {
   async cleanup(): Promise<void> {
     const saved = await this.commands.save(this.family);
     const errors: unknown[] = [];
-    for (const script of cleanUpScripts(saved, await this.commands.chainsPerCommit())) {
+    for (const script of this.cleanUp(saved, await this.commands.chainsPerCommit())) {
       try {
         await this.send(script);
       } catch (error) {
@@ -213,14 +224,15 @@ export class IptablesBackend implements Backend {
       const { saved, epoch } = await (present ?? this.present(signal));
       signal?.throwIfAborted();
       left ??= saved;
-      const { chainsPerCommit } = this;
-      const image = iptablesImage(this.composition, this.frame, intake);
-      const { repair, removal } = tablesDifference(image, saved, { chainsPerCommit, rewriteShared });
+      const { chainsPerCommit, isServiceChain } = this;
+      const image = new IptablesImage(this.composition, this.frame, intake);
+      const options = { chainsPerCommit, rewriteShared, isServiceChain };
+      const { repair, removal } = tablesDifference(image, saved, options);
       try {
-        const written = await this.send(repair);
-        const removed = await this.remove(removal);
+        const written = (await this.send(repair)) + (await this.remove(removal));
         this.soundEpoch = epoch;
-        return { written: written + removed, failed };
+        const lost = intake ? lostUdpFrontends(left, image) : [];
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         this.logger.warn(
@@ -347,12 +359,12 @@ export class IptablesBackend implements Backend {
   }
 
   private result(
-    { written, failed: refused }: Outcome,
+    { failed: refused, ...outcome }: Outcome,
     failed: readonly ServiceFailure[],
     keys: Iterable<ServicePortKey>,
   ): ApplyResult {
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
-    return { written, failed: [...failed, ...refused], conflicts };
+    return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
 }
 

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../application/ports/logger.js';
 import { COUNTER_NAMES, type CounterName, type IptablesHost } from '../../domain/iptables/options.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IptablesIdentity } from './iptables-tool.js';
+import { lackingText } from './kernel-matches.js';
 
 const TCP_LIBERAL = '/proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal';
 
@@ -10,26 +12,35 @@ export interface CounterMaker {
   ensure(name: CounterName): Promise<void>;
 }
 
+/** What of the tools is asked. */
+interface HostTool {
+  identify(): Promise<Pick<IptablesIdentity, 'randomFully'>>;
+  lackingMatches(family: IpFamily): Promise<readonly string[]>;
+}
+
 /**
- * Asks what the rules depend on in this host. The sysctl is looked at once, as long as the process lives; counters are
- * made sure of each time.
+ * Asks what the rules depend on in this host, and says once what it lacks. The sysctl is looked at once, as long as the
+ * process lives; all else each time.
  */
 export class IptablesHostReader {
   private tcpLiberal: Promise<boolean> | undefined;
-  private saidNoCounters = false;
+  private readonly said = new Set<string>();
 
   /** @param counters undefined where netlink is not to be had */
   constructor(
-    private readonly tool: { identify(): Promise<Pick<IptablesIdentity, 'randomFully'>> },
+    private readonly tool: HostTool,
     private readonly counters: CounterMaker | undefined,
     private readonly logger: Logger,
     private readonly sysctl = TCP_LIBERAL,
   ) {}
 
-  async read(): Promise<IptablesHost> {
+  async read(family: IpFamily): Promise<IptablesHost> {
     const { randomFully } = await this.tool.identify();
     this.tcpLiberal ??= this.readTcpLiberal();
-    return { randomFully, tcpLiberal: await this.tcpLiberal, counters: await this.presentCounters() };
+    const lacking = await this.tool.lackingMatches(family);
+    for (const match of lacking) this.once(match, () => this.logger.warn({ match }, lackingText(match)));
+    const counters = lacking.includes('nfacct') ? new Set<CounterName>() : await this.presentCounters();
+    return { randomFully, tcpLiberal: await this.tcpLiberal, counters };
   }
 
   /** Unreadable counts as strict (spec/iptables.md §1.4). */
@@ -45,11 +56,16 @@ export class IptablesHostReader {
         await this.counters?.ensure(name);
         if (this.counters) present.add(name);
       } catch (error) {
-        if (!this.saidNoCounters)
-          this.logger.info({ counter: name, error }, 'no nfacct counters here; rules go without them');
-        this.saidNoCounters = true;
+        this.once('counters', () =>
+          this.logger.info({ counter: name, error }, 'no nfacct counters here; rules go without them'),
+        );
       }
     }
     return present;
+  }
+
+  private once(what: string, say: () => void): void {
+    if (!this.said.has(what)) say();
+    this.said.add(what);
   }
 }

@@ -1,11 +1,12 @@
 import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { isServiceChain } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
-import { iptablesImage } from '../../domain/iptables/image.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import { program } from './choose-variant.js';
 import { tablesDifference } from './difference.js';
@@ -23,8 +24,8 @@ export class IptablesPlanner implements Planner {
     const options = { node, host, largeCluster: size.isLarge };
     const composition = new IptablesComposition();
     for (const entry of all) composition.replace(entry.key, compileIptables(entry, options));
-    const image = iptablesImage(composition, iptablesFrame(node, host));
-    const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity });
+    const image = new IptablesImage(composition, iptablesFrame(node, host));
+    const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity, isServiceChain });
     return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
   }
 }

@@ -7,6 +7,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { chooseVariant, program, type IptablesChoice } from './choose-variant.js';
 import {
   IptablesFailedError,
+  IptablesKernelError,
   IptablesMissingError,
   IptablesPermissionError,
   RestoreRefusedError,
@@ -14,7 +15,9 @@ import {
   type IptablesToolError,
 } from './errors.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from './iptables-commands.js';
-import { readRestoreFailures } from './restore-messages.js';
+import { KERNEL_MATCHES } from './kernel-matches.js';
+import { readLacking, readRestoreFailures } from './restore-messages.js';
+import { knownFailure } from './tool-failures.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
@@ -47,16 +50,9 @@ interface ToolOutcome {
 
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
-/**
- * Given a limit, iptables-legacy-restore sets an alarm, and when that goes off takes input that it has to wait for as
- * ended. Nearly always we have waited for the lock before.
- */
-const WAIT_WITHOUT_LIMIT = '-w';
 const NFT_CHAINS_PER_COMMIT = 500;
 const READ_AHEAD = 64 * 1024;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
-const LOCKED = /holding the xtables lock/;
-const NOT_PERMITTED = /Permission denied|Operation not permitted|you must be root/;
 
 /** Starts the programs of iptables, and knows why they would not start. */
 export class IptablesTool implements IptablesCommands {
@@ -97,6 +93,17 @@ export class IptablesTool implements IptablesCommands {
     }
   }
 
+  /** Which of the mode's matches the kernel lacks, as far as the tool tells: asked with rules that are not written. */
+  async lackingMatches(family: IpFamily): Promise<readonly string[]> {
+    const { prefix, version } = await this.identify();
+    const wait = waiting(version, WAIT_SECONDS);
+    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--test'];
+    const rules = Object.values(KERNEL_MATCHES).map(({ trial }) => `-A KUBE-TRIAL ${trial}\n`);
+    const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
+    const { stderr } = await this.run(command, { input });
+    return readLacking(stderr);
+  }
+
   async chainsPerCommit(): Promise<number> {
     return (await this.identify()).variant === 'nft' ? NFT_CHAINS_PER_COMMIT : Infinity;
   }
@@ -105,11 +112,11 @@ export class IptablesTool implements IptablesCommands {
     const { prefix } = await this.identify();
     const command = [program(prefix, family, 'save')];
     const reader = new SaveReader(family);
-    const take = (piece: string) => reader.read(piece);
-    const { exitCode, stderr } = await this.run(command, { stdout: take }, signal);
+    const stdout = (piece: string) => reader.read(piece);
+    const { exitCode, stderr } = await this.run(command, { stdout }, signal);
     if (reader.incompatible !== undefined)
       throw new IptablesFailedError(command.join(' '), reader.incompatible);
-    if (exitCode !== 0) throw failure(command, stderr, exitCode);
+    if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
     return reader.finish();
   }
 
@@ -125,8 +132,9 @@ export class IptablesTool implements IptablesCommands {
     const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
     const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'all' });
     if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
-    if (exitCode === 1) return undefined;
-    throw failure(command, stderr, exitCode);
+    const failure = this.failure(command, stderr, exitCode);
+    if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
+    throw failure;
   }
 
   close(): void {
@@ -135,16 +143,17 @@ export class IptablesTool implements IptablesCommands {
 
   private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
     const { prefix, variant, version } = await this.identify();
-    const wait = reaches(version, '1.6.2') ? [WAIT_WITHOUT_LIMIT] : [];
-    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--counters'];
+    // With a limit, iptables-legacy-restore sets an alarm, and then takes input that it has to wait for as ended.
+    const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
     const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
     const { exitCode, stderr } = await this.run(command, { input });
     if (exitCode === 0) return { lockWaitSeconds };
-    if (LOCKED.test(stderr)) {
-      throw new XtablesLockedError(command.join(' '), lockWaitSeconds ?? 0, this.lock.path);
-    }
-    if (NOT_PERMITTED.test(stderr)) throw failure(command, stderr, exitCode);
-    throw new RestoreRefusedError(command.join(' '), readRestoreFailures(stderr));
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: lockWaitSeconds ?? 0 };
+    throw (
+      knownFailure(attempt, stderr, lock) ??
+      new RestoreRefusedError(attempt, readRestoreFailures(stderr), readLacking(stderr))
+    );
   }
 
   private async choose(): Promise<IptablesIdentity> {
@@ -152,9 +161,10 @@ export class IptablesTool implements IptablesCommands {
       output: async (name: string, parameters: readonly string[]) => {
         try {
           const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
-          if (exitCode !== 0 && NOT_PERMITTED.test(stderr))
-            throw failure([name, ...parameters], stderr, exitCode);
-          return exitCode === 0 ? stdout : undefined;
+          if (exitCode === 0) return stdout;
+          const failure = this.failure([name, ...parameters], stderr, exitCode);
+          if (failure instanceof IptablesPermissionError) throw failure;
+          return undefined;
         } catch (error) {
           if (error instanceof IptablesMissingError) return undefined;
           throw error;
@@ -167,6 +177,13 @@ export class IptablesTool implements IptablesCommands {
         this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',
       );
     return { ...choice, randomFully: reaches(choice.version, '1.6.2') };
+  }
+
+  private failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
+    const said = stderr.trim() || `exit status ${exitCode}`;
+    return knownFailure(attempt, stderr, lock) ?? new IptablesFailedError(attempt, said);
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {
@@ -231,18 +248,16 @@ export class IptablesTool implements IptablesCommands {
   }
 }
 
-function failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
-  const attempt = command.join(' ');
-  const said = stderr.trim();
-  if (LOCKED.test(said)) return new XtablesLockedError(attempt, WAIT_SECONDS, '/run/xtables.lock');
-  if (NOT_PERMITTED.test(said)) return new IptablesPermissionError(attempt, said.split('\n')[0]!);
-  return new IptablesFailedError(attempt, said || `exit status ${exitCode}`);
-}
-
 function rulesIn(line: string, chain: string): readonly string[] {
   const start = `-A ${chain}`;
   if (line === start) return [''];
   return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
+}
+
+/** How a restore is told to wait for the lock (spec/iptables.md §2.1). */
+function waiting(version: string, seconds?: number): readonly string[] {
+  if (!reaches(version, '1.6.2')) return [];
+  return seconds === undefined ? ['-w'] : ['-w', String(seconds)];
 }
 
 /** Whether a version is at least another. */

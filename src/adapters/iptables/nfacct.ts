@@ -3,13 +3,12 @@ import { AttributeReader } from '../netlink/attribute-reader.js';
 import { NetlinkRequestError } from '../netlink/errors.js';
 import { MessageWriter } from '../netlink/message-writer.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_REQUEST } from '../netlink/protocol.js';
+import { NETLINK_NETFILTER, NLM_F_ACK, NLM_F_CREATE, NLM_F_REQUEST } from '../netlink/protocol.js';
 
 /** linux/netfilter/nfnetlink_acct.h */
 const NEW = 7 << 8;
 const GET = (7 << 8) | 1;
 const ATTRIBUTE = { NAME: 1, PACKETS: 2, BYTES: 3 } as const;
-const NLM_F_ACK = 4;
 const FAMILY_WORD = 16;
 const { EBUSY, ENOENT } = constants.errno;
 

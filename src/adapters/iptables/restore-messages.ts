@@ -32,6 +32,14 @@ export function readRestoreFailures(messages: string): readonly RestoreFailure[]
   return failures.length > 0 ? failures : [remarked(remarks)];
 }
 
+/** `Warning: Extension statistic revision 0 not supported, missing kernel module?`, of both variants. */
+const UNSUPPORTED = /^Warning: Extension (\S+) revision 0 not supported, missing kernel module\?$/gm;
+
+/** The matches and targets of which a tool says that this kernel lacks them. */
+export function readLacking(messages: string): readonly string[] {
+  return [...new Set([...messages.matchAll(UNSUPPORTED)].map(([, name]) => name!))];
+}
+
 function remarked(remarks: readonly string[]): Omit<RestoreFailure, 'line'> {
   const reason = remarks.filter((remark) => !/^Warning/.test(remark)).join(' ') || 'the tool gave no reason';
   const missing = MISSING_EXTENSION.exec(reason)?.[1];

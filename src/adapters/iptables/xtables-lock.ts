@@ -51,10 +51,16 @@ export class XtablesLock {
   }
 
   /**
-   * Why the lock is not the one that the host's other programs take, or undefined when it seems to be: in a container
-   * whose lock file lies in the container's own file system, everybody locks a file of their own.
+   * Why the lock cannot be taken, or is not the one that the host's other programs take; undefined when it seems to be. In
+   * a container whose lock file lies in the container's own file system, everybody locks a file of their own.
    */
   async problem(mountInfo = '/proc/self/mountinfo'): Promise<string | undefined> {
+    try {
+      await (await open(this.path, 'a+', 0o600)).close();
+    } catch (error) {
+      const { message } = error as Error;
+      return `${this.path} cannot be opened, so iptables-legacy will write nothing: mount the host's, writable (${message})`;
+    }
     const mounts = await readFile(mountInfo, 'utf8').catch(() => '');
     const type = fileSystemOf(this.path, mounts);
     if (type !== 'overlay') return undefined;

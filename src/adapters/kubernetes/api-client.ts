@@ -3,8 +3,10 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import { ApiConnectionError, ApiError } from './api-error.js';
+import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import type { Connection } from './connection.js';
 import { Credentials } from './credentials.js';
+import type { RequestRate } from './request-rate.js';
 import { defaultApiTimeouts, type ApiTimeouts } from './timings.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -15,6 +17,10 @@ export interface ApiRequest {
   readonly query?: Query;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** What kind of JSON the body is; `application/json` unless a patch. */
+  readonly contentType?: 'application/merge-patch+json';
+  /** It goes on with what an earlier request began, as the next page of a list does, and costs no token of its own. */
+  readonly continued?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -27,22 +33,35 @@ export interface ApiResponse {
   chunks(silence: number): AsyncGenerator<Buffer>;
 }
 
+export interface ApiClientOptions {
+  readonly timeouts?: Partial<ApiTimeouts>;
+  /** No limit when not given. */
+  readonly rate?: RequestRate;
+  readonly observer?: ApiObserver;
+}
+
 const MAXIMUM_ERROR_BODY = 64 * 1024;
+const NEVER = new AbortController().signal;
 
 /**
  * Speaks HTTP to the API server: one request, one answer, no retries. Each has a time limit for the connection and for
- * the beginning of the answer. Nothing is loaded or opened before the first request.
+ * the beginning of the answer. Nothing is loaded or opened before the first request. Objects are JSON both ways: it is
+ * what every API server speaks, and what Node reads fastest.
  */
 export class ApiClient {
   private readonly credentials: Credentials;
   private readonly timeouts: ApiTimeouts;
+  private readonly rate: RequestRate | undefined;
+  private readonly observer: ApiObserver;
 
   constructor(
     connection: Connection,
     private readonly clock: Clock,
-    timeouts: Partial<ApiTimeouts> = {},
+    { timeouts, rate, observer = SILENT_OBSERVER }: ApiClientOptions = {},
   ) {
     this.timeouts = { ...defaultApiTimeouts, ...timeouts };
+    this.rate = rate;
+    this.observer = observer;
     this.credentials = new Credentials(connection, clock, this.timeouts.credentials);
   }
 
@@ -56,6 +75,10 @@ export class ApiClient {
    * KubeconfigError when credentials cannot be read, and the signal's reason when it was aborted.
    */
   async open(request: ApiRequest): Promise<ApiResponse> {
+    const asked = this.clock.now();
+    if (!request.continued) await this.rate?.take(request.signal ?? NEVER);
+    request.signal?.throwIfAborted();
+    const waited = (this.clock.now() - asked) / 1000;
     const { server, options } = await this.credentials.current();
     request.signal?.throwIfAborted();
     const method = request.method ?? 'GET';
@@ -63,6 +86,7 @@ export class ApiClient {
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+    if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
     const name = `${method} ${url}`;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const sent = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, {
@@ -74,12 +98,24 @@ export class ApiClient {
         'user-agent': 'kube-proxy-ts',
         ...(body === undefined
           ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          : {
+              'content-type': request.contentType ?? 'application/json',
+              'content-length': Buffer.byteLength(body),
+            }),
       },
       ...(request.signal ? { signal: request.signal } : {}),
     });
-    const response = await this.answer(sent, name, body);
+    const begun = this.clock.now();
+    const observe = (code: string): void =>
+      this.observer.answered({ code, method, host: url.host }, (this.clock.now() - begun) / 1000);
+    const response = await this.answer(sent, name, body).catch((error: unknown) => {
+      if (!request.signal?.aborted) observe('<error>');
+      // The server may have a new certificate, of an authority that the files know by now.
+      this.credentials.readAgain();
+      throw error;
+    });
     const status = response.statusCode ?? 0;
+    observe(String(status));
     if (status >= 200 && status < 300) {
       return { chunks: (silence) => this.chunks(response, name, silence) };
     }

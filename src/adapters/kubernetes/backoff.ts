@@ -19,6 +19,11 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
+  /** There was a success that counts: the next delay is the initial one. */
+  reset(): void {
+    this.base = 0;
+  }
+
   /** The delay after a failure at the time `now`, in milliseconds. */
   next(now: number): number {
     const { initial, maximum, resetAfter } = this.times;

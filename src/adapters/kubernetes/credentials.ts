@@ -16,7 +16,7 @@ export interface Access {
 /**
  * The way to the API server and the means to be let in, kept fresh: what may be rotated on disk (kubeconfig, tokens,
  * certificates) is read again for a request when it was last read longer than `lifetime` ago, or at once after
- * `renew`. Connections are kept in an agent, which is replaced when the TLS material changes; requests that still run
+ * `readAgain` or `renew`. Connections are kept in an agent, which is replaced when the TLS material changes; requests that still run
  * on the old one end there.
  */
 export class Credentials {
@@ -45,6 +45,11 @@ export class Credentials {
       });
     }
     return this.access;
+  }
+
+  /** The next request reads the files again. */
+  readAgain(): void {
+    this.access = undefined;
   }
 
   /** The server did not accept them: everything is read again, exec plugins are asked again. */

@@ -30,7 +30,8 @@ export interface ReflectorListener {
  * It begins *listing*. A list comes in pages; objects are delivered as they arrive, unless known in the same version.
  * When the last page is there, what is known and was not in the list is deleted, and it goes on *watching* from the
  * list's version. Every event and bookmark moves that version on. A watch that ends as agreed, or breaks, is resumed
- * from there: after a clean end at once, else after *backing off*, as after every failure. A watch on which nothing
+ * from there: after a clean end at once, else after *backing off*, as after every failure, longer each time until a watch
+ * lasts again. A watch on which nothing
  * came for longer than it was to last is taken to hang and cut off, which is a failure. When the server has forgotten
  * the version (410) it is back at *listing*; what changed meanwhile is found by the difference. A list whose pages
  * expire is begun again without pages. A resource that the server does not offer is *absent* and asked for again from
@@ -43,6 +44,8 @@ export interface ReflectorListener {
 export class Reflector {
   private readonly known = new Map<string, string>();
   private readonly backoff: Backoff;
+  /** Apart, so that a list that must be made anew after an outage does not wait as long as the outage had it wait. */
+  private readonly expiries: Backoff;
   private readonly failures: FailureLog;
   private readonly logger: Logger;
   private state: SourceState = 'listing';
@@ -69,6 +72,7 @@ export class Reflector {
   ) {
     this.logger = logger.child({ kind: resource.kind });
     this.backoff = new Backoff(timings.backoff, random);
+    this.expiries = new Backoff(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
   }
 
@@ -145,6 +149,7 @@ export class Reflector {
         resourceVersion: token ? undefined : this.listFrom || undefined,
         resourceVersionMatch: pinned ? 'NotOlderThan' : undefined,
       },
+      continued: token !== '',
       signal,
     });
     const decoder = new ListDecoder();
@@ -189,6 +194,8 @@ export class Reflector {
       }
     } finally {
       this.connected = false;
+      // The server was there: what broke now has nothing to do with earlier failures.
+      if (this.clock.now() - begun >= watchTooShort) this.backoff.reset();
     }
     if (this.version === from && this.clock.now() - begun < watchTooShort) {
       throw new ApiProtocolError(`watch ${this.resource.path}`, 'the server ended the watch at once');
@@ -236,11 +243,12 @@ export class Reflector {
     }
     this.failure = error.message;
     this.chooseNext(error);
+    const expired = error instanceof ApiError && error.expired;
     const wait = Math.max(
-      this.backoff.next(this.clock.now()),
+      (expired ? this.expiries : this.backoff).next(this.clock.now()),
       (error instanceof ApiError && error.retryAfter) || 0,
     );
-    if (error instanceof ApiError && error.expired) {
+    if (expired) {
       this.logger.info({ error: error.message, wait }, 'the watch expired, listing again');
     } else {
       this.failures.failed(error, { state: this.state, wait });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import type { ObjectSink } from '../../application/ports/cluster-source.js';
-import type { FolderChanges } from './folder-watch.js';
+import type { FolderChanges } from '../files/folder-watch.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
 import { fileSignature, type ManifestFiles } from './manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';

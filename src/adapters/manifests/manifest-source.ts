@@ -1,11 +1,12 @@
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { FolderWatch } from './folder-watch.js';
+import { FolderWatch } from '../files/folder-watch.js';
 import { ManifestFiles } from './manifest-files.js';
 import { MANIFEST_KINDS } from './manifest-objects.js';
 import { ManifestReader } from './manifest-reader.js';
 import { ManifestReport } from './manifest-report.js';
 
+/** Which manifests are read, and how. */
 export interface ManifestSourceOptions {
   /** Files and folders, in order: where two hold the same object, the later one counts. */
   readonly paths: readonly string[];

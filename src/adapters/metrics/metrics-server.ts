@@ -1,60 +1,47 @@
-import type { ServerResponse } from 'node:http';
+import type { Profiler } from '../debug/pprof/profiler.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
-import { JSON_TYPE, pathOf, respond, TEXT_TYPE } from '../http/plain-response.js';
-import type { PrometheusMetrics } from './prometheus-metrics.js';
+import { route, type Routes } from '../http/router.js';
 
 /** The address is `metricsBindAddress`. */
 export interface MetricsServerOptions extends ListenOptions {
-  readonly metrics: PrometheusMetrics;
-  /** The mode in force, such as `nftables`. */
-  readonly proxyMode: string;
-  /** How far the proxy has come with the events it was given. */
-  readonly syncState: () => SyncState;
+  readonly routes: Routes;
+  /** Whether profiles may be taken (`enableProfiling`). What takes them is loaded only then. */
+  readonly profiling: boolean;
 }
 
-/** What `/debug/sync` answers. */
-export interface SyncState {
-  /** Everything that was delivered has been programmed. */
-  readonly idle: boolean;
-  /** Object events since the start. */
-  readonly appliedEvents: number;
-}
+/** Answers those who watch the proxy itself (spec/server.md 9). */
+export class MetricsServer {
+  private listener: HttpListener | undefined;
+  private profiler: Profiler | undefined;
 
-/**
- * `/metrics`, `/proxyMode`, `/healthz` and `/debug/sync` for those who watch the proxy itself (spec/server.md 9). This
- * `/healthz` says only that the process answers; the proxy's health is at the health server.
- */
-export class MetricsServer extends HttpListener {
-  constructor(options: MetricsServerOptions) {
-    super({
-      ...options,
-      name: 'metrics',
-      handler: (request, response) => void answer(options, request.url, response),
-    });
+  constructor(private readonly options: MetricsServerOptions) {}
+
+  /** Resolves after the first attempt to listen. Rejects with BindError when that failed and failures are hard. */
+  async start(): Promise<void> {
+    const { routes, profiling, logger } = this.options;
+    const all = profiling ? { ...routes, ...(await this.profile()) } : routes;
+    this.listener = new HttpListener({ ...this.options, name: 'metrics', handler: route(all, logger) });
+    await this.listener.start();
   }
-}
 
-async function answer(
-  { metrics, proxyMode, syncState, logger }: MetricsServerOptions,
-  target: string | undefined,
-  response: ServerResponse,
-): Promise<void> {
-  switch (pathOf(target)) {
-    case '/metrics':
-      try {
-        respond(response, 200, metrics.contentType, await metrics.exposition());
-      } catch (error) {
-        logger.error({ error }, 'metrics cannot be collected');
-        respond(response, 500, TEXT_TYPE, 'metrics cannot be collected\n');
-      }
-      return;
-    case '/proxyMode':
-      return respond(response, 200, TEXT_TYPE, proxyMode);
-    case '/healthz':
-      return respond(response, 200, TEXT_TYPE, 'ok');
-    case '/debug/sync':
-      return respond(response, 200, JSON_TYPE, JSON.stringify(syncState()));
-    default:
-      return respond(response, 404, TEXT_TYPE, '404 page not found\n');
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    await this.listener?.stop();
+    this.profiler?.stop();
+  }
+
+  /** The port that is listened on, once it is. */
+  get port(): number | undefined {
+    return this.listener?.port;
+  }
+
+  private async profile(): Promise<Routes> {
+    const [{ Profiler }, { pprofRoutes }] = await Promise.all([
+      import('../debug/pprof/profiler.js'),
+      import('../debug/pprof/pprof-routes.js'),
+    ]);
+    this.profiler = new Profiler();
+    await this.profiler.start();
+    return pprofRoutes(this.profiler);
   }
 }

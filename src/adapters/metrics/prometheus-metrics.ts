@@ -1,90 +1,69 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/ports/metrics.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { COMPONENT_METRICS } from './component-metric-table.js';
+import { describeComponent, type FeatureState } from './component.js';
+import { expose } from './exposition.js';
+import { MetricSet } from './metric-set.js';
+import type { MetricSpec } from './metric-spec.js';
+import { OWN_METRICS } from './own-metric-table.js';
+import { PROXY_METRICS } from './proxy-metric-table.js';
+import { RUNTIME_METRICS } from './runtime-metric-table.js';
+import { readRuntime } from './runtime.js';
 
-/** 1 ms to 16 s, doubling. */
-const SYNC_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
-/** kube-proxy's own, with its bucket for 0. */
-const PROGRAMMING_BUCKETS = [0, 0.25, 0.5, ...steps(1, 59, 1), ...steps(60, 115, 5), ...steps(120, 300, 30)];
+/** Gauges that the library calls counters by their names. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+/** The library's own choice wakes the process a hundred times a second. Milliseconds. */
+const EVENT_LOOP_PRECISION = 100;
 
-const FAMILY = ['ip_family'] as const;
+export interface PrometheusMetricsOptions {
+  readonly clock: Clock;
+  /** The mode in force: what says nothing in it is not registered. */
+  readonly mode: string;
+  /** The Kubernetes release whose interfaces are offered: `v1.36.0`. */
+  readonly version: string;
+  readonly features: readonly FeatureState[];
+  /** Undefined where the kernel has no such counters. */
+  readonly packetCounters?: PacketCounters | undefined;
+}
 
-/** kube-proxy's metrics of the nftables mode under kube-proxy's names (spec/server.md 10), and those of the process. */
+/** Counters of the kernel, by their nfacct names. */
+export interface PacketCounters {
+  /** Undefined when there is no such counter. */
+  packets(name: string): Promise<number | undefined>;
+}
+
+/** Sets gauges that are read when somebody asks. Cheap, whatever the size of the cluster. */
+export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
+
+/** All metrics, as the tables declare them, and the text that Prometheus reads. */
 export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
-  private readonly syncDuration = this.histogram(
-    'sync_proxy_rules_duration_seconds',
-    'Latency of one round of syncing rules, in seconds',
-  );
-  private readonly fullSyncDuration = this.histogram(
-    'sync_full_proxy_rules_duration_seconds',
-    'Latency of one full round of syncing rules, in seconds',
-  );
-  private readonly partialSyncDuration = this.histogram(
-    'sync_partial_proxy_rules_duration_seconds',
-    'Latency of one partial round of syncing rules, in seconds',
-  );
-  private readonly lastSync = this.gauge(
-    'sync_proxy_rules_last_timestamp_seconds',
-    'Time of the last successful sync, in seconds since the epoch',
-    FAMILY,
-  );
-  private readonly lastQueued = this.gauge(
-    'sync_proxy_rules_last_queued_timestamp_seconds',
-    'Time at which a sync was last asked for, in seconds since the epoch',
-    FAMILY,
-  );
-  private readonly programming = this.histogram(
-    'network_programming_duration_seconds',
-    'Time from the change of a pod to the rules that follow it, in seconds',
-    PROGRAMMING_BUCKETS,
-  );
-  private readonly endpointsPending = this.gauge(
-    'sync_proxy_rules_endpoint_changes_pending',
-    'Endpoint changes that no sync has taken up yet',
-  );
-  private readonly endpointsTotal = this.counter(
-    'sync_proxy_rules_endpoint_changes_total',
-    'Endpoint changes seen',
-  );
-  private readonly servicesPending = this.gauge(
-    'sync_proxy_rules_service_changes_pending',
-    'Services with a change that no sync has taken up yet',
-  );
-  private readonly servicesTotal = this.counter(
-    'sync_proxy_rules_service_changes_total',
-    'Service changes seen',
-  );
-  private readonly noLocal = this.gauge(
-    'sync_proxy_rules_no_local_endpoints_total',
-    'Service ports with a Local traffic policy and no endpoint on this node',
-    ['traffic_policy', 'ip_family'],
-  );
-  private readonly healthz = this.counter('proxy_healthz_total', 'Answers of /healthz', ['code']);
-  private readonly livez = this.counter('proxy_livez_total', 'Answers of /livez', ['code']);
-  private readonly syncFailures = this.counter(
-    'sync_proxy_rules_nftables_sync_failures_total',
-    'Syncs that nftables refused',
-    FAMILY,
-  );
-  private readonly cleanupFailures = this.counter(
-    'sync_proxy_rules_nftables_cleanup_failures_total',
-    'Failures to delete stale nftables chains',
-    FAMILY,
-  );
-  private readonly conntrackDuration = this.histogram(
-    'conntrack_reconciler_sync_duration_seconds',
-    'Latency of reconciling the connection tracking table, in seconds',
-  );
-  private readonly conntrackDeleted = this.counter(
-    'conntrack_reconciler_deleted_entries_total',
-    'Connection tracking entries deleted',
-    FAMILY,
-  );
+  private readonly proxy: MetricSet<typeof PROXY_METRICS>;
+  private readonly own: MetricSet<typeof OWN_METRICS>;
+  private readonly component = new MetricSet(COMPONENT_METRICS, this.registry);
+  private readonly runtime = new MetricSet(RUNTIME_METRICS, this.registry);
+  private readonly scrapes: Scrape[] = [];
+  private readonly clock: Clock;
 
-  constructor(private readonly clock: Clock) {
-    collectDefaultMetrics({ register: this.registry });
+  constructor(private readonly options: PrometheusMetricsOptions) {
+    const { clock, mode, packetCounters } = options;
+    this.clock = clock;
+    const isServed = ({ modes, needsCounters }: MetricSpec): boolean =>
+      (modes?.includes(mode) ?? true) && (!needsCounters || packetCounters !== undefined);
+    this.proxy = new MetricSet(PROXY_METRICS, this.registry, isServed);
+    this.own = new MetricSet(OWN_METRICS, this.registry, isServed);
+    collectDefaultMetrics({
+      register: this.registry,
+      eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION,
+    });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+    describeComponent(this.component, options, this.registry);
   }
 
   /** Of `exposition`. */
@@ -92,86 +71,126 @@ export class PrometheusMetrics implements Metrics {
     return this.registry.contentType;
   }
 
-  /** The Prometheus text. Vectors without any observation are left out, as Kubernetes' components do. */
+  /** Has gauges set each time before they are shown. */
+  onScrape(scrape: Scrape): void {
+    this.scrapes.push(scrape);
+  }
+
+  /** The Prometheus text. */
   async exposition(): Promise<string> {
-    const names = this.registry.getMetricsAsArray().map(({ name }) => name);
-    const texts = await Promise.all(names.map((name) => this.registry.getSingleMetricAsString(name)));
-    return texts.filter((text) => /^[^#\n]/m.test(text)).join('\n') + '\n';
+    for (const scrape of this.scrapes) scrape(this.own);
+    readRuntime(this.runtime);
+    await this.readPacketCounters();
+    return expose(this.registry);
   }
 
   syncQueued(family: IpFamily): void {
-    this.lastQueued.set({ ip_family: family }, this.clock.now() / 1000);
+    this.proxy.set('lastQueued', labelOf(family), this.clock.now() / 1000);
   }
 
-  syncFinished(family: IpFamily, { full, seconds, ok }: SyncOutcome): void {
-    const labels = { ip_family: family };
-    this.syncDuration.observe(labels, seconds);
-    (full ? this.fullSyncDuration : this.partialSyncDuration).observe(labels, seconds);
-    if (ok) this.lastSync.set(labels, this.clock.now() / 1000);
+  syncFinished(family: IpFamily, { full, seconds, ok, written }: SyncOutcome): void {
+    const labels = labelOf(family);
+    this.proxy.observe('sync', labels, seconds);
+    this.proxy.observe(full ? 'fullSync' : 'partialSync', labels, seconds);
+    if (ok) {
+      this.proxy.set('lastSync', labels, this.clock.now() / 1000);
+      this.own.observe('syncSteps', labels, written);
+      return;
+    }
+    this.proxy.count('nftablesSyncFailures', labels);
+    if (!full) this.proxy.count('partialRestoreFailures', labels);
   }
 
-  nftablesSyncFailed(family: IpFamily): void {
-    this.syncFailures.inc({ ip_family: family });
-  }
-
-  nftablesCleanupFailed(family: IpFamily): void {
-    this.cleanupFailures.inc({ ip_family: family });
+  repaired(family: IpFamily, steps: number): void {
+    this.own.count('driftFound', labelOf(family));
+    this.own.count('driftRepaired', labelOf(family), steps);
   }
 
   networkProgramming(family: IpFamily, seconds: number): void {
-    this.programming.observe({ ip_family: family }, seconds);
+    this.proxy.observe('programming', labelOf(family), seconds);
   }
 
   endpointChange(): void {
-    this.endpointsTotal.inc();
+    this.proxy.count('endpoints');
   }
 
   endpointChangesPending(count: number): void {
-    this.endpointsPending.set(count);
+    this.proxy.set('endpointsPending', {}, count);
   }
 
   serviceChange(): void {
-    this.servicesTotal.inc();
+    this.proxy.count('services');
   }
 
   serviceChangesPending(count: number): void {
-    this.servicesPending.set(count);
+    this.proxy.set('servicesPending', {}, count);
   }
 
   noLocalEndpoints(policy: TrafficPolicy, family: IpFamily, count: number): void {
-    this.noLocal.set({ traffic_policy: policy, ip_family: family }, count);
+    this.proxy.set('noLocalEndpoints', { traffic_policy: policy, ...labelOf(family) }, count);
   }
 
   conntrackReconciled(family: IpFamily, { seconds, deleted }: { seconds: number; deleted: number }): void {
-    this.conntrackDuration.observe({ ip_family: family }, seconds);
-    this.conntrackDeleted.inc({ ip_family: family }, deleted);
+    this.proxy.observe('conntrack', labelOf(family), seconds);
+    this.proxy.count('conntrackDeleted', labelOf(family), deleted);
   }
 
   healthzAnswered(code: 200 | 503): void {
-    this.healthz.inc({ code: String(code) });
+    this.proxy.count('healthz', { code: String(code) });
   }
 
   livezAnswered(code: 200 | 503): void {
-    this.livez.inc({ code: String(code) });
+    this.proxy.count('livez', { code: String(code) });
   }
 
-  private histogram(name: string, help: string, buckets: number[] = SYNC_BUCKETS): Histogram<'ip_family'> {
-    return new Histogram({ ...this.describe(name, help), labelNames: FAMILY, buckets });
+  /** nftables could not delete chains that are not used any more. */
+  cleanupFailed(family: IpFamily): void {
+    this.proxy.count('nftablesCleanupFailures', labelOf(family));
   }
 
-  private gauge<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
-    return new Gauge({ ...this.describe(name, help), labelNames });
+  /** iptables applied a restore; `lockWaitSeconds` undefined when that could not be measured. */
+  restored(family: IpFamily, { lockWaitSeconds }: { readonly lockWaitSeconds: number | undefined }): void {
+    if (lockWaitSeconds !== undefined) this.own.observe('lockWait', labelOf(family), lockWaitSeconds);
   }
 
-  private counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
-    return new Counter({ ...this.describe(name, help), labelNames });
+  /** What iptables holds of the proxy's rules in a table, and how many of them the last sync wrote. */
+  rulesCounted(
+    family: IpFamily,
+    { table, owned, written }: { readonly table: string; readonly owned: number; readonly written: number },
+  ): void {
+    this.proxy.set('rulesOwned', { table, ...labelOf(family) }, owned);
+    this.proxy.set('rulesWritten', { table, ...labelOf(family) }, written);
   }
 
-  private describe(name: string, help: string): { name: string; help: string; registers: Registry[] } {
-    return { name: `kubeproxy_${name}`, help: `[ALPHA] ${help}`, registers: [this.registry] };
+  /** iptables refused a restore, or it could not be made. */
+  restoreFailed(family: IpFamily): void {
+    this.proxy.count('restoreFailures', labelOf(family));
+  }
+
+  /** The API server answered, or did not: then the code is `<error>`. */
+  answered(
+    request: { readonly code: string; readonly method: string; readonly host: string },
+    seconds: number,
+  ): void {
+    const { code, method, host } = request;
+    this.component.count('restRequests', { code, method, host });
+    this.component.observe('restDuration', { verb: method, host }, seconds);
+  }
+
+  /** A request to the API server waited for its turn. */
+  waited({ method, host }: { readonly method: string; readonly host: string }, seconds: number): void {
+    this.component.observe('restWaiting', { verb: method, host }, seconds);
+  }
+
+  private async readPacketCounters(): Promise<void> {
+    const { packetCounters } = this.options;
+    if (!packetCounters) return;
+    const read = (name: string) => packetCounters.packets(name).catch(() => undefined);
+    this.proxy.countUpTo('invalidDropped', await read('ct_state_invalid_dropped_pkts'));
+    this.proxy.countUpTo('localhostNodePorts', await read('localhost_nps_accepted_pkts'));
   }
 }
 
-function steps(from: number, to: number, step: number): number[] {
-  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
+function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
+  return { ip_family: family };
 }

@@ -67,6 +67,14 @@ export class AttributeReader {
     }
   }
 
+  /** The value as a number in the host's byte order of one, two or four bytes. */
+  hostNumber(): number {
+    const { bytes, start, end } = this;
+    const length = end - start;
+    if (length === 1 || length === 2 || length === 4) return bytes.readUIntLE(start, length);
+    throw new NetlinkProtocolError(`a number of ${length} bytes in attribute ${this.type}`);
+  }
+
   /** The value as text, without the closing NUL. */
   text(): string {
     const { bytes, start, end } = this;

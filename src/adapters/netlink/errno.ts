@@ -12,5 +12,18 @@ export function errnoName(errno: number): string {
   return NAMES.get(errno) ?? `errno ${errno}`;
 }
 
-export const { EPERM, ENOENT, EINTR, EINVAL, EAGAIN, EMSGSIZE, ENOBUFS, EOPNOTSUPP, EPROTONOSUPPORT } =
-  constants.errno;
+export const {
+  EPERM,
+  ENOENT,
+  ESRCH,
+  EINTR,
+  EAGAIN,
+  EEXIST,
+  ENODEV,
+  EINVAL,
+  EMSGSIZE,
+  EPROTONOSUPPORT,
+  EOPNOTSUPP,
+  EADDRNOTAVAIL,
+  ENOBUFS,
+} = constants.errno;

@@ -59,3 +59,10 @@ export class NetlinkProtocolError extends NetlinkError {
     super(`unexpected netlink reply: ${what}`);
   }
 }
+
+/** It was closed by ourselves. */
+export class NetlinkClosedError extends NetlinkError {
+  constructor() {
+    super('the netlink socket was closed');
+  }
+}

@@ -79,13 +79,32 @@ export class MessageWriter {
     this.length += 8;
   }
 
-  /** An attribute of 32 bits in network byte order; negative numbers as two's complement. */
-  putU32(type: number, value: number): void {
+  /** An attribute of 16 bits in network byte order. */
+  putU16(type: number, value: number): void {
+    this.putHostU16(type, ((value & 0xff) << 8) | (value >>> 8));
+  }
+
+  /** An attribute of 16 bits in the host's byte order. */
+  putHostU16(type: number, value: number): void {
+    this.reserve(8);
+    const word = this.length >>> 2;
+    this.words[word] = 6 | (type << 16);
+    this.words[word + 1] = value & 0xffff;
+    this.length += 8;
+  }
+
+  /** An attribute of 32 bits in the host's byte order. */
+  putHostU32(type: number, value: number): void {
     this.reserve(8);
     const word = this.length >>> 2;
     this.words[word] = 8 | (type << 16);
-    this.words[word + 1] = swapBytes(value);
+    this.words[word + 1] = value;
     this.length += 8;
+  }
+
+  /** An attribute of 32 bits in network byte order; negative numbers as two's complement. */
+  putU32(type: number, value: number): void {
+    this.putHostU32(type, swapBytes(value));
   }
 
   /** An attribute of 64 bits in network byte order, from a whole number below 2^53. */

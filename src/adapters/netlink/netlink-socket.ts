@@ -27,6 +27,8 @@ const SEND_MARGIN = 4096;
 export interface NetlinkSocketOptions {
   /** Bytes for replies that wait to be read. Each takes about 830 of them, whatever its size. */
   readonly receiveBuffer?: number;
+  /** Bits of the multicast groups whose notices are to be received. */
+  readonly groups?: number;
   readonly libc?: Libc;
 }
 
@@ -56,7 +58,7 @@ export class NetlinkSocket {
    */
   static open(
     protocol: number,
-    { receiveBuffer = 1024 * 1024, libc = loadLibc() }: NetlinkSocketOptions = {},
+    { receiveBuffer = 1024 * 1024, groups = 0, libc = loadLibc() }: NetlinkSocketOptions = {},
   ) {
     const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, protocol);
     if (fd < 0) throw new NetlinkSystemError('socket', libc.errno());
@@ -64,6 +66,7 @@ export class NetlinkSocket {
     try {
       const address = Buffer.alloc(12);
       address.writeUInt16LE(AF_NETLINK, 0);
+      address.writeUInt32LE(groups, 8);
       if (libc.bind(fd, address, address.length) < 0) throw new NetlinkSystemError('bind', libc.errno());
       // Without these two, errors come without details but come all the same.
       socket.setOption(SOL_NETLINK, NETLINK_EXT_ACK, 1);
@@ -99,18 +102,21 @@ export class NetlinkSocket {
   /** Reads error messages and acknowledgements until there are no more. */
   collectReplies(): Replies {
     const replies: KernelReply[] = [];
+    const lost = this.collectMessages((message) => {
+      const reply = readReply(message);
+      if (reply) replies.push(reply);
+    });
+    return { replies, lost };
+  }
+
+  /** Hands on all messages that wait to be read. Returns whether some were lost for want of room. */
+  collectMessages(onMessage: (message: NetlinkMessage) => void): boolean {
     let lost = false;
     for (;;) {
       const length = this.receive();
-      if (length === 'nothing') return { replies, lost };
-      if (length === 'lost') {
-        lost = true;
-        continue;
-      }
-      for (const message of readMessages(this.buffer, length)) {
-        const reply = readReply(message);
-        if (reply) replies.push(reply);
-      }
+      if (length === 'nothing') return lost;
+      if (length === 'lost') lost = true;
+      else for (const message of readMessages(this.buffer, length)) onMessage(message);
     }
   }
 

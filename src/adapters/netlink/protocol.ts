@@ -1,6 +1,8 @@
 /** Numbers of linux/netlink.h and bits/socket.h that every netlink family shares. */
 
+export const NETLINK_ROUTE = 0;
 export const NETLINK_NETFILTER = 12;
+export const NETLINK_GENERIC = 16;
 
 /** Bytes of struct nlmsghdr. */
 export const HEADER_LENGTH = 16;
@@ -9,9 +11,12 @@ export const NLMSG_ERROR = 2;
 export const NLMSG_DONE = 3;
 
 export const NLM_F_REQUEST = 0x001;
+/** The request is answered also when it succeeds. */
+export const NLM_F_ACK = 0x004;
 /** In a reply: the dump was disturbed by a change and is not consistent. */
 export const NLM_F_DUMP_INTR = 0x010;
 export const NLM_F_DUMP = 0x300;
+export const NLM_F_EXCL = 0x200;
 export const NLM_F_CREATE = 0x400;
 export const NLM_F_APPEND = 0x800;
 /** In an error reply: the offending message is not repeated behind its header. */

@@ -9,19 +9,28 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
 import { TableComposition } from '../../domain/nftables/composition.js';
 import type { Fragment } from '../../domain/nftables/fragment.js';
 import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
+import { lostUdpFrontends } from '../../domain/nftables/lost-frontends.js';
+import { PresentFragments, type PresentSets } from '../../domain/nftables/present-fragments.js';
+import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
 import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
 import { tableDifference } from './difference.js';
 import type { GenerationWatch } from './generation-watch.js';
+import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport } from './transport.js';
+
+export interface NftablesBackendOptions {
+  readonly observer?: NftablesObserver;
+  readonly compile?: (entry: ForwardingEntry) => Fragment;
+}
 
 /** A fragment on its way into the kernel, and what its service port had before. */
 interface Candidate {
@@ -30,6 +39,10 @@ interface Candidate {
 }
 
 type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
+type Names = ReadonlyMap<ServicePortKey, ServicePortName>;
+
+/** Those that a table may have, whatever the services. */
+const POSSIBLE_SETS = [...STATIC_SETS, ...SOURCES_SETS];
 
 /**
  * Programs one family's table `kube-proxy` through a transport.
@@ -47,28 +60,35 @@ export class NftablesBackend implements Backend {
   private readonly retired = new Set<string>();
   /** The epoch in which the table was last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
+  private readonly observer: NftablesObserver;
+  private readonly compile: NonNullable<NftablesBackendOptions['compile']>;
 
   constructor(
     readonly family: IpFamily,
     private readonly transport: NftTransport,
     private readonly generations: GenerationWatch,
     private readonly logger: Logger,
-    private readonly compile: (entry: ForwardingEntry) => Fragment = compileNftables,
-  ) {}
+    { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesBackendOptions = {},
+  ) {
+    this.observer = observer;
+    this.compile = compile;
+  }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.composition = new TableComposition();
     this.node = node;
     const candidates = new Map<ServicePortKey, Candidate>();
+    const names = new Map<ServicePortKey, ServicePortName>();
     const failed: ServiceFailure[] = [];
     for (const entry of entries) {
+      names.set(entry.key, entry.name);
       const wanted = this.compiled(entry, failed);
       if (!wanted) continue;
       this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
-    const { written, failed: refused } = await this.reconcile(candidates);
-    return { written, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
+    const { failed: refused, ...outcome } = await this.reconcile(candidates, { adopting: names });
+    return { ...outcome, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -94,7 +114,7 @@ export class NftablesBackend implements Backend {
       await this.removeRetired();
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
-    return { compared: true, ...(await this.reconcile(new Map(), signal)), conflicts: [] };
+    return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
 
   async cleanup(): Promise<void> {
@@ -137,15 +157,30 @@ export class NftablesBackend implements Backend {
     }
   }
 
-  /** Reads the table back and applies what separates it from the composition, without the candidates that are refused. */
-  private async reconcile(candidates: Candidates, signal?: AbortSignal): Promise<Outcome> {
+  /**
+   * Reads the table back and applies what separates it from the composition, without the candidates that are refused.
+   * When `adopting`, which has the names of all service ports, those that fail keep what an earlier process left.
+   */
+  private async reconcile(
+    candidates: Candidates,
+    { adopting, signal }: { readonly adopting?: Names; readonly signal?: AbortSignal } = {},
+  ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
+    let left: PresentFragments | undefined;
+    let former: PresentSets = new Map();
     let interruption = signal;
     for (;;) {
       const epoch = await this.generations.epoch();
+      const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
+      const state = await this.transport.read(this.family, sets, interruption);
+      if (adopting && !left) {
+        former = state?.sets ?? former;
+        left = new PresentFragments(former);
+        for (const [key, name] of adopting)
+          if (!pending.has(key)) this.composition.replace(key, this.leftFor(key, name, left));
+      }
       const image = tableImage(this.composition, this.node!);
-      const state = await this.transport.read(this.family, tableSets(this.composition), interruption);
       const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
       if (replaces)
         this.logger.info({ family: this.family }, 'replacing a table kube-proxy of another layout');
@@ -157,11 +192,13 @@ export class NftablesBackend implements Backend {
         this.retired.clear();
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
-        return { written, failed };
+        const lost = lostUdpFrontends(former, image);
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof NftCommitError)) throw error;
         // What is set aside now must be reported.
         interruption = undefined;
+        if (adopting && left) this.rememberLeft(pending, adopting, left);
         const suspects = pending.size > 0 ? pending : this.ownersIn(repair);
         const culprits = blame(error, piece, suspects);
         if (culprits.size === 0 && suspects.size === 0) throw error;
@@ -175,6 +212,16 @@ export class NftablesBackend implements Backend {
     }
   }
 
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, names: Names, left: PresentFragments): void {
+    for (const [key, { wanted, former }] of pending)
+      pending.set(key, { wanted, former: former ?? this.leftFor(key, names.get(key)!, left) });
+  }
+
+  /** What an earlier process left for a service port, but for frontends that now are another's. */
+  private leftFor(key: ServicePortKey, name: ServicePortName, left: PresentFragments): Fragment | undefined {
+    return left.fragment(name, (part) => (this.composition.holder(part) ?? key) !== key);
+  }
+
   /** The service ports that a repair is about: what they had is gone, so they have nothing to fall back to. */
   private ownersIn(repair: Transaction): Candidates {
     const keys = repair.operations.flatMap((_, index) => repair.ownersOf(index));
@@ -186,7 +233,7 @@ export class NftablesBackend implements Backend {
     for (const [key, { former }] of pending) this.composition.replace(key, former);
     const base = await this.reconcile(new Map());
     const rest = await this.tryGroups([...pending]);
-    return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
+    return { ...base, written: base.written + rest.written, failed: [...failed, ...rest.failed] };
   }
 
   private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
@@ -240,6 +287,7 @@ export class NftablesBackend implements Backend {
       await this.send(removal);
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
+      this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },
         'could not remove unused chains; will try again',
@@ -252,7 +300,7 @@ export class NftablesBackend implements Backend {
   }
 }
 
-interface Outcome {
+interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }

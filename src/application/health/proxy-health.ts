@@ -28,14 +28,17 @@ export interface HealthVerdict {
 
 interface FamilyState {
   lastUpdated: number | undefined;
+  /** Since when something has waited for a sync. */
   oldestPending: number | undefined;
+  /** Since when that has waited which a sync has taken up, until one succeeds. */
+  oldestTaken: number | undefined;
 }
 
 /**
  * Whether the proxy does its work (spec/server.md 8.1). Each family that is served is
  * - starting, from `loopStarted` until its first successful sync (`updated`);
  * - up to date, after `updated`, as long as nothing is wanted;
- * - pending, from the first `queued` after that until the next `updated`; healthy for the timeout, then not.
+ * - pending, from the first `queued` until a sync that has `taken` it up is `updated`; healthy for the timeout, then not.
  * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy.
  *
  * kube-proxy calls itself healthy from the moment its loop starts. Here a proxy that has never synced is not: its node has
@@ -51,15 +54,21 @@ export class ProxyHealth {
    */
   constructor(
     private readonly clock: Clock,
-    private readonly timeoutMilliseconds: number,
+    private timeoutMilliseconds: number,
     private readonly sources: () => readonly SourceStatus[] = () => [],
   ) {}
+
+  /** From now on a wanted sync may take so long. */
+  use(timeoutMilliseconds: number): void {
+    this.timeoutMilliseconds = timeoutMilliseconds;
+  }
 
   /** The sync loop of a family runs; from now on the family counts. */
   loopStarted(family: IpFamily): void {
     const state = this.families.get(family);
-    if (state) state.oldestPending = undefined;
-    else this.families.set(family, { lastUpdated: undefined, oldestPending: undefined });
+    if (state) state.oldestPending = state.oldestTaken = undefined;
+    else
+      this.families.set(family, { lastUpdated: undefined, oldestPending: undefined, oldestTaken: undefined });
   }
 
   /** A sync is wanted. */
@@ -68,9 +77,18 @@ export class ProxyHealth {
     if (state) state.oldestPending ??= this.clock.now();
   }
 
-  /** A sync succeeded. */
+  /** A sync has begun. */
+  taken(family: IpFamily): void {
+    const state = this.families.get(family);
+    if (!state) return;
+    state.oldestTaken ??= state.oldestPending;
+    state.oldestPending = undefined;
+  }
+
+  /** A sync succeeded; what was wanted since it began goes on waiting. */
   updated(family: IpFamily): void {
-    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending: undefined });
+    const oldestPending = this.families.get(family)?.oldestPending;
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestTaken: undefined });
   }
 
   /**
@@ -103,10 +121,11 @@ export class ProxyHealth {
     };
   }
 
-  private judge({ lastUpdated, oldestPending }: FamilyState, now: number): FamilyVerdict {
+  private judge({ lastUpdated, oldestPending, oldestTaken }: FamilyState, now: number): FamilyVerdict {
     if (lastUpdated === undefined)
       return { lastUpdated, healthy: false, reason: 'no sync has succeeded yet' };
-    const waiting = oldestPending === undefined ? undefined : now - oldestPending;
+    const since = oldestTaken ?? oldestPending;
+    const waiting = since === undefined ? undefined : now - since;
     if (waiting === undefined || waiting < this.timeoutMilliseconds) return { lastUpdated, healthy: true };
     return { lastUpdated, healthy: false, reason: `a sync has been due for ${Math.floor(waiting / 1000)} s` };
   }

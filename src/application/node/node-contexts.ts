@@ -1,6 +1,8 @@
 import { serviceRanges } from '../../domain/border/read-service-cidr.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { isOwnAddress } from '../../domain/node/own-address.js';
 import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/node/local-traffic-detector.js';
 import { resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
 import { nodePortAddressesOf, nodePortIPs } from '../../domain/node/node-port-addresses.js';
@@ -21,10 +23,14 @@ export interface NodeSettings {
   readonly masqueradeAll: boolean;
   /** Mode iptables: node ports answer on 127.0.0.0/8 too, where the node-port addresses let them. Missing means no. */
   readonly localhostNodePorts?: boolean;
+  /** Mode ipvs: the context names each address of the node. Missing means no. */
+  readonly namesNodeAddresses?: boolean;
   /** Feature gate PreferSameTrafficDistribution. */
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
+  /** Mode userspace: all traffic may go to all endpoints. Missing means no. */
+  readonly everyEndpoint?: boolean;
 }
 
 /** What each family's forwarding depends on besides services, following the Node, the service ranges and the interfaces. */
@@ -33,11 +39,16 @@ export class NodeContexts {
   private readonly warned = new Set<string>();
 
   constructor(
-    private readonly settings: NodeSettings,
+    private settings: NodeSettings,
     private readonly state: ClusterState,
     private readonly localAddresses: LocalAddresses,
     private readonly logger: Logger,
   ) {}
+
+  /** From the next refresh on, these settings count. */
+  use(settings: NodeSettings): void {
+    this.settings = settings;
+  }
 
   /**
    * The context of a family. With `refresh` everything is read anew; otherwise, and when nothing changed, the former
@@ -53,6 +64,27 @@ export class NodeContexts {
     return context;
   }
 
+  /**
+   * Where the health checks of Services are answered: on the addresses of node ports, loopback included (spec/server.md
+   * 8.4). On all of them when this machine's addresses cannot be read.
+   */
+  healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
+    const { nodePortAddresses, bindAddress } = this.settings;
+    const node = selectNodeAddresses(this.state.node?.ips ?? [], bindAddress);
+    const accepted = nodePortAddressesOf(family, resolvePrimary(nodePortAddresses, node));
+    if (accepted.matchAll) return 'all';
+    try {
+      const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
+      return [...ips, ...loopback].sort();
+    } catch (error) {
+      this.logger.warn(
+        { family, error },
+        'local addresses cannot be read; health checks answer on all of them',
+      );
+      return 'all';
+    }
+  }
+
   private read(family: IpFamily): FamilyContext {
     const { settings, state } = this;
     const node = state.node;
@@ -63,6 +95,7 @@ export class NodeContexts {
         topology: { nodeName: settings.nodeName, zone: node?.zone ?? '', nodeHints: settings.nodeHints },
         nodeIP: nodeAddresses.addresses[family],
         externalIPsAllowed: settings.externalIPsAllowed,
+        ...(settings.everyEndpoint && { everyEndpoint: true }),
       },
       network: {
         family,
@@ -70,6 +103,7 @@ export class NodeContexts {
         masqueradeBit: settings.masqueradeBit,
         masqueradeAll: settings.masqueradeAll,
         ...this.nodePorts(family, resolvePrimary(settings.nodePortAddresses, nodeAddresses)),
+        ...(settings.namesNodeAddresses && { nodeAddresses: this.nodeAddresses(family) }),
         serviceCIDRs: serviceRanges(state.serviceCidrObjects(), family),
       },
     };
@@ -87,6 +121,13 @@ export class NodeContexts {
     if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...answering };
     for (const address of loopback) this.warnAboutLoopback(address);
     return { nodePortIPs: [...ips].sort() };
+  }
+
+  private nodeAddresses(family: IpFamily): readonly string[] {
+    const addresses = this.localAddresses.list().map(parseAddress);
+    return addresses
+      .flatMap((address) => (address?.family === family && isOwnAddress(address) ? [address.text] : []))
+      .sort();
   }
 
   private warnAboutLoopback(address: string): void {

@@ -1,3 +1,4 @@
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -35,19 +36,35 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+/** What a start, or a batch of changes, came to. */
 export interface ApplyResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
   /** Frontends that two service ports claim. */
   readonly conflicts: readonly FrontendClash[];
+  /** What is otherwise than a Service asks for, although it is programmed. */
+  readonly notes?: readonly ServiceNote[];
+  /**
+   * UDP frontends of a former process that led to endpoints until `start` removed them: what their clients are still
+   * tracked to is gone. Missing where a backend cannot tell.
+   */
+  readonly lost?: readonly FrontendAddress[];
 }
 
+/** A service port that is programmed otherwise than it asks for. */
+export interface ServiceNote {
+  readonly key: ServicePortKey;
+  readonly note: string;
+}
+
+/** A service port that could not be programmed. */
 export interface ServiceFailure {
   readonly key: ServicePortKey;
   readonly reason: string;
 }
 
+/** Two service ports have one address and port; the holder's clients are served. */
 export interface FrontendClash {
   /** For people: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
@@ -55,6 +72,7 @@ export interface FrontendClash {
   readonly loser: ServicePortKey;
 }
 
+/** What a verification found, and mended. */
 export interface VerifyResult extends ApplyResult {
   /** Whether the rules were read at all. */
   readonly compared: boolean;

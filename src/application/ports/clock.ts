@@ -5,6 +5,7 @@ export interface Clock {
   after(milliseconds: number, callback: () => void): Timer;
 }
 
+/** Something that is going to happen, unless it is cancelled. */
 export interface Timer {
   cancel(): void;
 }

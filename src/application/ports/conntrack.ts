@@ -26,6 +26,7 @@ export interface Conntrack {
   close(): Promise<void>;
 }
 
+/** What a walk through the table came to. */
 export interface SweepResult {
   readonly examined: number;
   readonly deleted: number;

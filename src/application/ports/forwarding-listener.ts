@@ -1,3 +1,4 @@
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -8,6 +9,8 @@ export interface Programmed {
   /** Of the changes, those that could not be programmed: the kernel has what it had. */
   readonly failed: ReadonlySet<ServicePortKey>;
   readonly network: NodeNetwork;
+  /** UDP frontends that the kernel had from a former process and has no longer. */
+  readonly lost?: readonly FrontendAddress[];
 }
 
 /**

@@ -8,6 +8,8 @@ export interface SyncOutcome {
   readonly full: boolean;
   readonly seconds: number;
   readonly ok: boolean;
+  /** Steps written into the kernel. */
+  readonly written: number;
 }
 
 /**
@@ -19,9 +21,8 @@ export interface Metrics {
   syncQueued(family: IpFamily): void;
   /** A sync was executed, well or not. Attempts before the first lists are complete do not count. */
   syncFinished(family: IpFamily, outcome: SyncOutcome): void;
-  /** The kernel refused a sync. */
-  nftablesSyncFailed(family: IpFamily): void;
-  nftablesCleanupFailed(family: IpFamily): void;
+  /** A verification found rules that somebody else had changed, and repaired so many steps. */
+  repaired(family: IpFamily, steps: number): void;
   /** From the change of a pod (the endpoints' trigger time annotation) to the rules that follow it. Once per trigger time. */
   networkProgramming(family: IpFamily, seconds: number): void;
   /** A slice event of a served family, whether it changed anything or not. */

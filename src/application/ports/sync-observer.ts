@@ -1,3 +1,4 @@
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /**
@@ -8,11 +9,13 @@ export interface SyncObserver {
   loopStarted(family: IpFamily): void;
   /** Something waits to be programmed. Called for each request, also while one waits already. */
   queued(family: IpFamily): void;
+  /** A sync begins and has taken up everything that waited. */
+  taken(family: IpFamily): void;
   finished(family: IpFamily, report: SyncReport): void;
   /** A verification repaired so many steps. */
   repaired(family: IpFamily, steps: number): void;
   /** An event of a Service; `changed` when it changes anything that the proxy reads. */
-  serviceEvent(changed: boolean): void;
+  serviceEvent(service: ServiceKey, changed: boolean): void;
   endpointSliceEvent(changed: boolean): void;
 }
 
@@ -20,6 +23,8 @@ export interface SyncObserver {
 export interface SyncReport {
   /** Everything was programmed, but for services that are set aside. */
   readonly ok: boolean;
+  /** Why not, when not ok. */
+  readonly error?: string;
   /** The first sync, or the one after a failure: everything was compared. */
   readonly full: boolean;
   readonly seconds: number;

@@ -6,7 +6,8 @@ export type ServiceStatus =
   | {
       readonly state: 'programmed';
       readonly since: number;
-      /** A frontend that another service port holds. */ readonly note?: string;
+      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
     }
   | FailedStatus;
 
@@ -33,14 +34,21 @@ export class ServiceStatuses {
   };
   private readonly failedKeys: Record<IpFamily, Set<ServicePortKey>> = { IPv4: new Set(), IPv6: new Set() };
 
+  /** @param failed is told of each failure */
+  constructor(
+    private readonly failed: (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void = () => {},
+  ) {}
+
   get(family: IpFamily, key: ServicePortKey): ServiceStatus | undefined {
     return this.byFamily[family].get(key);
   }
 
   set(family: IpFamily, key: ServicePortKey, status: ServiceStatus): void {
     this.byFamily[family].set(key, status);
-    if (status.state === 'failed') this.failedKeys[family].add(key);
-    else this.failedKeys[family].delete(key);
+    if (status.state === 'failed') {
+      this.failedKeys[family].add(key);
+      this.failed(family, key, status);
+    } else this.failedKeys[family].delete(key);
   }
 
   remove(family: IpFamily, key: ServicePortKey): void {

@@ -9,6 +9,7 @@ import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../port
 import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
+import { FrontendConflicts } from '../status/frontend-conflicts.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 
 /** What decides about a family besides services. */
@@ -30,6 +31,9 @@ export interface ProgramResult {
  */
 export class SyncFamily {
   readonly table = new ForwardingTable();
+  private readonly conflicts = new FrontendConflicts();
+  /** What the backend says of single service ports. */
+  private readonly notes = new Map<ServicePortKey, string>();
   private started = false;
 
   constructor(
@@ -63,7 +67,12 @@ export class SyncFamily {
     const changed = full ? this.everyPort() : updated;
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
-    this.listener?.programmed({ changes: changed, failed, network });
+    this.listener?.programmed({
+      changes: changed,
+      failed,
+      network,
+      ...(result.lost && { lost: result.lost }),
+    });
     return { full, written: result.written, failed: [...failed] };
   }
 
@@ -122,13 +131,17 @@ export class SyncFamily {
       .map(({ key }) => ({ key, entry: this.table.entry(key) }));
   }
 
-  private record(changed: readonly ForwardingChange[], { failed, conflicts }: ApplyResult): void {
+  private record(
+    changed: readonly ForwardingChange[],
+    { failed, conflicts, notes: ownNotes = [] }: ApplyResult,
+  ): void {
     const { family } = this;
     const since = this.clock.now();
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const notes = new Map(
-      conflicts.map(({ loser, frontend, holder }) => [loser, `${frontend} belongs to ${holder}`]),
-    );
+    const recorded = changed.filter(({ key }) => !reasons.has(key)).map(({ key }) => key);
+    for (const key of recorded) this.notes.delete(key);
+    for (const { key, note } of ownNotes) this.notes.set(key, note);
+    const concerned = new Set(this.conflicts.update(recorded, conflicts));
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
@@ -141,19 +154,26 @@ export class SyncFamily {
           'service port could not be programmed; it keeps what it had',
         );
       } else if (entry) {
-        const note = notes.get(key);
         if (previous?.state === 'failed')
           this.logger.info({ family, service: key }, 'service port programmed after all');
-        if (note !== undefined)
-          this.logger.warn({ family, service: key, note }, 'frontend claimed by two services');
-        this.statuses.set(family, key, {
-          state: 'programmed',
-          since,
-          ...(note === undefined ? {} : { note }),
-        });
+        this.recordProgrammed(key, since);
       } else {
         this.statuses.remove(family, key);
       }
+      concerned.delete(key);
     }
+    for (const key of concerned) {
+      const status = this.statuses.get(family, key);
+      if (status?.state === 'programmed') this.recordProgrammed(key, status.since);
+    }
+  }
+
+  private recordProgrammed(key: ServicePortKey, since: number): void {
+    const { family } = this;
+    const notes = [this.conflicts.note(key), this.notes.get(key)].filter((note) => note !== undefined);
+    const note = notes.join('; ');
+    if (note !== '')
+      this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
+    this.statuses.set(family, key, { state: 'programmed', since, ...(note !== '' && { note }) });
   }
 }

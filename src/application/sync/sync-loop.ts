@@ -1,7 +1,8 @@
-import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
-import type { Backend } from '../ports/backend.js';
+import type { Backend, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
@@ -19,6 +20,8 @@ export interface SyncPeriods {
 const LONGEST_PAUSE = 20;
 /** How often to look whether somebody touched the rules. */
 const GLANCE_PERIOD = 1_000;
+/** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
+const LONGEST_GLANCE_PERIOD = 3_000;
 const COMPARISON_SHARE = 20;
 /** So many periods a verification may be put off by changes; then it is carried through. */
 const PATIENCE = 4;
@@ -36,6 +39,8 @@ const PATIENCE = 4;
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
+  /** What the sync that is running has taken up. */
+  private underWay: TakenChanges | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
@@ -55,7 +60,7 @@ export class SyncLoop {
   constructor(
     private readonly sync: SyncFamily,
     private readonly backend: Backend,
-    private readonly periods: SyncPeriods,
+    private periods: SyncPeriods,
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -68,6 +73,30 @@ export class SyncLoop {
   /** Nothing waits, nothing runs, and the first sync is done. */
   get settled(): boolean {
     return this.state === 'idle' && this.pending.empty && this.failures === 0;
+  }
+
+  /** From now on these periods count, also for the verification that is due next. */
+  use(periods: SyncPeriods): void {
+    this.periods = periods;
+    if (!this.verifyTimer) return;
+    this.verifyTimer.cancel();
+    this.verifyTimer = undefined;
+    this.glancePeriod = GLANCE_PERIOD;
+    this.scheduleVerification();
+  }
+
+  /** What is wanted in the kernel. */
+  get table(): ForwardingTable {
+    return this.sync.table;
+  }
+
+  /** Whether something about the Service is not yet programmed, nor known to fail. */
+  isWaiting(service: ServiceKey): boolean {
+    return (
+      this.pending.includes(service) ||
+      this.underWay?.everyService === true ||
+      this.underWay?.services.has(service) === true
+    );
   }
 
   /** Everything has been listed: the first sync may run. Idempotent. */
@@ -86,6 +115,23 @@ export class SyncLoop {
     if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
+  }
+
+  /**
+   * Compares the rules with the kernel's after what is under way, unless it is certain that they stand, and repairs them;
+   * no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   */
+  inspect(): Promise<string | undefined> {
+    return new Promise((resolve) =>
+      this.enqueue(async () => {
+        if (this.isStopped()) return resolve('the proxy stops');
+        const uninterrupted = new AbortController().signal;
+        await this.compare('inspection', uninterrupted).then(
+          () => resolve(undefined),
+          (error: unknown) => resolve(error instanceof Error ? error.message : String(error)),
+        );
+      }),
+    );
   }
 
   /** Ends the loop after what is under way. */
@@ -127,8 +173,11 @@ export class SyncLoop {
     if (this.state !== 'due') return;
     this.state = 'running';
     const changes = this.pending.take();
+    this.underWay = changes;
+    this.observer.taken(this.family);
     const start = this.clock.now();
     const failed = await this.attempt(changes, start);
+    this.underWay = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
     this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
@@ -167,15 +216,18 @@ export class SyncLoop {
       this.reportFirst(undefined);
       return false;
     } catch (error) {
-      this.reportFirst(`${family}: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.reportFirst(`${family}: ${reason}`);
       this.failures++;
       this.pending.everyServiceChanged();
+      this.pending.triggeredEarlier(changes.triggerTimes);
       this.logger.error(
         { family, error, attempt: this.failures },
         'sync failed; nothing was changed, will try again',
       );
       this.observer.finished(family, {
         ok: false,
+        error: reason,
         full: startsAnew,
         seconds: (this.clock.now() - start) / 1000,
         written: 0,
@@ -226,20 +278,18 @@ export class SyncLoop {
     this.verification = new AbortController();
     const { signal } = this.verification;
     try {
-      const { compared, written, failed } = await this.sync.verify(due ? 'inspection' : 'glance', signal);
-      for (const { key } of failed) this.retryLater(key);
+      const { compared, written } = await this.compare(due ? 'inspection' : 'glance', signal);
       const now = this.clock.now();
       if (due) this.lastInspection = now;
       if (compared) this.comparison = now - start;
-      if (written > 0) {
-        this.logger.warn({ family: this.family, steps: written }, 'somebody changed the rules; repaired');
-        this.observer.repaired(this.family, written);
-      }
       this.glancePeriod =
         compared && written === 0
           ? Math.min(
               this.inspectionPeriod,
-              Math.max(this.glancePeriod * 2, COMPARISON_SHARE * this.comparison),
+              Math.max(
+                Math.min(this.glancePeriod * 2, LONGEST_GLANCE_PERIOD),
+                COMPARISON_SHARE * this.comparison,
+              ),
             )
           : GLANCE_PERIOD;
     } catch (error) {
@@ -251,12 +301,21 @@ export class SyncLoop {
     if (!this.isStopped()) this.scheduleVerification();
   }
 
+  private async compare(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
+    const result = await this.sync.verify(how, signal);
+    for (const { key } of result.failed) this.retryLater(key);
+    if (result.written > 0) {
+      this.logger.warn(
+        { family: this.family, steps: result.written },
+        'somebody changed the rules; repaired',
+      );
+      this.observer.repaired(this.family, result.written);
+    }
+    return result;
+  }
+
   /** A method, since the state changes while a step waits. */
   private isStopped(): boolean {
     return this.state === 'stopped';
   }
-}
-
-function serviceOf(key: ServicePortKey): ServiceKey {
-  return key.split('/', 2).join('/');
 }

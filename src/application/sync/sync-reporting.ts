@@ -1,16 +1,19 @@
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { SyncHistory } from '../status/sync-history.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
-/** Tells health and metrics what the sync loops do. */
+/** Tells health, metrics and those who ask later what the sync loops do. */
 export class SyncReporting implements SyncObserver {
   private slicesPending = 0;
-  private servicesPending = 0;
+  private readonly servicesPending = new Set<ServiceKey>();
 
   constructor(
     private readonly health: ProxyHealth,
     private readonly metrics: Metrics,
+    private readonly history: SyncHistory,
   ) {}
 
   loopStarted(family: IpFamily): void {
@@ -23,25 +26,34 @@ export class SyncReporting implements SyncObserver {
     this.metrics.syncQueued(family);
   }
 
+  taken(family: IpFamily): void {
+    this.health.taken(family);
+    this.slicesPending = 0;
+    this.servicesPending.clear();
+    this.metrics.endpointChangesPending(0);
+    this.metrics.serviceChangesPending(0);
+  }
+
   finished(family: IpFamily, report: SyncReport): void {
     this.metrics.syncFinished(family, report);
-    if (!report.ok) {
-      this.metrics.nftablesSyncFailed(family);
-      return;
-    }
+    this.history.finished(family, report);
+    if (!report.ok) return;
     this.health.updated(family);
     for (const seconds of report.programmingLatencies) this.metrics.networkProgramming(family, seconds);
     this.metrics.noLocalEndpoints('internal', family, report.noLocalEndpoints.internal);
     this.metrics.noLocalEndpoints('external', family, report.noLocalEndpoints.external);
-    this.metrics.endpointChangesPending((this.slicesPending = 0));
-    this.metrics.serviceChangesPending((this.servicesPending = 0));
   }
 
-  repaired(): void {}
+  repaired(family: IpFamily, steps: number): void {
+    this.metrics.repaired(family, steps);
+    this.history.repaired(family, steps);
+  }
 
-  serviceEvent(changed: boolean): void {
+  serviceEvent(service: ServiceKey, changed: boolean): void {
     this.metrics.serviceChange();
-    if (changed) this.metrics.serviceChangesPending(++this.servicesPending);
+    if (!changed) return;
+    this.servicesPending.add(service);
+    this.metrics.serviceChangesPending(this.servicesPending.size);
   }
 
   endpointSliceEvent(changed: boolean): void {

@@ -1,4 +1,8 @@
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { Logger } from '../ports/logger.js';
+
+/** What the cluster puts behind a Service's name to name a slice. */
+const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
 
 /** Reports what is wrong with objects from outside: each complaint about an object once, until it changes. */
 export class ObjectReports {
@@ -23,6 +27,20 @@ export class ObjectReports {
     const facts = { kind, name, problems };
     if (usable) this.logger.warn(facts, 'parts of an object are invalid and left out');
     else this.logger.error(facts, 'object is invalid and left out; what it held before stays');
+  }
+
+  /** What is wrong with the objects of a Service: itself, these slices of it, and slices named after it that cannot be read. */
+  about(service: ServiceKey, slices: readonly string[]): readonly string[] {
+    const own = new Set([
+      `Service ${service}`,
+      `Endpoints ${service}`,
+      ...slices.map((slice) => `EndpointSlice ${slice}`),
+    ]);
+    const prefix = `EndpointSlice ${service}-`;
+    return [...this.complaints].flatMap(([id, { text, usable }]) => {
+      const named = id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length));
+      return own.has(id) || named ? [`${id}${usable ? '' : ' is left out'}: ${text}`] : [];
+    });
   }
 
   forget(kind: string, name: string): void {

@@ -9,7 +9,8 @@ import { rawName, type ObjectReports } from './object-reports.js';
 
 /**
  * Use case OnNode. Only the own Node counts. Its zone decides about every Service with hints, its addresses about node
- * ports and source ranges. A Node that vanishes keeps its last form.
+ * ports and source ranges, its podCIDRs about local traffic. A Node that vanishes keeps its last form, and one that is
+ * registered anew its last addresses and podCIDRs until it has some: for that moment the old ones are the better guess.
  */
 export class OnNode implements ObjectUseCase {
   constructor(
@@ -22,11 +23,12 @@ export class OnNode implements ObjectUseCase {
   ) {}
 
   applied(object: unknown): void {
-    const { value, problems } = readNode(object);
-    const name = value?.name ?? rawName(object);
+    const { value: read, problems } = readNode(object);
+    const name = read?.name ?? rawName(object);
     if (name !== this.nodeName) return;
-    this.reports.report('Node', name, problems, value !== undefined);
     const former = this.state.node;
+    const { value, kept } = read ? completed(read, former) : { value: undefined, kept: [] };
+    this.reports.report('Node', name, [...problems, ...kept], value !== undefined);
     if (!value || !this.state.applyNode(value)) return;
     this.observed(value);
     if (former && onlyLeavingDiffers(former, value)) return;
@@ -40,6 +42,23 @@ export class OnNode implements ObjectUseCase {
     if (name === this.nodeName)
       this.logger.warn({ node: name }, 'own Node was deleted; its last form counts on');
   }
+}
+
+/** The Node with what only its last form had, and a complaint for each such thing. */
+function completed(node: Node, former: Node | undefined): { readonly value: Node; readonly kept: string[] } {
+  const lostIPs = node.ips.length === 0 && former !== undefined && former.ips.length > 0;
+  const lostCIDRs = node.podCIDRs.length === 0 && former !== undefined && former.podCIDRs.length > 0;
+  return {
+    value: {
+      ...node,
+      ...(lostIPs && { ips: former.ips }),
+      ...(lostCIDRs && { podCIDRs: former.podCIDRs }),
+    },
+    kept: [
+      ...(lostIPs ? ['status.addresses has no address any more; the last ones count on'] : []),
+      ...(lostCIDRs ? ['spec.podCIDRs is empty now; the last ones count on'] : []),
+    ],
+  };
 }
 
 function onlyLeavingDiffers(one: Node, other: Node): boolean {

@@ -33,7 +33,7 @@ export class OnService implements ObjectUseCase {
   }
 
   private note(key: string, changed: boolean): void {
-    this.observer.serviceEvent(changed);
+    this.observer.serviceEvent(key, changed);
     if (changed) this.loops.note('all', (pending) => pending.serviceChanged(key));
   }
 }

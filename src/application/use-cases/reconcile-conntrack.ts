@@ -1,6 +1,7 @@
 import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-flows.js';
 import { Doubts } from '../../domain/conntrack/doubts.js';
-import { udpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import { udpServicePort, type UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isLoopback } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -20,7 +21,7 @@ const LONGEST_PAUSE = 1_000;
  * clients which keep their socket get to an endpoint that lives. Other protocols notice by themselves.
  *
  * It listens to what was programmed and is idle until that puts flows in doubt; the first time, and after the rules had
- * to be repaired, all of them. Then it is scheduled: at once, or after a pause as long as the last reconciliation took.
+ * to be repaired, all of them. Of frontends that went while no proxy ran it knows by the rules that were left. Then it is scheduled: at once, or after a pause as long as the last reconciliation took.
  * While it runs syncs go on, and flows are judged by what is programmed at that moment; doubts that come meanwhile are
  * settled in the next run. One that fails keeps its doubts and is repeated after a backoff, soon when others come. When
  * the table cannot be reached at all it says so once and is off for good. Stopping ends what is under way.
@@ -44,13 +45,15 @@ export class ReconcileConntrack implements ForwardingListener {
     private readonly metrics: Pick<Metrics, 'conntrackReconciled'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly flowsOf: (entry: ForwardingEntry) => UdpServicePort | undefined = udpServicePort,
   ) {}
 
-  programmed({ changes, failed, network }: Programmed): void {
+  programmed({ changes, failed, network, lost = [] }: Programmed): void {
     if (this.state === 'off') return;
     const doubts = new Doubts();
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.desired.update(key, entry && udpServicePort(entry), doubts);
+      if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), doubts);
+    this.desired.frontendsLeft(lost, doubts);
     this.follow(network, doubts);
     this.doubt(doubts);
   }

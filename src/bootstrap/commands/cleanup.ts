@@ -2,7 +2,11 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { allModes } from '../modes/choose-mode.js';
 
-/** Use case Cleanup: removes everything that the proxy ever makes, in any mode. 1 when something could not be removed. */
+/**
+ * Use case Cleanup: removes everything that the proxy ever makes, in any mode. A mode that cannot be removed does not stop
+ * the others (spec/server.md §1.1, §12).
+ * @throws when something could not be removed; what it was has been logged
+ */
 export async function cleanup(commandLine: CommandLine, logger: Logger): Promise<number> {
   let failures = 0;
   for (const mode of allModes(commandLine, logger)) {
@@ -10,8 +14,9 @@ export async function cleanup(commandLine: CommandLine, logger: Logger): Promise
       await mode.cleanUp();
     } catch (error) {
       failures++;
-      logger.error({ mode: mode.name, error }, 'encountered an error while tearing down rules');
+      logger.error({ mode: mode.name, error }, 'rules could not be removed');
     }
   }
-  return failures === 0 ? 0 : 1;
+  if (failures > 0) throw new Error('encountered an error while tearing down rules');
+  return 0;
 }

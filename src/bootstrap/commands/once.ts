@@ -1,5 +1,6 @@
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { ConfigurationError } from '../configuration/errors.js';
 import {
   CLUSTER_SOURCE,
   CONNTRACK_RECONCILERS,
@@ -13,6 +14,10 @@ import { composeProxy, Proxy } from '../proxy.js';
 /** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
 export async function once(asked: CommandLine, logger: Logger): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  if (chosen.name === 'userspace')
+    throw new ConfigurationError('failed validate', [
+      'mode userspace serves as long as it runs: --once would leave rules that lead to nobody',
+    ]);
   const mode = await chosen.open();
   const { configuration } = commandLine;
   const silent = {
@@ -23,7 +28,8 @@ export async function once(asked: CommandLine, logger: Logger): Promise<number> 
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    const outcomes = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const attempts = Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    const outcomes = await Promise.race([attempts, proxy.failure]);
     await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
     const failures = mode.families.flatMap((family) =>
       container

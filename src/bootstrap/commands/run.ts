@@ -1,15 +1,25 @@
 import type { Container } from 'inversify';
+import { setOomScore } from '../../adapters/process/oom-score.js';
+import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { SYNC_LOOPS } from '../identifiers.js';
+import { followConfiguration } from '../follow-configuration.js';
+import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
+import type { OpenMode } from '../modes/open-mode.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
-import type { ProxyMode } from '../configuration/schema.js';
+import { setUpHost } from '../host-setup.js';
+import { nodeEvent } from '../node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
-/** Serves until SIGTERM or SIGINT. The rules stay. */
-export async function run(asked: CommandLine, logger: Logger): Promise<number> {
+const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nftables instead.';
+
+/**
+ * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
+ * stay.
+ */
+export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
   const ended = endSignal();
   await tellOfNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
@@ -21,32 +31,48 @@ export async function run(asked: CommandLine, logger: Logger): Promise<number> {
   );
   const container = composeProxy(commandLine, mode, logger);
   const proxy = new Proxy(container);
+  const stopping = new AbortController();
   try {
+    const events = container.get(EVENT_RECORDER);
+    setUpHost(commandLine, events, logger);
+    await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
     await proxy.start();
-    void removeOtherModes(container, commandLine, name, logger);
-    logger.info({ signal: await ended }, 'stopping; the rules stay');
+    events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+    if (name === 'ipvs') {
+      logger.error({ mode: name }, IPVS_ENDS);
+      events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
+    }
+    void removeOtherModes(container, commandLine, mode, logger, stopping.signal);
+    const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
+    logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;
   } finally {
+    stopping.abort();
     await proxy.stop();
   }
 }
 
 /**
- * Rules of other modes, our own or kube-proxy's, go when the new ones stand, so that no connection is lost in between.
- * Where the first sync fails they stay until a later start.
+ * Rules of other modes, our own or kube-proxy's, go when the new ones stand, and were seen to stand, so that no
+ * connection is lost in between. Where that fails they stay until a later start.
  */
 async function removeOtherModes(
   container: Container,
   commandLine: CommandLine,
-  present: ProxyMode,
+  present: OpenMode,
   logger: Logger,
+  signal: AbortSignal,
 ): Promise<void> {
-  const problems = await Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
-  if (problems.some((problem) => problem !== undefined)) return;
+  const standing = container.get(SYNC_LOOPS).map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
+  const problem = (await Promise.all(standing)).find((found) => found !== undefined);
+  if (problem !== undefined) {
+    logger.warn({ problem }, 'rules of other modes, if there are any, stay: those of this mode do not stand');
+    return;
+  }
   for (const mode of allModes(commandLine, logger)) {
-    if (mode.name === present) continue;
+    if (mode.name === present.name) continue;
     try {
-      await mode.cleanUp();
+      await mode.cleanUp({ ...present, signal });
     } catch (error) {
       logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
     }

@@ -1,14 +1,16 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EarlyExit, UsageError } from './errors.js';
 import type { Field } from './field.js';
-import { flagFields } from './flags.js';
+import { flagFields, flagHelp } from './flags.js';
 import { ValueError } from './value-type.js';
 
-/** What is to be done: serve, or print what would be written. */
-export type CommandName = 'run' | 'plan';
+/** What is to be done: serve, print what would be written, or ask the proxy that runs what became of a Service. */
+export type CommandName = 'run' | 'plan' | 'explain';
 
 export interface ParsedArguments {
   readonly command: CommandName;
+  /** For `explain`: the Service, as `namespace/name`. */
+  readonly service?: string;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
 }
@@ -21,12 +23,13 @@ export interface ParsedArguments {
 export function parseArguments(argv: readonly string[]): ParsedArguments {
   const flags = new Map<string, unknown>();
   let command: CommandName = 'run';
+  let service: string | undefined;
   let output = '';
   const program = new Command('kubeproxy')
     .description(
       'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
     )
-    .usage('[plan] [flags]')
+    .usage('[plan | explain NAMESPACE/NAME] [flags]')
     .helpOption('-h, --help', 'Print this text.')
     .helpCommand(false)
     .argument('[arguments...]')
@@ -44,6 +47,16 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       refuseArguments(stray);
       command = 'plan';
     });
+  program
+    .command('explain')
+    .description('Ask the proxy that runs on this node what became of a Service, and why.')
+    .usage('NAMESPACE/NAME [flags]')
+    .helpOption('-h, --help', 'Print this text.')
+    .argument('[arguments...]')
+    .action((operands: readonly string[]) => {
+      command = 'explain';
+      service = serviceOperand(operands);
+    });
   for (const [name, field] of flagFields) program.addOption(optionOf(name, field, flags));
 
   try {
@@ -57,19 +70,18 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       program.helpInformation(),
     );
   }
-  return { command, flags };
+  return { command, flags, ...(service !== undefined && { service }) };
 }
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
-  const { type, options } = field;
+  const { type } = field;
   const shown = type.format(field.flagDefault);
   const isDefault = ['', '[]', 'false', '0', '0s'].includes(shown);
-  const deprecated = options.deprecated ? ` Deprecated: ${options.deprecated}.` : '';
   const value = type.bare ? `[${type.name}]` : `<${type.name}>`;
   const dashed = name.length === 1 ? `-${name}, --${name}` : `--${name}`;
   return new Option(
     `${dashed} ${value}`,
-    `${options.help}${deprecated}${isDefault ? '' : ` (default ${shown})`}`,
+    `${flagHelp(name)}${isDefault ? '' : ` (default ${shown})`}`,
   ).argParser((text: string) => {
     try {
       const parsed = type.fromFlag(text, flags.get(name));
@@ -79,6 +91,12 @@ function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknow
       throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: ${error.message}`);
     }
   });
+}
+
+function serviceOperand(operands: readonly string[]): string {
+  const [service = ''] = operands;
+  if (operands.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service)) return service;
+  throw new UsageError(`explain takes one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`);
 }
 
 function refuseArguments(stray: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { field, type ValuesOf } from './field.js';
-import { bool, int32, oneOf, stringArray, text, versionRequest } from './value-type.js';
+import { stringArray } from './list-types.js';
+import { bool, int32, oneOf, text, versionRequest } from './scalar-types.js';
 
 const NO_EFFECT = 'Accepted without effect.';
 

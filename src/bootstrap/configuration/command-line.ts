@@ -1,4 +1,4 @@
-import { KUBERNETES_VERSION, versionLine } from '../version.js';
+import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
 import { parseArguments, type CommandName } from './arguments.js';
 import { commandFlags, type CommandFlags } from './command-flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
@@ -14,6 +14,10 @@ import { validationProblems } from './validation.js';
 /** What the command line and the configuration file together ask for. */
 export interface CommandLine {
   readonly command: CommandName;
+  /** For `explain`: the Service, as `namespace/name`. */
+  readonly service?: string;
+  /** The arguments as they were given, to read the configuration again with. */
+  readonly argv: readonly string[];
   /** Files and folders to serve from; none: the API server. */
   readonly manifests: readonly string[];
   readonly once: boolean;
@@ -45,13 +49,23 @@ export interface Surroundings {
 }
 
 /**
- * Reads the arguments after the program's name, and the configuration file they name, in the order of
- * spec/configuration.md §1.
+ * Reads the arguments after the program's name, and the configuration file they name, and checks the outcome.
  * @throws UsageError, ConfigurationError
  * @throws EarlyExit when `--help` or `--version` has been answered
  */
 export function parseCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
-  const { command, flags } = parseArguments(argv);
+  const commandLine = completeCommandLine(argv, surroundings);
+  validateCommandLine(commandLine);
+  return commandLine;
+}
+
+/**
+ * The first phases of spec/configuration.md §1, up to the configuration of the log, which can then be opened. What is
+ * returned may still be invalid.
+ * @throws as `parseCommandLine`
+ */
+export function completeCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
+  const { command, service, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
   const version = answerVersion(options.version);
 
@@ -59,17 +73,17 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
   const asked = settleMode(
     withPlatformDefaults({
       ...loaded.configuration,
-      hostnameOverride: hostnameOverride(loaded.configuration),
+      hostnameOverride: hostnameOverride(flags, loaded.configuration),
     }),
   );
   const { gates, warnings: gateWarnings, problems } = resolveFeatureGates(asked.featureGates);
   check('failed complete', problems);
   check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
-  const configuration: ProxyConfiguration = { ...asked, gates };
-  check('failed validate', validationProblems(configuration));
 
   return {
     command,
+    ...(service !== undefined && { service }),
+    argv,
     manifests: options.manifests,
     once: options.once,
     nftTransport: options.nftTransport,
@@ -78,12 +92,17 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
     ...(options.master && { master: options.master }),
     ...(options.config && { configFile: options.config }),
     ...(options.writeConfigTo && { writeConfigTo: options.writeConfigTo }),
-    nodeName: nodeName(configuration, surroundings),
+    nodeName: nodeName(asked, surroundings),
     version,
-    configuration,
+    configuration: { ...asked, gates },
     flags,
     warnings: [...deprecations(flags), ...loaded.warnings, ...gateWarnings],
   };
+}
+
+/** The last phase before running. @throws ConfigurationError */
+export function validateCommandLine({ configuration }: CommandLine): void {
+  check('failed validate', validationProblems(configuration));
 }
 
 function check(phase: ConfigurationError['phase'], problems: readonly string[]): void {
@@ -114,15 +133,11 @@ function load(
 function read(path: string, readFile: Surroundings['readFile']): string {
   try {
     return readFile(path);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigurationError(
-      'failed complete',
-      [`cannot read the configuration file ${path}: ${reason}`],
-      {
-        cause,
-      },
-    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError('failed complete', [
+      `cannot read the configuration file ${path}: ${reason}`,
+    ]);
   }
 }
 
@@ -142,28 +157,24 @@ function settleMode(configuration: Configuration): Configuration {
   return mode === '' || mode === 'auto' ? configuration : withMode(configuration, mode);
 }
 
-function hostnameOverride({ hostnameOverride: name }: Configuration): string {
-  if (name !== '' && name.trim() === '') {
-    throw new ConfigurationError('failed complete', ['empty hostname-override is invalid']);
-  }
-  return name.trim().toLowerCase();
+/** A flag that says something wins, and is tidied up; the file's value stays as it is (spec/configuration.md §1.3). */
+function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
+  const asked = String(flags.get('hostname-override') ?? '');
+  if (asked === '') return configuration.hostnameOverride;
+  const name = asked.trim().toLowerCase();
+  if (name === '') throw new ConfigurationError('failed complete', ['empty hostname-override is invalid']);
+  return name;
 }
 
 function nodeName({ hostnameOverride: override }: Configuration, { hostname }: Surroundings): string {
   const name = (override || hostname()).trim().toLowerCase();
-  if (name === '') throw new ConfigurationError('failed complete', ['empty hostname is invalid']);
+  if (name === '') throw new ConfigurationError('', ['empty hostname is invalid']);
   return name;
 }
 
 function answerVersion(request: string): string {
   if (request === 'true') throw new EarlyExit(`${versionLine()}\n`);
-  if (request === 'raw') {
-    const [major, minor] = KUBERNETES_VERSION.slice(1).split('.');
-    const platform = `${process.platform}/${process.arch}`;
-    throw new EarlyExit(
-      `version.Info{Major:"${major}", Minor:"${minor}", GitVersion:"${KUBERNETES_VERSION}", Platform:"${platform}"}\n`,
-    );
-  }
+  if (request === 'raw') throw new EarlyExit(`${rawVersion()}\n`);
   return request === 'false' ? KUBERNETES_VERSION : request;
 }
 

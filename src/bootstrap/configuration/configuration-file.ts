@@ -50,14 +50,14 @@ export function decodeConfigurationFile(content: string): DecodedFile {
 
 const TYPE_META: FieldTree = { apiVersion: {}, kind: {} };
 
-function undecodable(problems: readonly string[], cause?: unknown): ConfigurationError {
-  return new ConfigurationError('failed complete', [`failed to decode: ${problems.join(', ')}`], { cause });
+function undecodable(problems: readonly string[]): ConfigurationError {
+  return new ConfigurationError('failed complete', [`failed to decode: ${problems.join(', ')}`]);
 }
 
 /** Kubernetes reads the first document only, as YAML 1.1 (`yes` is true). */
 function firstDocument(content: string, lineCounter: LineCounter): Document | undefined {
   const [document] = parseAllDocuments(content, { version: '1.1', uniqueKeys: false, lineCounter });
-  if (document?.errors[0]) throw undecodable([document.errors[0].message.trimEnd()], document.errors[0]);
+  if (document?.errors[0]) throw undecodable([document.errors[0].message.trimEnd()]);
   return document;
 }
 

@@ -9,8 +9,11 @@ export class UsageError extends Error {
   }
 }
 
-/** The start-up phase that refused the configuration; kube-proxy puts it before the message (spec/configuration.md §1). */
-export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate';
+/**
+ * The start-up phase that refused the configuration; kube-proxy puts it before the message (spec/configuration.md §1),
+ * except for the last phase, running, which has no name.
+ */
+export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate' | '';
 
 /** The configuration cannot be read, decoded or accepted. All that is wrong is in `problems`; the caller exits with 1. */
 export class ConfigurationError extends Error {
@@ -18,10 +21,10 @@ export class ConfigurationError extends Error {
   constructor(
     readonly phase: ConfigurationPhase,
     problems: readonly string[],
-    options?: ErrorOptions,
   ) {
     const distinct = [...new Set(problems)];
-    super(`${phase}: ${distinct.length === 1 ? distinct[0] : `[${distinct.join(', ')}]`}`, options);
+    const all = distinct.length === 1 ? distinct[0] : `[${distinct.join(', ')}]`;
+    super(phase === '' ? all : `${phase}: ${all}`);
     this.name = 'ConfigurationError';
     this.problems = distinct;
   }

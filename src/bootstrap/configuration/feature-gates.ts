@@ -29,11 +29,7 @@ const GATES = {
   },
   LoggingBetaOptions: { stage: 'beta', default: true, help: NOTHING },
   MultiCIDRServiceAllocator: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
-  NativeHistograms: {
-    stage: 'alpha',
-    default: false,
-    help: 'Histograms are exposed as native histograms too.',
-  },
+  NativeHistograms: { stage: 'alpha', default: false, help: NOTHING },
   NFTablesProxyMode: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
   PreferSameTrafficDistribution: { stage: 'GA', default: true, locked: true, help: NO_CHOICE },
 } as const satisfies Record<string, GateSpec>;
@@ -42,6 +38,22 @@ export type FeatureGate = keyof typeof GATES;
 export const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
 /** Whether each gate is on. */
 export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
+
+/** The gates in words, for `--help`. */
+export const featureGateHelp = featureGateNames
+  .map((name) => {
+    const { stage, default: normal }: GateSpec = GATES[name];
+    return `${name} (${stage}, ${normal ? 'on' : 'off'})`;
+  })
+  .join(', ');
+
+/** The gates for the documentation: name, stage, default, effect. */
+export function featureGateReference(): readonly (readonly string[])[] {
+  return featureGateNames.map((name) => {
+    const { stage, default: normal, locked, help }: GateSpec = GATES[name];
+    return [`\`${name}\``, stage, `${normal ? 'on' : 'off'}${locked ? ', locked' : ''}`, help];
+  });
+}
 
 /** One gate as the metric `kubernetes_feature_enabled` shows it: the stage is empty for GA. */
 export interface FeatureGateState {

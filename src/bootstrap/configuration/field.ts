@@ -1,3 +1,5 @@
+import type { EditEffect } from '../../application/configuration/apply-configuration.js';
+import type { FieldRule } from './field-rule.js';
 import type { ValueType } from './value-type.js';
 
 /** What a field says about itself beyond its type. */
@@ -20,6 +22,10 @@ export interface FieldOptions<T> {
   readonly deprecated?: string;
   /** The modes in which the value means something; missing: in every mode. */
   readonly modes?: readonly string[];
+  /** What it takes for an edit of the file to count while the proxy runs, in the modes that know the value. */
+  readonly onEdit?: EditEffect;
+  /** What must hold of the value. */
+  readonly rule?: FieldRule<NoInfer<T>>;
   /** What kube-proxy writes in the other modes, where it forgets the value in them (spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }
@@ -33,6 +39,11 @@ export class Field<T> {
     readonly options: FieldOptions<T>,
   ) {
     this.default = options.default ?? type.zero;
+  }
+
+  /** Where a field says nothing, a new start is the safe way. */
+  get onEdit(): EditEffect {
+    return this.options.onEdit ?? 'restart';
   }
 
   get flagDefault(): T {
@@ -81,9 +92,16 @@ export function buildValues<Tree extends FieldTree>(
   return build(tree, '') as ValuesOf<Tree>;
 }
 
-/** All fields of a tree, in order. */
+/** All fields of a tree with their paths, in order. */
+export function fieldEntries(tree: FieldTree, prefix = ''): readonly (readonly [string, Field<unknown>])[] {
+  return Object.entries(tree).flatMap(([name, child]) => {
+    const path = prefix + name;
+    return child instanceof Field ? [[path, child] as const] : fieldEntries(child, `${path}.`);
+  });
+}
+
 export function fieldsOf(tree: FieldTree): readonly Field<unknown>[] {
-  return Object.values(tree).flatMap((child) => (child instanceof Field ? [child] : fieldsOf(child)));
+  return fieldEntries(tree).map(([, field]) => field);
 }
 
 /** The value at a path such as `iptables.syncPeriod`; undefined where the path ends early. */

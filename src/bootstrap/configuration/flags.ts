@@ -1,12 +1,30 @@
 import { commandFlags } from './command-flags.js';
 import { fieldsOf, type Field } from './field.js';
-import { schema } from './schema.js';
+import { PROXY_MODES, schema } from './schema.js';
+
+const sharers = fieldsOfEachFlag([...fieldsOf(commandFlags), ...fieldsOf(schema)]);
 
 /** Every flag by name. Where several fields share one, the first of them speaks for it. */
-export const flagFields: ReadonlyMap<string, Field<unknown>> = firstOfEachFlag([
-  ...fieldsOf(commandFlags),
-  ...fieldsOf(schema),
-]);
+export const flagFields: ReadonlyMap<string, Field<unknown>> = new Map(
+  [...sharers].map(([name, [first]]) => [name, first!]),
+);
+
+/** What a flag means, in which modes, and what to use instead when it is to be given up. */
+export function flagHelp(name: string): string {
+  const fields = sharers.get(name) ?? [];
+  const { help = '', deprecated } = fields[0]?.options ?? {};
+  const modes = fields.every(({ options }) => options.modes)
+    ? fields.flatMap(({ options }) => options.modes ?? [])
+    : undefined;
+  return [help, modeNote(modes), deprecated ? `Deprecated: ${deprecated}.` : ''].filter(Boolean).join(' ');
+}
+
+/** In words, the modes in which something counts; nothing when these are all. */
+export function modeNote(modes: readonly string[] | undefined): string {
+  if (!modes || PROXY_MODES.every((mode) => modes.includes(mode))) return '';
+  const list = new Intl.ListFormat('en-GB').format(modes);
+  return `Only in ${modes.length > 1 ? 'modes' : 'mode'} ${list}.`;
+}
 
 /**
  * Every flag with its value as the command line left it, sorted by name: for /flagz and the log at the start. As with
@@ -25,11 +43,11 @@ export function flagValues({
   return [...values, ['help', 'false'] as const].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function firstOfEachFlag(fields: readonly Field<unknown>[]): ReadonlyMap<string, Field<unknown>> {
-  const byFlag = new Map<string, Field<unknown>>();
+function fieldsOfEachFlag(fields: readonly Field<unknown>[]): ReadonlyMap<string, readonly Field<unknown>[]> {
+  const byFlag = new Map<string, Field<unknown>[]>();
   for (const field of fields) {
     const { flag } = field.options;
-    if (flag !== undefined && !byFlag.has(flag)) byFlag.set(flag, field);
+    if (flag !== undefined) byFlag.set(flag, [...(byFlag.get(flag) ?? []), field]);
   }
   return byFlag;
 }

@@ -1,5 +1,5 @@
 import type { FeatureGates } from './feature-gates.js';
-import type { Configuration, ProxyMode } from './schema.js';
+import type { Configuration, ProxyMode, RequestedMode } from './schema.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {
@@ -20,6 +20,7 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   const { iptables, ipvs, nftables } = configuration;
   switch (mode) {
     case 'iptables':
+    case 'userspace':
       return iptables;
     case 'ipvs':
       return { ...iptables, syncPeriod: ipvs.syncPeriod, minSyncPeriod: ipvs.minSyncPeriod };
@@ -40,6 +41,19 @@ export function withPlatformDefaults<T extends Configuration>(configuration: T):
 export function withMode<T extends Configuration>(configuration: T, mode: ProxyMode): T {
   const onlyNodeIPs = mode === 'nftables' && configuration.nodePortAddresses.length === 0;
   return { ...configuration, mode, ...(onlyNodeIPs && { nodePortAddresses: ['primary'] }) };
+}
+
+/**
+ * An edited configuration, settled where it asks for the mode that is present; what was left open at the start means what
+ * it was found to mean then. Where it asks for another mode it stays as it is.
+ */
+export function withModeAsBefore<T extends Configuration>(
+  edited: T,
+  askedAtStart: RequestedMode,
+  present: ProxyMode,
+): T {
+  const same = edited.mode === askedAtStart || (edited.mode || 'iptables') === present;
+  return same ? withMode(edited, present) : edited;
 }
 
 /** The mode of a configuration in which it has been settled by `withMode`. */

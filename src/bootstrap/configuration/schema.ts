@@ -1,29 +1,30 @@
+import { previousMinorVersion } from '../version.js';
+import { ip, ipPort } from './address-types.js';
+import { featureGateHelp } from './feature-gates.js';
 import { field, type ValuesOf } from './field.js';
 import {
-  bool,
-  boolOrNothing,
-  commaSeparated,
-  duration,
-  float,
-  flushDuration,
-  gateMap,
-  int32,
-  ip,
-  ipPort,
-  optionalDuration,
-  quantity,
-  stringSlice,
-  text,
-  textOf,
-  verbosityLevel,
-  vmodule,
-} from './value-type.js';
+  address,
+  hostPort,
+  notNegative,
+  notNegativeDuration,
+  oneOf,
+  portRange,
+  positiveDuration,
+  primaryOrCidrs,
+  supported,
+  within,
+} from './field-rule.js';
+import { commaSeparated, gateMap, stringSlice } from './list-types.js';
+import { loggingFields } from './logging-fields.js';
+import { iptablesFields, ipvsFields, nftablesFields } from './mode-fields.js';
+import { bool, boolOrNothing, duration, durationUnless, float, int32, text, textOf } from './scalar-types.js';
 
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
 
-/** How services are programmed. `auto` is our own: the best that the kernel offers, as is `""` for now. */
-export type ProxyMode = 'iptables' | 'ipvs' | 'nftables';
+/** How services are programmed. Unset is iptables; `auto` is our own: nftables where the kernel has it. */
+export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as const;
+export type ProxyMode = (typeof PROXY_MODES)[number];
 export type RequestedMode = ProxyMode | 'auto' | '';
 
 export const DETECT_LOCAL_MODES = [
@@ -37,73 +38,48 @@ export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** As in the last kube-proxy that had mode userspace. */
+const IDLE_TIMEOUT = 250;
 
+const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
+const MODE_RULE =
+  'must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])';
+const PREVIOUS_VERSION = previousMinorVersion();
+const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
+const JSON_ONLY = 'Accepted without effect: the API server is spoken to in JSON.';
 const WINDOWS_ONLY = 'No effect on Linux.';
-const ALPHA_LOGGING = 'Needs the feature gate LoggingAlphaOptions.';
-
-const outputStream = (format: string) => ({
-  splitStream: field(boolOrNothing, {
-    flag: `log-${format}-split-stream`,
-    help: `In ${format} format, write informational lines to stdout. ${ALPHA_LOGGING}`,
-    besideFile: true,
-  }),
-  infoBufferSize: field(quantity, {
-    flag: `log-${format}-info-buffer-size`,
-    help: `In ${format} format with split streams, buffer that many bytes of informational lines. ${ALPHA_LOGGING}`,
-    besideFile: true,
-  }),
-});
 
 /**
  * Every field of KubeProxyConfiguration v1alpha1 (spec/configuration.md §2 and §3) with its type, default, flag and
- * meaning. Decoding, defaulting and `--help` are derived from this; validation.ts says what must hold between values.
+ * meaning. Decoding, defaulting, validation, `--help`, docs/configuration.md and what an edit takes are derived from this;
+ * validation.ts says what must hold between values.
  */
 export const schema = {
-  featureGates: field(gateMap, { flag: 'feature-gates', help: 'Feature gates to set, as Name=true|false.' }),
+  featureGates: field(gateMap, {
+    flag: 'feature-gates',
+    help: `Feature gates to set, as Name=true|false. Known here: ${featureGateHelp}.`,
+  }),
   clientConnection: {
     kubeconfig: field(text, {
       flag: 'kubeconfig',
       help: 'Path to a kubeconfig file. Without it and without --master, the in-cluster configuration is used.',
     }),
-    acceptContentTypes: field(text, { help: 'Accept header of API requests.' }),
+    acceptContentTypes: field(text, { onEdit: 'none', help: JSON_ONLY }),
     contentType: field(text, {
       default: 'application/vnd.kubernetes.protobuf',
       flag: 'kube-api-content-type',
-      help: 'Content type of API requests.',
+      onEdit: 'none',
+      help: JSON_ONLY,
     }),
     qps: field(float, { default: 5, flag: 'kube-api-qps', help: 'API requests per second.' }),
     burst: field(int32, {
       default: 10,
       flag: 'kube-api-burst',
+      rule: notNegative(10, 'ClientConnection.Burst'),
       help: 'API requests allowed at once beyond the rate.',
     }),
   },
-  logging: {
-    format: field(text, {
-      default: 'text',
-      flag: 'logging-format',
-      help: 'Format of log lines: text or json.',
-      besideFile: true,
-    }),
-    flushFrequency: field(flushDuration, {
-      default: 5 * SECOND,
-      flag: 'log-flush-frequency',
-      help: 'Longest time between two flushes of the log.',
-      besideFile: true,
-    }),
-    verbosity: field(verbosityLevel, {
-      flag: 'v',
-      help: 'Log verbosity: more with higher numbers.',
-      besideFile: true,
-    }),
-    vmodule: field(vmodule, {
-      flag: 'vmodule',
-      help: 'Verbosity for single source files, by pattern. Text format only.',
-      besideFile: true,
-      joinWithFile: (flag, file) => [...flag, ...file],
-    }),
-    options: { text: outputStream('text'), json: outputStream('json') },
-  },
+  logging: loggingFields,
   hostnameOverride: field(text, {
     flag: 'hostname-override',
     help: 'Name of the Node this runs on, instead of the host name.',
@@ -113,16 +89,19 @@ export const schema = {
   bindAddress: field(ip, {
     default: '0.0.0.0',
     flag: 'bind-address',
-    help: "Overrides the node's primary IP unless it is unspecified. Nothing listens on it.",
+    rule: address(15, 'BindAddress'),
+    help: "Overrides the node's primary IP unless it is unspecified. Nothing listens on it but mode userspace.",
   }),
   healthzBindAddress: field(ipPort, {
     default: '0.0.0.0:10256',
     flag: 'healthz-bind-address',
+    rule: hostPort(16, 'HealthzBindAddress', 'may be empty'),
     help: 'IP and port of the health check server; a bare IP gets port 10256.',
   }),
   metricsBindAddress: field(ipPort, {
     default: '127.0.0.1:10249',
     flag: 'metrics-bind-address',
+    rule: hostPort(17, 'MetricsBindAddress', 'needed'),
     help: 'IP and port of the metrics server; a bare IP gets port 10249.',
   }),
   bindAddressHardFail: field(bool, {
@@ -135,179 +114,87 @@ export const schema = {
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',
+    rule: oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
     help: 'The previous minor version, to show the metrics that are hidden since.',
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    help: 'iptables, which blank means as well; ipvs; nftables; or auto: nftables where this kernel has it.',
+    rule: oneOf(9, 'Mode.ProxyMode', ['', 'auto', ...PROXY_MODES], MODE_RULE),
+    help: 'iptables, which blank means as well; ipvs; nftables; userspace; or auto: nftables where this kernel has it.',
   }),
-  iptables: {
-    masqueradeBit: field(int32, {
-      default: 14,
-      keepsZero: true,
-      flag: 'iptables-masquerade-bit',
-      modes: ['iptables', 'ipvs'],
-      help: 'Bit of the packet mark that asks for masquerading, in modes iptables and ipvs: 0 to 31.',
-    }),
-    masqueradeAll: field(bool, {
-      flag: 'masquerade-all',
-      modes: ['iptables', 'ipvs'],
-      elsewhere: false,
-      help: 'Masquerade everything sent to service IPs, in any mode.',
-    }),
-    localhostNodePorts: field(bool, {
-      default: true,
-      keepsZero: true,
-      flag: 'iptables-localhost-nodeports',
-      modes: ['iptables'],
-      help: 'Node ports answer on IPv4 loopback addresses, in mode iptables.',
-    }),
-    syncPeriod: field(duration, {
-      default: 30 * SECOND,
-      flag: 'iptables-sync-period',
-      modes: ['iptables'],
-      elsewhere: '0s',
-      help: 'Time between two full verifications of the rules, in modes iptables and nftables.',
-    }),
-    minSyncPeriod: field(duration, {
-      default: SECOND,
-      flag: 'iptables-min-sync-period',
-      modes: ['iptables'],
-      elsewhere: '0s',
-      help: 'Shortest time between two writes of rules, in modes iptables and nftables; 0 writes each change at once.',
-    }),
-  },
-  ipvs: {
-    syncPeriod: field(duration, {
-      default: 30 * SECOND,
-      flag: 'ipvs-sync-period',
-      modes: ['ipvs'],
-      elsewhere: '0s',
-      help: 'Time between two full verifications of the rules, in mode ipvs.',
-    }),
-    minSyncPeriod: field(duration, {
-      flagDefault: SECOND,
-      flag: 'ipvs-min-sync-period',
-      modes: ['ipvs'],
-      elsewhere: '0s',
-      help: 'Shortest time between two writes of rules, in mode ipvs.',
-    }),
-    scheduler: field(text, {
-      flag: 'ipvs-scheduler',
-      modes: ['ipvs'],
-      help: 'IPVS scheduler; blank means rr.',
-    }),
-    excludeCIDRs: field(stringSlice, {
-      flag: 'ipvs-exclude-cidrs',
-      modes: ['ipvs'],
-      help: 'CIDRs whose IPVS services are not touched when cleaning up.',
-    }),
-    strictARP: field(bool, {
-      flag: 'ipvs-strict-arp',
-      modes: ['ipvs'],
-      help: 'Set arp_ignore to 1 and arp_announce to 2.',
-    }),
-    tcpTimeout: field(duration, {
-      flag: 'ipvs-tcp-timeout',
-      modes: ['ipvs'],
-      help: "Timeout of idle IPVS TCP connections; 0 keeps the kernel's.",
-    }),
-    tcpFinTimeout: field(duration, {
-      flag: 'ipvs-tcpfin-timeout',
-      modes: ['ipvs'],
-      help: "Timeout of IPVS TCP connections after a FIN; 0 keeps the kernel's.",
-    }),
-    udpTimeout: field(duration, {
-      flag: 'ipvs-udp-timeout',
-      modes: ['ipvs'],
-      help: "Timeout of IPVS UDP packets; 0 keeps the kernel's.",
-    }),
-  },
-  nftables: {
-    masqueradeBit: field(int32, {
-      default: 14,
-      keepsZero: true,
-      modes: ['nftables'],
-      help: 'Bit of the packet mark that asks for masquerading, in mode nftables: 0 to 31.',
-    }),
-    masqueradeAll: field(bool, {
-      flag: 'masquerade-all',
-      modes: ['nftables'],
-      elsewhere: false,
-      help: 'Masquerade everything sent to service IPs.',
-    }),
-    syncPeriod: field(duration, {
-      default: 30 * SECOND,
-      flag: 'iptables-sync-period',
-      modes: ['nftables'],
-      elsewhere: '0s',
-      help: 'Time between two full verifications of the rules.',
-    }),
-    minSyncPeriod: field(optionalDuration('1s'), {
-      flag: 'iptables-min-sync-period',
-      modes: ['nftables'],
-      elsewhere: '0s',
-      help: 'Shortest time between two writes of rules; unset, a change is written at once.',
-    }),
-  },
+  iptables: iptablesFields,
+  ipvs: ipvsFields,
+  nftables: nftablesFields,
   winkernel: {
-    networkName: field(text, { help: WINDOWS_ONLY }),
-    sourceVip: field(text, { help: WINDOWS_ONLY }),
-    rootHnsEndpointName: field(text, { help: WINDOWS_ONLY }),
-    enableDSR: field(bool, { help: WINDOWS_ONLY }),
-    forwardHealthCheckVip: field(bool, { help: WINDOWS_ONLY }),
+    networkName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    sourceVip: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    rootHnsEndpointName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    enableDSR: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
+    forwardHealthCheckVip: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
   },
   detectLocalMode: field(textOf<DetectLocalMode>(), {
     flag: 'detect-local-mode',
+    rule: supported(21, 'DetectLocalMode', DETECT_LOCAL_MODES),
+    onEdit: 'resync',
     help: `How traffic from local pods is told: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
   }),
   detectLocal: {
     bridgeInterface: field(text, {
       flag: 'pod-bridge-interface',
+      onEdit: 'resync',
       help: 'Bridge that local pods are attached to, with --detect-local-mode=BridgeInterface.',
     }),
     interfaceNamePrefix: field(text, {
       flag: 'pod-interface-name-prefix',
+      onEdit: 'resync',
       help: 'Start of the names of the interfaces of local pods, with --detect-local-mode=InterfaceNamePrefix.',
     }),
   },
   clusterCIDR: field(commaSeparated, {
     flag: 'cluster-cidr',
+    onEdit: 'resync',
     help: 'CIDR of the pods of the cluster, or a comma-separated pair of one IPv4 and one IPv6 CIDR.',
   }),
   nodePortAddresses: field(stringSlice, {
     flag: 'nodeport-addresses',
+    rule: primaryOrCidrs(18, 'NodePortAddresses'),
+    onEdit: 'resync',
     help: 'CIDRs of the local addresses on which node ports answer, or "primary": the node IPs only.',
   }),
   oomScoreAdj: field(int32, {
     default: -999,
     keepsZero: true,
     flag: 'oom-score-adj',
-    help: 'oom_score_adj of this process: -1000 to 1000.',
+    rule: within(8, 'KubeProxyLinuxConfiguration.OOMScoreAdj', -1000, 1000),
+    help: 'oom_score_adj of this process.',
   }),
   conntrack: {
     maxPerCore: field(int32, {
       default: 32768,
       keepsZero: true,
       flag: 'conntrack-max-per-core',
+      rule: notNegative(6, `${CONNTRACK}.MaxPerCore`),
       help: 'Connections to track for each CPU; 0 leaves the limit alone.',
     }),
     min: field(int32, {
       default: 131072,
       keepsZero: true,
       flag: 'conntrack-min',
+      rule: notNegative(6, `${CONNTRACK}.Min`),
       help: 'Connections to track at least.',
     }),
     tcpEstablishedTimeout: field(duration, {
       default: 24 * HOUR,
       keepsZero: true,
       flag: 'conntrack-tcp-timeout-established',
+      rule: notNegativeDuration(7, `${CONNTRACK}.TCPEstablishedTimeout`),
       help: "Timeout of idle TCP connections; 0 keeps the kernel's.",
     }),
     tcpCloseWaitTimeout: field(duration, {
       default: HOUR,
       keepsZero: true,
       flag: 'conntrack-tcp-timeout-close-wait',
+      rule: notNegativeDuration(7, `${CONNTRACK}.TCPCloseWaitTimeout`),
       help: "Timeout of TCP connections in CLOSE_WAIT; 0 keeps the kernel's.",
     }),
     tcpBeLiberal: field(bool, {
@@ -316,20 +203,36 @@ export const schema = {
     }),
     udpTimeout: field(duration, {
       flag: 'conntrack-udp-timeout',
+      rule: notNegativeDuration(7, `${CONNTRACK}.UDPTimeout`),
       help: "Timeout of unanswered UDP flows; 0 keeps the kernel's.",
     }),
     udpStreamTimeout: field(duration, {
       flag: 'conntrack-udp-timeout-stream',
+      rule: notNegativeDuration(7, `${CONNTRACK}.UDPStreamTimeout`),
       help: "Timeout of answered UDP flows; 0 keeps the kernel's.",
     }),
   },
   configSyncPeriod: field(duration, {
     default: 15 * MINUTE,
     flag: 'config-sync-period',
-    help: 'Time between two comparisons with the API server.',
+    rule: positiveDuration(11, 'ConfigSyncPeriod'),
+    onEdit: 'none',
+    help: 'Accepted without effect: watches are held against the API server without a period.',
   }),
-  portRange: field(text, { help: 'Ignored.' }),
-  windowsRunAsService: field(boolOrNothing, { help: WINDOWS_ONLY }),
+  portRange: field(text, {
+    flag: 'proxy-port-range',
+    modes: ['userspace'],
+    rule: portRange(28, 'PortRange'),
+    help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank leaves the choice to the kernel.',
+  }),
+  udpIdleTimeout: field(durationUnless(IDLE_TIMEOUT), {
+    default: IDLE_TIMEOUT,
+    flag: 'udp-timeout',
+    modes: ['userspace'],
+    rule: positiveDuration(29, 'UDPIdleTimeout'),
+    help: 'How long an idle UDP flow keeps its endpoint.',
+  }),
+  windowsRunAsService: field(boolOrNothing, { onEdit: 'none', help: WINDOWS_ONLY }),
 };
 
 /** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */

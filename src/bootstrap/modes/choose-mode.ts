@@ -1,14 +1,20 @@
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { ConfigurationError } from '../configuration/errors.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import { IptablesMode } from './iptables-mode.js';
+import { IpvsMode } from './ipvs-mode.js';
 import { NftablesMode } from './nftables-mode.js';
 import type { Mode } from './open-mode.js';
+import { UserspaceMode } from './userspace-mode.js';
 
-/** Every mode that this program has, for clean-up. */
-export function allModes({ nftTransport }: CommandLine, logger: Logger): readonly Mode[] {
-  return [new IptablesMode(false, logger), new NftablesMode(nftTransport, logger)];
+/** Every mode that this program has, for clean-up. Connections of mode ipvs may take their time to end, so it is the last. */
+export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
+  return [
+    new IptablesMode(false, logger),
+    new NftablesMode(nftTransport, logger),
+    new UserspaceMode(configuration, logger),
+    new IpvsMode(configuration.ipvs, logger),
+  ];
 }
 
 /** A command line whose mode is settled, and that mode. */
@@ -36,10 +42,10 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case '':
     case 'iptables':
       return iptables;
+    case 'userspace':
+      return new UserspaceMode(configuration, logger);
     case 'ipvs':
-      throw new ConfigurationError('failed validate', [
-        'mode ipvs is not available yet: use nftables or iptables',
-      ]);
+      return new IpvsMode(configuration.ipvs, logger);
     case 'auto': {
       const problem = await nftables.problem();
       if (problem === undefined || nftTransport !== 'auto') return nftables;

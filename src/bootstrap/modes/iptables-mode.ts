@@ -1,27 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { ContainerModule } from 'inversify';
-import { IptablesMissingError } from '../../adapters/iptables/errors.js';
+import { IPTABLES_BELONGINGS } from '../../adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
-import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
-import { LegacyWatch } from '../../adapters/iptables/legacy-watch.js';
 import { Nfacct } from '../../adapters/iptables/nfacct.js';
-import { NftWatch } from '../../adapters/iptables/nft-watch.js';
-import { BLIND_WATCH, type RulesWatch } from '../../adapters/iptables/rules-watch.js';
-import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
-import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
-import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
-import { netlinkIfAny } from '../nft-transport.js';
-import type { Mode, OpenMode } from './open-mode.js';
-
-const VARIANTS: readonly IptablesVariant[] = ['nft', 'legacy'];
+import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
+import { openIptables, removeFromIptables } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -34,18 +24,10 @@ export class IptablesMode implements Mode {
   ) {}
 
   async open(): Promise<OpenMode> {
-    const tool = new IptablesTool();
-    const { variant, version, reason } = await tool.identify();
-    const lock = await tool.lock.problem();
-    if (lock !== undefined) this.logger.warn({ lock: tool.lock.path }, lock);
-    const families = await this.usableFamilies(tool);
+    const iptables = await openIptables(this.logger);
+    const { tool, variant, means, families } = iptables;
     if (this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
-    // Without netlink, changes by others are found by listing.
-    const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
-    const nftWatch = generations && new NftWatch(new GenerationWatch(generations));
-    const watch = (family: IpFamily): RulesWatch =>
-      variant === 'legacy' ? new LegacyWatch(family) : (nftWatch ?? BLIND_WATCH);
     const host = new IptablesHostReader(tool, openCounters(), this.logger);
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
@@ -54,16 +36,32 @@ export class IptablesMode implements Mode {
             .get(FAMILIES)
             .map(
               (family) =>
-                new IptablesBackend(family, tool, watch(family), () => host.read(), context.get(LOGGER)),
+                new IptablesBackend(
+                  family,
+                  tool,
+                  iptables.watch(family),
+                  () => host.read(family),
+                  context.get(LOGGER),
+                  { observer: context.get(METRICS) },
+                ),
             ),
         )
         .inSingletonScope();
     });
+    const packetCounters = await openReadableCounters();
     const close = async () => {
-      tool.close();
-      await generations?.close();
+      packetCounters?.close();
+      await iptables.close();
     };
-    return { name: this.name, families, means: { variant, iptables: version, because: reason }, module, close };
+    return {
+      name: this.name,
+      families,
+      means,
+      iptables: { variant, belongings: IPTABLES_BELONGINGS },
+      packetCounters,
+      module,
+      close,
+    };
   }
 
   /** For the tools and the kernel of this machine; where there are none, for such as are common now. */
@@ -73,52 +71,29 @@ export class IptablesMode implements Mode {
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
       const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
-      const host = new IptablesHostReader({ identify }, counters && look, this.logger);
-      return new IptablesPlanner(await host.read());
+      const asked = { identify, lackingMatches: () => Promise.resolve([]) };
+      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      return new IptablesPlanner(await host.read('IPv4'));
     } finally {
       counters?.close();
       tool.close();
     }
   }
 
-  /** Both variants, since the rules may have been written by either. */
-  async cleanUp(): Promise<void> {
-    for (const variant of VARIANTS) {
-      const tool = new IptablesTool({ variant });
-      const host = new IptablesHostReader(tool, undefined, this.logger);
-      try {
-        for (const family of IP_FAMILIES) {
-          if (variant === 'legacy' && !hasLegacyTables(family)) continue;
-          if ((await tool.problem(family)) !== undefined) continue;
-          await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(), this.logger).cleanup();
-        }
-      } catch (error) {
-        if (!(error instanceof IptablesMissingError)) throw error;
-      } finally {
-        tool.close();
-      }
-    }
-  }
-
-  private async usableFamilies(tool: IptablesTool): Promise<readonly IpFamily[]> {
-    const usable: IpFamily[] = [];
-    for (const family of supportedFamilies()) {
-      const problem = await tool.problem(family);
-      if (problem === undefined) usable.push(family);
-      else this.logger.info({ family, problem }, 'iptables cannot serve this family; going on without it');
-    }
-    if (usable.length === 0)
-      throw new Error('iptables is not available on this host: neither family can be used');
-    return usable;
+  async cleanUp(successor?: Successor): Promise<void> {
+    await removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
   }
 }
 
-/** Whether the legacy tables exist in this network namespace; asking the tool would make them. */
-function hasLegacyTables(family: IpFamily): boolean {
+/** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */
+async function openReadableCounters(): Promise<Nfacct | undefined> {
+  const counters = openCounters();
   try {
-    return readFileSync(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`, 'utf8').trim() !== '';
+    await counters?.packets('probe');
+    return counters;
   } catch {
-    return false;
+    counters?.close();
+    return undefined;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { BACKENDS, FAMILIES, LOGGER } from '../identifiers.js';
+import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { checkKernel } from '../kernel-check.js';
 import { netlinkIfAny, openNftTransports } from '../nft-transport.js';
 import type { Mode, OpenMode } from './open-mode.js';
@@ -47,12 +47,12 @@ export class NftablesMode implements Mode {
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) =>
-          context
-            .get(FAMILIES)
-            .map(
-              (family) =>
-                new NftablesBackend(family, transports.families[family], generations, context.get(LOGGER)),
-            ),
+          context.get(FAMILIES).map(
+            (family) =>
+              new NftablesBackend(family, transports.families[family], generations, context.get(LOGGER), {
+                observer: context.get(METRICS),
+              }),
+          ),
         )
         .inSingletonScope();
     });

@@ -9,6 +9,7 @@ import {
   LOCAL_ADDRESSES,
   LOGGER,
   METRICS,
+  MODE,
 } from '../identifiers.js';
 
 /** Stale UDP flows: for each family one that removes them after syncs. */
@@ -27,6 +28,7 @@ export const conntrackModule = new ContainerModule(({ bind }) => {
               context.get(METRICS),
               context.get(CLOCK),
               context.get(LOGGER),
+              context.get(MODE).udpFlows,
             ),
         ),
     )

@@ -1,9 +1,13 @@
-import { ContainerModule } from 'inversify';
+import { ContainerModule, type ResolutionContext } from 'inversify';
 import { HealthServer } from '../../adapters/health/health-server.js';
+import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
+import { showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { Readiness } from '../../application/health/readiness.js';
+import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import { featureGateStates } from '../configuration/feature-gates.js';
 import { splitHostPort } from '../configuration/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
@@ -11,15 +15,22 @@ import {
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
   COMMAND_LINE,
+  EVENT_RECORDER,
+  FAMILIES,
   HEALTH_SERVER,
+  LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
   METRICS_SERVER,
+  MODE,
+  NODE_CONTEXTS,
   PROXY_HEALTH,
   READINESS,
+  SERVICE_HEALTH_CHECKS,
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
+import { metricsServerRoutes } from '../metrics-server-routes.js';
 
 /** What tells others how the proxy is: health, metrics, and the servers that answer for them. */
 export const serverModule = new ContainerModule(({ bind }) => {
@@ -42,8 +53,40 @@ export const serverModule = new ContainerModule(({ bind }) => {
       );
     })
     .inSingletonScope();
+  bind(SERVICE_HEALTH_CHECKS)
+    .toDynamicValue((context) => {
+      const { nodeName, once, configuration } = context.get(COMMAND_LINE);
+      if (once) return [];
+      const health = context.get(PROXY_HEALTH);
+      const nodes = context.get(NODE_CONTEXTS);
+      const listener = new ServiceHealthServer(context.get(LOGGER));
+      return context.get(FAMILIES).map(
+        (family) =>
+          new ServiceHealthChecks({
+            family,
+            nodeName,
+            listener,
+            addresses: () => nodes.healthCheckAddresses(family),
+            // Without a health server nobody asked to be told about the proxy (spec/server.md 8.4).
+            proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
+            events: context.get(EVENT_RECORDER),
+            clock: context.get(CLOCK),
+            logger: context.get(LOGGER),
+          }),
+      );
+    })
+    .inSingletonScope();
   bind(METRICS)
-    .toDynamicValue((context) => new PrometheusMetrics(context.get(CLOCK)))
+    .toDynamicValue((context) => {
+      const { configuration, version } = context.get(COMMAND_LINE);
+      return new PrometheusMetrics({
+        clock: context.get(CLOCK),
+        mode: modeInForce(configuration),
+        version,
+        features: featureGateStates(configuration.gates),
+        packetCounters: context.get(MODE, { optional: true })?.packetCounters,
+      });
+    })
     .inSingletonScope();
   bind(HEALTH_SERVER)
     .toDynamicValue((context) => {
@@ -62,14 +105,13 @@ export const serverModule = new ContainerModule(({ bind }) => {
     .inSingletonScope();
   bind(METRICS_SERVER)
     .toDynamicValue((context) => {
-      const { metricsBindAddress, bindAddressHardFail: hardFail } = context.get(COMMAND_LINE).configuration;
+      const { configuration } = context.get(COMMAND_LINE);
+      const { metricsBindAddress, bindAddressHardFail: hardFail, enableProfiling } = configuration;
       if (metricsBindAddress === '') return undefined;
-      const loops = context.get(SYNC_LOOPS);
-      const events = context.get(CLUSTER_EVENTS);
+      scrapeWhatRuns(context);
       return new MetricsServer({
-        metrics: context.get(METRICS),
-        proxyMode: modeInForce(context.get(COMMAND_LINE).configuration),
-        syncState: () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount }),
+        routes: metricsServerRoutes(context),
+        profiling: enableProfiling,
         logger: context.get(LOGGER),
         clock: context.get(CLOCK),
         address: bindAddress(metricsBindAddress),
@@ -78,6 +120,20 @@ export const serverModule = new ContainerModule(({ bind }) => {
     })
     .inSingletonScope();
 });
+
+/** What is looked up whenever somebody asks for the metrics. */
+function scrapeWhatRuns(context: ResolutionContext): void {
+  const loops = context.get(SYNC_LOOPS);
+  const statuses = context.get(SERVICE_STATUSES);
+  const source = context.get(CLUSTER_SOURCE);
+  const clock = context.get(CLOCK);
+  const live = context.get(LIVE_CONFIGURATION);
+  context.get(METRICS).onScrape((own) => {
+    for (const loop of loops) showServicePorts(own, loop, statuses);
+    showSources(own, source.status(), clock.now());
+    own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
+  });
+}
 
 /** Validation has seen to it that the text is `ip:port`. */
 function bindAddress(text: string): { readonly host: string; readonly port: number } {

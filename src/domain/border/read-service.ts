@@ -17,6 +17,12 @@ import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 /** Services that carry this label, whatever its value, belong to another proxy. */
 export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 
+/** Names the IPVS scheduler that chooses among the Service's endpoints, such as `mh` (docs/ipvs-mode.md). */
+export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
+
+/** The kernel's names are of this form, and at most IP_VS_SCHEDNAME_MAXLEN, less the final zero, long. */
+const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
+
 const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
@@ -32,7 +38,10 @@ export function readService(raw: unknown): Reading<Service> {
     const ignored = reasonToIgnore(metadata, spec);
     if (ignored !== undefined) return { ignored, problems };
     return {
-      value: readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems),
+      value: {
+        ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems),
+        ...readScheduler(metadata, problems),
+      },
       problems,
     };
   } catch (error) {
@@ -133,6 +142,16 @@ function readAffinity(spec: RawObject): number {
   const clientIP = objectField(config.clientIP, 'spec.sessionAffinityConfig.clientIP');
   const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
   return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
+}
+
+function readScheduler(metadata: RawObject, problems: string[]): Pick<Service, 'scheduler'> {
+  const { annotations } = metadata;
+  if (typeof annotations !== 'object' || annotations === null) return {};
+  const scheduler = (annotations as RawObject)[SCHEDULER_ANNOTATION];
+  if (scheduler === undefined || scheduler === '') return {};
+  if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
+  problems.push(`annotation ${SCHEDULER_ANNOTATION} ${quote(scheduler)} is not a scheduler's name; left out`);
+  return {};
 }
 
 /** None when the text is blank, or is no address, which is a problem. */

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import type { Doubts } from './doubts.js';
+import type { Doubts, Losers } from './doubts.js';
 import { isTranslated, type Flow } from './flow.js';
 import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
 import type { UdpServicePort } from './udp-service-port.js';
@@ -15,7 +15,7 @@ export type StaleReason =
   /** The service, its address or its node port is gone. */
   | 'frontend gone';
 
-const NOBODY: FrontendMap<ReadonlySet<string>> = new FrontendMap();
+const NOBODY: FrontendMap<Losers> = new FrontendMap();
 
 /**
  * Which endpoint may have which flows in one family, by the rules that are in the kernel now: for each frontend of a UDP
@@ -61,15 +61,21 @@ export class DesiredFlows {
           for (const { endpoints } of owners) doubts.doubt({ address, port: frontend.port }, endpoints);
   }
 
+  /** A former process's frontends are gone, whatever they led to; doubts the flows of those that nobody has now. */
+  frontendsLeft(frontends: Iterable<FrontendAddress>, doubts: Doubts): void {
+    for (const frontend of frontends)
+      if (!this.owners.get(frontend.port, frontend.address)) doubts.doubt(frontend, 'all');
+  }
+
   /**
    * Judges a flow.
-   * @param lost endpoints that have lost a frontend since flows were last looked at
+   * @param lost who has lost a frontend since flows were last looked at
    * @param takesNodePorts whether node ports answer on the address
    */
   judge(
     flow: Flow,
     takesNodePorts: (address: string) => boolean,
-    lost: FrontendMap<ReadonlySet<string>> = NOBODY,
+    lost: FrontendMap<Losers> = NOBODY,
   ): StaleReason | undefined {
     const port = flow.destinationPort;
     if (!this.owners.hasPort(port) && !lost.hasPort(port)) return undefined;
@@ -78,9 +84,16 @@ export class DesiredFlows {
     if (owners) return judgeOwned(flow, owners);
     const nodePortOwners = this.owners.get(port, NODE_PORT);
     if (nodePortOwners && takesNodePorts(destination)) return judgeOwned(flow, nodePortOwners);
-    const lostHere = lost.get(port, destination)?.has(answerer);
-    const lostNodePort = lost.get(port, NODE_PORT)?.has(answerer) && !serves(nodePortOwners, answerer);
-    return (lostHere || lostNodePort) && isTranslated(flow) ? 'frontend gone' : undefined;
+    if (!isTranslated(flow)) return undefined;
+    const here = lost.get(port, destination);
+    if (here === 'all' || here?.has(answerer)) return 'frontend gone';
+    const nodePort = lost.get(port, NODE_PORT);
+    // Where the endpoints are not known, the address must tell that it was the node port.
+    const lostNodePort =
+      nodePort === 'all'
+        ? takesNodePorts(destination)
+        : nodePort?.has(answerer) && !serves(nodePortOwners, answerer);
+    return lostNodePort ? 'frontend gone' : undefined;
   }
 
   private own(frontend: FrontendAddress, owner: UdpServicePort): void {

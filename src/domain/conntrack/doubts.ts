@@ -9,12 +9,15 @@ export interface FlowQuery {
 /** Each query makes the kernel search its whole table; past so many, one walk that delivers all UDP flows costs less. */
 const MOST_QUERIES = 4;
 
+/** The endpoints that have lost a frontend: those known by `ip:port`, or whichever it led to. */
+export type Losers = ReadonlySet<string> | 'all';
+
 /**
  * The frontends whose flows may have become wrong since they were last looked at, each with the endpoints that have lost
  * it. Collected from one reconciliation to the next.
  */
 export class Doubts {
-  readonly lost = new FrontendMap<Set<string>>();
+  readonly lost = new FrontendMap<Set<string> | 'all'>();
   private all = false;
 
   get everything(): boolean {
@@ -30,11 +33,12 @@ export class Doubts {
     this.all = true;
   }
 
-  /** @param endpoints `ip:port` of those that may keep the frontend's flows no longer */
-  doubt(frontend: FrontendAddress, endpoints: Iterable<string>): void {
+  /** @param endpoints `ip:port` of those that may keep the frontend's flows no longer; `all` where they are not known */
+  doubt(frontend: FrontendAddress, endpoints: Iterable<string> | 'all'): void {
     const lost = this.lost.get(frontend.port, frontend.address);
-    if (!lost) this.lost.set(frontend, new Set(endpoints));
-    else for (const endpoint of endpoints) lost.add(endpoint);
+    if (endpoints === 'all') this.lost.set(frontend, 'all');
+    else if (!lost) this.lost.set(frontend, new Set(endpoints));
+    else if (lost !== 'all') for (const endpoint of endpoints) lost.add(endpoint);
   }
 
   /** Takes over what an attempt that failed could not settle. */

@@ -14,6 +14,8 @@ export interface ForwardingContext {
   readonly nodeIP: string;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
+  /** Traffic policies and topology are left aside: all traffic may go to all endpoints. Missing means no. */
+  readonly everyEndpoint?: boolean;
 }
 
 /** The forwarding entries of a Service's ports in the context's family; none without a cluster IP of that family. */
@@ -24,7 +26,16 @@ export function forwardService(
 ): readonly ForwardingEntry[] {
   const clusterIP = service.clusterIPs[context.family];
   if (clusterIP === undefined) return [];
+  if (context.everyEndpoint) return forwardPlainly(service, endpointsOf, context);
   return service.ports.map((port) => forwardPort(service, port, clusterIP, endpointsOf, context));
+}
+
+function forwardPlainly(...[service, endpointsOf, context]: Parameters<typeof forwardService>) {
+  return forwardService({ ...service, internalPolicyLocal: false, externalPolicyLocal: false }, endpointsOf, {
+    ...context,
+    everyEndpoint: false,
+    topology: { ...context.topology, zone: '', nodeHints: false },
+  });
 }
 
 function forwardPort(
@@ -72,15 +83,23 @@ function forwardPort(
     frontends,
     endpoints,
     flowKeepers: port.protocol === 'UDP' ? allEndpoints.filter(({ ready, serving }) => ready || serving) : [],
+    localEndpoints: allEndpoints.filter(({ isLocal }) => isLocal),
     internalPolicyLocal,
     externalPolicyLocal,
     affinitySeconds: service.affinitySeconds,
+    ...(service.scheduler !== undefined && { scheduler: service.scheduler }),
     sourceRanges,
     sourceRangesCoverNode: sourceRanges.some((range) => cidrContains(range, nodeIP)),
     healthCheckNodePort: service.healthCheckNodePort,
+    ...(service.healthCheckNodePort !== 0 && { localReadyIPs: localReadyIPs(allEndpoints) }),
     externallyReachable: reachableFromOutside,
     knownEndpoints: allEndpoints.length,
   };
+}
+
+function localReadyIPs(endpoints: readonly Endpoint[]): readonly string[] {
+  const ready = endpoints.filter((endpoint) => endpoint.ready && endpoint.isLocal);
+  return [...new Set(ready.map(({ address }) => address))];
 }
 
 function policyOf(local: boolean): Frontend['policy'] {

@@ -20,22 +20,32 @@ export interface ForwardingEntry {
    * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (spec/conntrack.md 2).
    */
   readonly flowKeepers: readonly Endpoint[];
+  /** All endpoints on this node, whatever their state. */
+  readonly localEndpoints: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
+  /** How the Service asks to have its endpoints chosen; only mode ipvs can. Its name is plain, but may be unknown. */
+  readonly scheduler?: string;
   /** Sources that may use the load-balancer IPs; empty when everybody may. */
   readonly sourceRanges: readonly Cidr[];
   /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */
   readonly sourceRangesCoverNode: boolean;
   /** 0 for none. */
   readonly healthCheckNodePort: number;
+  /**
+   * The addresses of ready endpoints on this node, each once, for those who ask the health-check node port. Missing
+   * without one (spec/model.md 3.4).
+   */
+  readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even one that the feature gate keeps from being programmed. */
   readonly externallyReachable: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
 }
 
+/** By which kind of address clients come. */
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
 /** One address and port, or one node port, of a service port. */

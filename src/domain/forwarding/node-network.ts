@@ -11,6 +11,11 @@ export interface NodeNetwork {
   readonly masqueradeAll: boolean;
   /** The addresses that take node ports, canonical and sorted; 'all' for every local address but loopback. */
   readonly nodePortIPs: 'all' | readonly string[];
+  /**
+   * The node's own addresses, canonical and sorted: those on any device but the one that holds service addresses,
+   * without loopback. Only where the mode has to name each one.
+   */
+  readonly nodeAddresses?: readonly string[];
   /** Node ports answer on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
   readonly localhostNodePorts?: boolean;
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */

@@ -1,4 +1,5 @@
 import type { Protocol } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
 
 /** The kernel's flag for a server that keeps a client with its real server (`IP_VS_SVC_F_PERSISTENT`). */
 export const PERSISTENT = 0x1;
@@ -31,4 +32,31 @@ export interface RealServer {
 export interface CountedRealServer extends RealServer {
   readonly activeConnections: number;
   readonly inactiveConnections: number;
+}
+
+/** `ip:port/PROTO`: tells virtual servers apart. */
+export type VirtualServerKey = string;
+
+export function virtualServerKey({
+  address,
+  port,
+  protocol,
+}: Pick<VirtualServer, 'address' | 'port' | 'protocol'>): VirtualServerKey {
+  return `${hostPort(address, port)}/${protocol}`;
+}
+
+/** `ip:port`: tells the real servers of a virtual server apart. */
+export type RealServerKey = string;
+
+export function realServerKey({ address, port }: Pick<RealServer, 'address' | 'port'>): RealServerKey {
+  return hostPort(address, port);
+}
+
+/** Whether the kernel treats both alike, whatever real servers they have. */
+export function sameService(one: VirtualServer, other: VirtualServer): boolean {
+  return (
+    one.scheduler === other.scheduler &&
+    one.flags === other.flags &&
+    one.persistenceSeconds === other.persistenceSeconds
+  );
 }

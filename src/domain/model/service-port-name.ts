@@ -24,6 +24,11 @@ export function servicePortKey(name: ServicePortName): ServicePortKey {
   return `${name.namespace}/${name.name}/${name.protocol.toLowerCase()}/${name.port}`;
 }
 
+/** The Service that a service port belongs to. */
+export function serviceOf(key: ServicePortKey): ServiceKey {
+  return key.split('/', 2).join('/');
+}
+
 /** `namespace/service:port`, or without the colon for an unnamed port, as kube-proxy shows it. */
 export function displayName(name: ServicePortName): string {
   return `${name.namespace}/${name.name}${name.port === '' ? '' : `:${name.port}`}`;

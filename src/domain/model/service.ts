@@ -12,6 +12,8 @@ export interface Service {
   readonly ports: readonly ServicePortSpec[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
+  /** How endpoints are to be chosen, where the mode leaves a choice; the default when missing. */
+  readonly scheduler?: string;
   readonly externalIPs: readonly Address[];
   readonly loadBalancerIPs: readonly Address[];
   /** Empty when everybody may come, also when a range of length 0 stood among them. */

@@ -5,7 +5,7 @@ import {
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { displayName } from '../model/service-port-name.js';
+import { displayName, type Protocol, type ServicePortName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import { addressBits } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
@@ -34,6 +34,16 @@ export function compileNftables(entry: ForwardingEntry): Fragment {
       parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
   }
   return parts;
+}
+
+/** The comment at a frontend's elements: whose it is. */
+export function frontendComment(name: ServicePortName): string {
+  return displayName(name).slice(0, MAX_COMMENT);
+}
+
+/** A frontend as people call it: `10.96.0.10:53/UDP`, `node port 30053/UDP`. */
+export function frontendText(address: string | undefined, port: number, protocol: Protocol): string {
+  return `${address === undefined ? `node port ${port}` : hostPort(address, port)}/${protocol}`;
 }
 
 type Ids = ReadonlyMap<string, number>;
@@ -78,15 +88,14 @@ class FrontendBuilder {
     const protocolPort = `${entry.name.protocol.toLowerCase()} . ${port}`;
     this.variant = address === undefined ? BY_NODE_PORT : BY_ADDRESS;
     this.frontendKey = address === undefined ? protocolPort : `${address} . ${protocolPort}`;
-    this.comment = displayName(entry.name).slice(0, MAX_COMMENT);
+    this.comment = frontendComment(entry.name);
   }
 
   build(): Part {
     const { address, port } = this.frontend;
-    const where = address === undefined ? `node port ${port}` : hostPort(address, port);
     return {
       key: this.frontendKey,
-      frontend: `${where}/${this.entry.name.protocol}`,
+      frontend: frontendText(address, port, this.entry.name.protocol),
       elements: this.elements,
       uses: this.uses,
     };

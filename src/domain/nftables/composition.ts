@@ -30,6 +30,11 @@ export class TableComposition {
     return this.fragments.get(owner);
   }
 
+  /** Who has the part; undefined when nobody claims it. */
+  holder(part: string): ServicePortKey | undefined {
+    return this.claims.get(part)?.[0]?.owner;
+  }
+
   /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
   replace(owner: ServicePortKey, fragment: Fragment | undefined, delta?: TableDelta): void {
     const former = new Map(this.fragments.get(owner)?.map((part) => [part.key, part]));

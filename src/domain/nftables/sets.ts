@@ -105,14 +105,15 @@ export const AFFINITY: SetDefinition = {
   dynamicSize: AFFINITY_SIZE,
 };
 
-const SOURCES: readonly SetDefinition[] = Array.from({ length: 129 }, (_, prefixLength) => ({
+/** By the length of the prefix; a table has those that it needs. */
+export const SOURCES_SETS: readonly SetDefinition[] = Array.from({ length: 129 }, (_, prefixLength) => ({
   name: `sources-${prefixLength}`,
   key: [...BY_ADDRESS.types, 'address'],
 }));
 
 /** Sources that may pass to a restricted frontend, by the length of their prefix. */
 export function sourcesSet(prefixLength: number): SetDefinition {
-  return SOURCES[prefixLength]!;
+  return SOURCES_SETS[prefixLength]!;
 }
 
 /** The sets that every table has, whatever the services. */

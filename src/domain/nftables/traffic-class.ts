@@ -22,7 +22,7 @@ export interface TrafficClass {
 /** Endpoints that a service port with session affinity can use; numbers of a class have 12 bits. */
 export const MAX_AFFINITY_ENDPOINTS = 4094;
 
-const KIND_NUMBERS = { 'external-local': 0, pick: 1, external: 2, 'short-circuit': 3 } as const;
+const KINDS = ['external-local', 'pick', 'external', 'short-circuit'] as const;
 
 /** The chain of the class. */
 export function className({ variant, kind, count, affinitySeconds }: TrafficClass): string {
@@ -41,7 +41,15 @@ export function rememberChain(variant: FrontendVariant, affinitySeconds: number)
 export function classNumber({ kind, count, affinitySeconds }: TrafficClass): number {
   const sticky = affinitySeconds > 0 && count > 0;
   const rest = sticky ? 0x20000000 + affinitySeconds * 0x1000 + count + 1 : 0x10000000 + count + 1;
-  return KIND_NUMBERS[kind] * 0x40000000 + rest;
+  return KINDS.indexOf(kind) * 0x40000000 + rest;
+}
+
+/** The class of a number. Affinity that does nothing, for want of endpoints, is not in it. */
+export function classOfNumber(number: number, variant: FrontendVariant): TrafficClass {
+  const kind = KINDS[number >>> 30]!;
+  const sticky = (number & 0x20000000) !== 0;
+  const count = (number & (sticky ? 0xfff : 0xfffffff)) - 1;
+  return { variant, kind, count, affinitySeconds: sticky ? (number >>> 12) & 0x1ffff : 0 };
 }
 
 /** The other classes whose chains this one's rules go to. */

@@ -43,6 +43,12 @@ export class ClusterState {
     return mergeEndpoints(slices, port);
   }
 
+  /** The slices of a Service, as `namespace/name`. */
+  sliceNames(key: ServiceKey): readonly string[] {
+    const slices = this.slices.get(key)?.values() ?? [];
+    return [...slices].map(({ namespace, name }) => serviceKey(namespace, name));
+  }
+
   /** False when nothing that the proxy reads has changed. */
   applyService(service: Service): boolean {
     const key = serviceKey(service.namespace, service.name);

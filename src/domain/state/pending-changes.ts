@@ -1,9 +1,13 @@
 import type { ServiceKey } from '../model/service-port-name.js';
 
+/** So many causes of changes are kept while nothing can be programmed, the oldest ones. */
+const MOST_EARLIER_TRIGGERS = 10_000;
+
 /** What one family has to look at again, collected between two syncs. */
 export class PendingChanges {
   private services = new Set<ServiceKey>();
   private triggers = new Map<ServiceKey, number[]>();
+  private earlierTriggers: readonly number[] = [];
   /** Something that concerns all Services or the node changed. */
   private everything = false;
   private node = false;
@@ -16,6 +20,11 @@ export class PendingChanges {
     return this.services.size;
   }
 
+  /** Whether the next sync looks at the Service. */
+  includes(service: ServiceKey): boolean {
+    return this.everything || this.services.has(service);
+  }
+
   serviceChanged(service: ServiceKey): void {
     this.services.add(service);
   }
@@ -25,6 +34,11 @@ export class PendingChanges {
     const times = this.triggers.get(service);
     if (times) times.push(time);
     else this.triggers.set(service, [time]);
+  }
+
+  /** The causes of changes that a failed sync has taken: it is the next one that programs them. */
+  triggeredEarlier(times: readonly number[]): void {
+    this.earlierTriggers = times.slice(0, MOST_EARLIER_TRIGGERS);
   }
 
   /** A slice went; times waiting for its Service say nothing any more. */
@@ -48,10 +62,11 @@ export class PendingChanges {
       services: this.services,
       everyService: this.everything,
       node: this.node,
-      triggerTimes: [...this.triggers.values()].flat(),
+      triggerTimes: [...this.earlierTriggers, ...[...this.triggers.values()].flat()],
     };
     this.services = new Set();
     this.triggers = new Map();
+    this.earlierTriggers = [];
     this.everything = false;
     this.node = false;
     return taken;

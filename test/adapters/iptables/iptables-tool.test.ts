@@ -1,12 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   IptablesFailedError,
+  IptablesKernelError,
   IptablesMissingError,
   IptablesPermissionError,
   RestoreRefusedError,
   XtablesLockedError,
+  XtablesLockFileError,
 } from '../../../src/adapters/iptables/errors.js';
 import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
@@ -63,7 +65,6 @@ describe('IptablesTool', () => {
       'iptables-nft-restore': `/bin/cat > ${folder}/in; echo "$@" > ${folder}/parameters`,
     });
     await tool.restore('IPv4', ['*nat\n', ':A - [0:0]\n', 'COMMIT\n'].values());
-    const { readFileSync } = await import('node:fs');
     expect(readFileSync(join(folder, 'in'), 'utf8')).toBe('*nat\n:A - [0:0]\nCOMMIT\n');
     expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w --noflush --counters\n');
   });
@@ -80,10 +81,51 @@ describe('IptablesTool', () => {
       'echo "iptables-nft-restore v1.8.9 (nf_tables): Could not fetch rule set generation id: Permission denied (you must be root)" >&2; exit 4',
       IptablesPermissionError,
     ],
+    [
+      'a lock file that cannot be opened',
+      'echo "Fatal: can\'t open lock file /run/xtables.lock: Read-only file system" >&2; exit 4',
+      XtablesLockFileError,
+    ],
+    [
+      'a kernel without nf_tables',
+      'echo "iptables-nft-restore/1.8.9 (nf_tables) Failed to initialize nft: Protocol not supported" >&2; exit 1',
+      IptablesKernelError,
+    ],
+    [
+      'a kernel whose nf_tables lacks the family',
+      'echo "line 2: TABLE_ADD failed (Operation not supported): table filter" >&2; exit 4',
+      IptablesKernelError,
+    ],
+    [
+      'a kernel without the table',
+      'echo "iptables-restore v1.8.9 (legacy): iptables-restore: unable to initialize table \'nat\'" >&2; exit 2',
+      IptablesKernelError,
+    ],
     ['a crash', 'kill -SEGV $$', IptablesFailedError],
   ])('has an error of its own for %s', async (_, body, error) => {
     const tool = nft({ 'iptables-nft-restore': body });
     await expect(tool.restore('IPv4', ['*nat\nCOMMIT\n'].values())).rejects.toThrow(error);
+  });
+
+  it('names the matches that the kernel lacks, with a refusal and when it is asked', async () => {
+    const missing = 'echo "Warning: Extension recent revision 0 not supported, missing kernel module?" >&2';
+    const tool = nft({
+      'iptables-nft-restore': `/bin/cat >> ${folder}/in; ${missing}; case "$*" in *--test) exit 0;; esac; echo "iptables-restore: line 2 failed" >&2; exit 1`,
+    });
+    expect(await tool.lackingMatches('IPv4')).toEqual(['recent']);
+    expect(readFileSync(join(folder, 'in'), 'utf8')).toContain('-A KUBE-TRIAL -m recent ');
+    await expect(tool.restore('IPv4', ['*nat\nCOMMIT\n'].values())).rejects.toMatchObject({
+      failures: [{ line: 2 }],
+      lacking: ['recent'],
+    });
+  });
+
+  it('does not take a kernel without tables for one without a chain', async () => {
+    const tool = nft({
+      'iptables-nft':
+        'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) echo "iptables: Failed to initialize nft: Protocol not supported" >&2; exit 1;; esac',
+    });
+    expect(await tool.problem('IPv4')).toContain('this kernel does not serve this variant of iptables');
   });
 
   it('makes one restore at a time', async () => {
@@ -159,30 +201,25 @@ describe('XtablesLock', () => {
     expect(outcome!.seconds).toBeLessThan(1);
   });
 
+  it('says when it cannot be opened', async () => {
+    const problem = await new XtablesLock(join(folder, 'nowhere', 'lock')).problem();
+    expect(problem).toMatch(/nowhere\/lock cannot be opened, .* mount the host's, writable \(ENOENT/);
+  });
+
   it.each([
-    [
-      'the container’s own',
-      ['30 1 0:40 / / rw - overlay overlay rw', '31 30 0:5 / /proc rw - proc proc rw'],
-      true,
-    ],
-    [
-      'mounted from the host',
-      [
-        '30 1 0:40 / / rw - overlay overlay rw',
-        '33 30 0:9 /run/xtables.lock /run/xtables.lock rw - tmpfs tmpfs rw',
-      ],
-      false,
-    ],
-    [
-      'in a mounted folder',
-      ['30 1 0:40 / / rw - overlay overlay rw', '33 30 0:9 / /run rw shared:1 - tmpfs tmpfs rw'],
-      false,
-    ],
+    ['the container’s own', [], true],
+    ['mounted from the host', ['33 30 0:9 /run/xtables.lock LOCK rw - tmpfs tmpfs rw'], false],
+    ['in a mounted folder', ['33 30 0:9 / FOLDER rw shared:1 - tmpfs tmpfs rw'], false],
     ['of a host', ['30 1 8:1 / / rw - ext4 /dev/sda1 rw'], false],
   ])('knows whether the lock file is %s', async (_, mounts, isProblem) => {
+    const lock = join(folder, 'xtables.lock');
     const file = join(folder, 'mountinfo');
-    writeFileSync(file, `${mounts.join('\n')}\n`);
-    const problem = await new XtablesLock('/run/xtables.lock').problem(file);
+    const container = ['30 1 0:40 / / rw - overlay overlay rw', '31 30 0:5 / /proc rw - proc proc rw'];
+    const lines = [...container, ...mounts].map((line) =>
+      line.replace('LOCK', lock).replace('FOLDER', folder),
+    );
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const problem = await new XtablesLock(lock).problem(file);
     expect(problem !== undefined).toBe(isProblem);
   });
 });

@@ -20,6 +20,13 @@ it('begins anew after a time without failure, which does not count the waiting',
   expect(backoff.next(122_400 + 3200 + 120_001)).toBe(800);
 });
 
+it('begins anew when it is told to', () => {
+  const backoff = new Backoff(times, () => 1);
+  expect([backoff.next(0), backoff.next(800)]).toEqual([800, 1600]);
+  backoff.reset();
+  expect(backoff.next(2400)).toBe(800);
+});
+
 it('is spread by up to its half', () => {
   expect(new Backoff(times, () => 0).next(0)).toBe(400);
 });

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 function clientOf(connection: Connection, credentials = 0): ApiClient {
-  const client = new ApiClient(connection, new CountingClock(), { credentials });
+  const client = new ApiClient(connection, new CountingClock(), { timeouts: { credentials } });
   clients.push(client);
   return client;
 }

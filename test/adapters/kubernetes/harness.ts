@@ -125,7 +125,7 @@ export function setUp(
 ): Setup {
   const clock = new CountingClock();
   const logger = new RecordingLogger();
-  const client = new ApiClient(connection, clock, timeouts);
+  const client = new ApiClient(connection, clock, { timeouts });
   const options = { nodeName: 'node-a', timings: { ...quickTimings, ...timings } };
   const source = new KubernetesSource(client, options, clock, logger);
   return { source, client, sink: new RecordingSink(), logger, clock };

@@ -1,111 +1,102 @@
+import { gunzipSync } from 'node:zlib';
+import { request } from 'node:http';
 import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
+import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
 import { MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
+import { parseExposition } from './exposition.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 let metrics: PrometheusMetrics;
+let slis: HealthSlis;
 let server: MetricsServer;
 let logger: MemoryLogger;
 
-beforeEach(async () => {
-  metrics = new PrometheusMetrics(clock);
-  logger = new MemoryLogger();
+async function serve(profiling: boolean): Promise<void> {
   const address = { host: '127.0.0.1', port: 0 };
-  server = new MetricsServer({
-    metrics,
-    syncState: () => ({ idle: true, appliedEvents: 3 }),
-    proxyMode: 'nftables',
-    logger,
-    clock,
-    address,
-    hardFail: true,
-  });
+  const routes = metricsRoutes(metrics, slis);
+  server = new MetricsServer({ routes, profiling, logger, clock, address, hardFail: true });
   await server.start();
+}
+
+beforeEach(() => {
+  metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
+  slis = new HealthSlis();
+  logger = new MemoryLogger();
 });
 
 afterEach(() => server.stop());
 
-const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${server.port}${path}`);
+const get = (path: string, method = 'GET'): Promise<Response> =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+
+/** The bytes as they come, and their encoding; fetch would decode them. */
+function raw(encoding: string): Promise<readonly [encoding: string | undefined, body: Buffer]> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'accept-encoding': encoding };
+    request(`http://127.0.0.1:${server.port}/metrics`, { headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve([response.headers['content-encoding'], Buffer.concat(chunks)]));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
 
 describe('MetricsServer', () => {
   it('answers its paths and no others', async () => {
-    const mode = await get('/proxyMode');
-    expect([mode.status, await mode.text()]).toEqual([200, 'nftables']);
-    expect(mode.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(mode.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(await (await get('/healthz')).text()).toBe('ok');
-    expect((await get('/')).status).toBe(404);
-    expect((await get('/metrics/')).status).toBe(404);
-    expect((await get('/metrics')).headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    await serve(false);
+    const response = await get('/metrics');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(parseExposition(await response.text()).has('kubernetes_build_info')).toBe(true);
+    for (const path of ['/', '/metrics/', '/debug/pprof/', '/debug/pprof'])
+      expect((await get(path)).status).toBe(404);
+  });
+
+  it('compresses metrics for those who take them so', async () => {
+    await serve(false);
+    const [encoding, body] = await raw('deflate, gzip;q=1.0');
+    expect(encoding).toBe('gzip');
+    expect(gunzipSync(body).toString()).toContain('# TYPE kubernetes_build_info gauge');
+    const [plain, text] = await raw('identity');
+    expect([plain, text.toString().startsWith('# HELP')]).toEqual([undefined, true]);
   });
 
   it('says so when metrics cannot be collected', async () => {
+    await serve(false);
     metrics.exposition = () => Promise.reject(new Error('broken'));
     expect((await get('/metrics')).status).toBe(500);
     expect(logger.at('error')).toHaveLength(1);
   });
-});
 
-describe('PrometheusMetrics', () => {
-  const lines = async (): Promise<string[]> => (await metrics.exposition()).split('\n');
-
-  it('leaves out vectors without observations, but not plain numbers', async () => {
-    const text = await metrics.exposition();
-    expect(text).not.toContain('kubeproxy_sync_proxy_rules_duration_seconds');
-    expect(text).not.toContain('kubeproxy_proxy_healthz_total');
-    expect(text).toContain('kubeproxy_sync_proxy_rules_service_changes_total 0\n');
-    expect(text).toContain('process_start_time_seconds');
+  it('counts health checks, until told to begin anew', async () => {
+    await serve(false);
+    expect([...parseExposition(await (await get('/metrics/slis')).text()).keys()]).toEqual([
+      'process_start_time_seconds',
+    ]);
+    slis.checked('healthz', 'ping', true);
+    slis.checked('healthz', 'ping', true);
+    const shown = parseExposition(await (await get('/metrics/slis')).text());
+    expect(shown.get('kubernetes_healthcheck')).toMatchObject({
+      type: 'gauge',
+      samples: new Map([['kubernetes_healthcheck{name="ping",type="healthz"}', 1]]),
+    });
+    expect(shown.get('kubernetes_healthchecks_total')).toMatchObject({
+      type: 'counter',
+      samples: new Map([['kubernetes_healthchecks_total{name="ping",type="healthz",status="success"}', 2]]),
+    });
+    expect(await (await get('/metrics/slis', 'DELETE')).text()).toBe('metrics reset\n');
+    expect(parseExposition(await (await get('/metrics/slis')).text()).has('kubernetes_healthcheck')).toBe(
+      false,
+    );
   });
 
-  it('counts under the names of kube-proxy', async () => {
-    metrics.syncQueued('IPv4');
-    metrics.syncFinished('IPv4', { full: true, seconds: 0.003, ok: true });
-    metrics.syncFinished('IPv6', { full: false, seconds: 20, ok: false });
-    metrics.nftablesSyncFailed('IPv6');
-    metrics.nftablesCleanupFailed('IPv4');
-    metrics.networkProgramming('IPv4', 0);
-    metrics.endpointChange();
-    metrics.endpointChangesPending(3);
-    metrics.serviceChange();
-    metrics.serviceChangesPending(2);
-    metrics.noLocalEndpoints('external', 'IPv4', 4);
-    metrics.conntrackReconciled('IPv4', { seconds: 0.5, deleted: 6 });
-    metrics.healthzAnswered(503);
-    metrics.livezAnswered(200);
-    expect(await lines()).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^# HELP kubeproxy_sync_proxy_rules_duration_seconds \[ALPHA\] /),
-        'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="0.002",ip_family="IPv4"} 0',
-        'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="0.004",ip_family="IPv4"} 1',
-        'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv6"} 0',
-        'kubeproxy_sync_full_proxy_rules_duration_seconds_count{ip_family="IPv4"} 1',
-        'kubeproxy_sync_partial_proxy_rules_duration_seconds_count{ip_family="IPv6"} 1',
-        'kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv4"} 1700000000.5',
-        'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"} 1700000000.5',
-        'kubeproxy_sync_proxy_rules_nftables_sync_failures_total{ip_family="IPv6"} 1',
-        'kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total{ip_family="IPv4"} 1',
-        'kubeproxy_network_programming_duration_seconds_bucket{le="0",ip_family="IPv4"} 1',
-        'kubeproxy_sync_proxy_rules_endpoint_changes_total 1',
-        'kubeproxy_sync_proxy_rules_endpoint_changes_pending 3',
-        'kubeproxy_sync_proxy_rules_service_changes_total 1',
-        'kubeproxy_sync_proxy_rules_service_changes_pending 2',
-        'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="external",ip_family="IPv4"} 4',
-        'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"} 6',
-        'kubeproxy_proxy_healthz_total{code="503"} 1',
-        'kubeproxy_proxy_livez_total{code="200"} 1',
-      ]),
-    );
-    expect(await metrics.exposition()).not.toContain('last_timestamp_seconds{ip_family="IPv6"}');
-  });
-
-  it('has the buckets of network programming', async () => {
-    metrics.networkProgramming('IPv4', 1);
-    const buckets = (await lines()).flatMap(
-      (line) => /programming_duration_seconds_bucket\{le="([^"]+)"/.exec(line)?.[1] ?? [],
-    );
-    expect(buckets).toHaveLength(3 + 59 + 12 + 7 + 1);
-    expect(buckets.slice(0, 4)).toEqual(['0', '0.25', '0.5', '1']);
-    expect(buckets.slice(-9)).toEqual(['115', '120', '150', '180', '210', '240', '270', '300', '+Inf']);
+  it('takes profiles when it may', async () => {
+    await serve(true);
+    expect((await get('/debug/pprof/')).status).toBe(200);
+    expect((await get('/metrics')).status).toBe(200);
   });
 });

@@ -243,12 +243,24 @@ function traffic(
   return { mode, clusterCIDRs, bridgeInterface: 'cni0', interfaceNamePrefix: 'veth' };
 }
 
+type Applied = Extract<Change, { change: 'apply' }>;
+
 /** The objects that exist after a history, in the order of their first coming. */
-export function survivors(changes: readonly Change[]): readonly Extract<Change, { change: 'apply' }>[] {
-  const objects = new Map<string, Extract<Change, { change: 'apply' }>>();
+export function survivors(changes: readonly Change[]): readonly Applied[] {
+  const objects = new Map<string, Applied>();
   for (const step of changes) {
-    if (step.change === 'apply') objects.set(`${step.kind} ${step.object.metadata.name}`, step);
-    else if (step.change === 'delete') objects.delete(`${step.kind} ${step.name}`);
+    if (step.change === 'apply') {
+      const id = `${step.kind} ${step.object.metadata.name}`;
+      objects.set(id, withLastAddresses(step, objects.get(id)));
+    } else if (step.change === 'delete') objects.delete(`${step.kind} ${step.name}`);
   }
   return [...objects.values()];
+}
+
+/** A Node that has lost its addresses counts on with the last ones it had. */
+function withLastAddresses(step: Applied, former: Applied | undefined): Applied {
+  const addresses = (applied: Applied | undefined) =>
+    (applied?.object.status as { addresses?: unknown[] } | undefined)?.addresses ?? [];
+  if (step.kind !== 'Node' || addresses(step).length > 0) return step;
+  return { ...step, object: { ...step.object, status: { addresses: addresses(former) } } };
 }

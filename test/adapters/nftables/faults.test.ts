@@ -3,6 +3,7 @@ import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
+import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { outcomeOf, type Outcome } from '../../../src/domain/nftables/packet.js';
 import { setsOf } from '../../../src/domain/nftables/sets.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
@@ -44,8 +45,9 @@ function applyService(proxy: InMemoryProxy, number: number, generation = 0): voi
   });
 }
 
-function proxyOn(kernel: MemoryNftTransport): InMemoryProxy {
-  const backend = new NftablesBackend('IPv4', kernel, new GenerationWatch(kernel), new MemoryLogger());
+function proxyOn(kernel: MemoryNftTransport, compile = compileNftables): InMemoryProxy {
+  const watch = new GenerationWatch(kernel);
+  const backend = new NftablesBackend('IPv4', kernel, watch, new MemoryLogger(), { compile });
   return new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
 }
 
@@ -98,7 +100,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       const [result] = await proxy.sync();
       expect(result!.failed).toEqual([keyOf(bad)]);
       expect(proxy.statuses.failures('IPv4')).toEqual([
-        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string },
+        { key: keyOf(bad), reason: expect.stringContaining('EINVAL') as string, since: 0 },
       ]);
       expectOthers();
       expect(outcome(kernel, bad)).toBe('untouched');
@@ -123,6 +125,22 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       lift();
       proxy.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
       expect((await proxy.sync())[0]!.failed).toEqual([]);
+      expect(outcome(kernel, bad)).toEqual(to(bad, 1));
+    });
+
+    it('keeps what an earlier process wrote for it', async () => {
+      await proxy.sync();
+      const restarted = proxyOn(kernel);
+      for (let number = 1; number <= SERVICES; number++) applyService(restarted, number, 1);
+      const lift = refuseService(kernel, bad, blame);
+      expect((await restarted.sync())[0]!.failed).toEqual([keyOf(bad)]);
+      expectOthers(1);
+      expect(outcome(kernel, bad)).toEqual(to(bad));
+      kernel.bystanderCommits();
+      expect(await restarted.verify('glance')).toBe(0);
+      lift();
+      restarted.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
+      expect((await restarted.sync())[0]!.failed).toEqual([]);
       expect(outcome(kernel, bad)).toEqual(to(bad, 1));
     });
 
@@ -154,6 +172,23 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
     });
   },
 );
+
+it('a service that cannot be compiled keeps what an earlier process wrote for it', async () => {
+  const kernel = new MemoryNftTransport();
+  const proxy = proxyOn(kernel);
+  for (const number of [1, 2, 3]) applyService(proxy, number);
+  await proxy.sync();
+  const restarted = proxyOn(kernel, (entry) => {
+    if (entry.key === keyOf(2)) throw new Error('no rules for this one');
+    return compileNftables(entry);
+  });
+  for (const number of [1, 2]) applyService(restarted, number, 1);
+  expect((await restarted.sync())[0]!.failed).toEqual([keyOf(2)]);
+  expect([1, 2, 3].map((number) => outcome(kernel, number))).toEqual([to(1, 1), to(2), 'untouched']);
+  restarted.events.deleted('Service', { namespace: 'ns', name: 'service-2' });
+  await restarted.sync();
+  expect(outcome(kernel, 2)).toBe('untouched');
+});
 
 describe('a kernel that is out of order', () => {
   it.each(['commit', 'start'])('has everything again after it was mended (%s)', async (when) => {
@@ -388,6 +423,27 @@ describe('leftovers', () => {
     expect(kernel.contents('IPv4')!.chains.get('pick-1')!.rules).toEqual([]);
     kernel.bystanderCommits();
     expect(await proxy.verify('glance')).toBe(0);
+    expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
+  });
+
+  it('that cannot be deleted are counted', async () => {
+    const kernel = new MemoryNftTransport();
+    const failures: string[] = [];
+    const observer = { cleanupFailed: (family: string) => void failures.push(family) };
+    const generations = new GenerationWatch(kernel);
+    const backend = new NftablesBackend('IPv4', kernel, generations, new MemoryLogger(), { observer });
+    const proxy = new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
+    applyService(proxy, 1);
+    await proxy.sync();
+    proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
+    await proxy.sync();
+    const lift = kernel.refuse(({ op }) => (op === 'delete-chain' ? 'EBUSY' : undefined), 'operation');
+    await proxy.verify('glance');
+    expect(failures).toEqual(['IPv4']);
+    lift();
+    kernel.bystanderCommits();
+    await proxy.verify('inspection');
+    expect(failures).toHaveLength(1);
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
 

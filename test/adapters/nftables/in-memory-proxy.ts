@@ -22,6 +22,7 @@ const deaf: SyncObserver = {
   queued: () => undefined,
   finished: () => undefined,
   repaired: () => undefined,
+  taken: () => undefined,
   serviceEvent: () => undefined,
   endpointSliceEvent: () => undefined,
 };

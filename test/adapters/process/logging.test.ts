@@ -68,6 +68,42 @@ describe('PinoLogger', () => {
   });
 });
 
+describe('PinoLogger, adjusted', () => {
+  it('shows debug lines and the other format from then on, in its children too', () => {
+    const { logger, written } = open(0, 'text');
+    const child = logger.child({ family: 'IPv4' });
+    child.debug({}, 'unseen');
+    logger.adjust({ verbosity: 2 });
+    child.debug({}, 'seen');
+    child.adjust({ format: 'json' });
+    logger.info({}, 'as JSON');
+    logger.adjust({ verbosity: 0 });
+    child.debug({}, 'unseen');
+    expect(written).toEqual([expect.stringContaining('DEBUG seen'), expect.stringMatching(/^\{.*as JSON/)]);
+  });
+
+  it('sends what is no warning elsewhere with split streams', () => {
+    const [errors, information]: [string[], string[]] = [[], []];
+    const logger = PinoLogger.open({
+      verbosity: 2,
+      format: 'text',
+      splitStream: true,
+      stream: { write: (line) => void errors.push(line) },
+      informationStream: { write: (line) => void information.push(line) },
+    });
+    logger.debug({}, 'one');
+    logger.child({}).warn({}, 'two');
+    logger.info({}, 'three');
+    logger.adjust({ splitStream: false });
+    logger.info({}, 'four');
+    const messages = (lines: string[]) => lines.map((line) => line.trim().split(/ +/).at(-1));
+    expect([messages(errors), messages(information)]).toEqual([
+      ['two', 'four'],
+      ['one', 'three'],
+    ]);
+  });
+});
+
 describe('FloodGuard', () => {
   it('lets the first lines of a message pass and counts the rest', () => {
     const clock = new FakeClock();

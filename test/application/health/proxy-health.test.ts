@@ -20,6 +20,7 @@ describe('ProxyHealth', () => {
     health.queued('IPv4');
     clock.advance(10 * TIMEOUT);
     expect(health.verdict().healthy).toBe(false);
+    health.taken('IPv4');
     health.updated('IPv4');
     expect(health.verdict()).toMatchObject({ healthy: true, lastUpdated: clock.now() });
     expect(health.verdict()).not.toHaveProperty('reason');
@@ -56,8 +57,44 @@ describe('ProxyHealth', () => {
       reason: 'IPv4: a sync has been due for 60 s',
       lastUpdated: last,
     });
+    health.taken('IPv4');
+    expect(health.verdict().healthy).toBe(false);
     health.updated('IPv4');
     expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('judges by another timeout from when it is told', () => {
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    health.queued('IPv4');
+    clock.advance(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(true);
+    health.use(TIMEOUT / 2);
+    expect(health.verdict().healthy).toBe(false);
+  });
+
+  it('goes on waiting for what was wanted while a sync was under way', () => {
+    health.updated('IPv4');
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(1000);
+    health.queued('IPv4');
+    health.updated('IPv4');
+    clock.advance(TIMEOUT - 1);
+    expect(health.verdict().healthy).toBe(true);
+    clock.advance(1);
+    expect(health.verdict().reason).toBe('IPv4: a sync has been due for 60 s');
+  });
+
+  it('waits for the oldest change of several syncs that failed', () => {
+    health.updated('IPv4');
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(TIMEOUT - 1);
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(1);
+    expect(health.verdict().healthy).toBe(false);
   });
 
   it('keeps eligibility apart from health', () => {

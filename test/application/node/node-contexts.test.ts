@@ -110,6 +110,14 @@ describe('NodeContexts', () => {
     expect(logger.at('error').map(({ facts }) => facts)).toEqual([{ address: '127.0.0.1' }]);
   });
 
+  it('names each address of the node where the mode asks for that', () => {
+    local = ['192.0.2.5', '169.254.7.7', '127.0.0.1', 'fe80::1', 'fd00::4', '::1'];
+    const naming = contexts({ namesNodeAddresses: true });
+    expect(naming.of('IPv4', true).network.nodeAddresses).toEqual(['169.254.7.7', '192.0.2.5']);
+    expect(naming.of('IPv6', true).network.nodeAddresses).toEqual(['fd00::4']);
+    expect(contexts().of('IPv4', true).network).not.toHaveProperty('nodeAddresses');
+  });
+
   it('by pod CIDRs, tells local traffic once the Node says them', () => {
     const all = contexts({ localTraffic: { ...SETTINGS.localTraffic, mode: 'NodeCIDR' } });
     expect(all.of('IPv4', true).network.detector).toBeUndefined();
@@ -124,5 +132,38 @@ describe('NodeContexts', () => {
       forwarding: { nodeIP: '192.0.2.5' },
       network: { nodePortIPs: ['192.0.2.5'] },
     });
+  });
+
+  it('other settings count from the next refresh', () => {
+    const following = contexts();
+    const before = following.of('IPv4', false);
+    following.use({ ...SETTINGS, masqueradeAll: true });
+    expect(following.of('IPv4', false)).toBe(before);
+    expect(following.of('IPv4', true).network).toMatchObject({ masqueradeAll: true });
+  });
+
+  it('answers health checks on the addresses of node ports, loopback included', () => {
+    state.applyNode(node(['192.0.2.4', 'fd00::4']));
+    const nodes = contexts({ nodePortAddresses: ['192.0.2.0/24', '127.0.0.0/8'] });
+    expect(nodes.healthCheckAddresses('IPv4')).toEqual(['127.0.0.1', '192.0.2.4', '192.0.2.5']);
+    expect(nodes.healthCheckAddresses('IPv6')).toBe('all');
+    expect(contexts().healthCheckAddresses('IPv6')).toEqual(['fd00::4']);
+    expect(contexts({ nodePortAddresses: ['198.51.100.0/24'] }).healthCheckAddresses('IPv4')).toEqual([]);
+  });
+
+  it('answers health checks everywhere when local addresses cannot be read', () => {
+    const broken = {
+      list: () => {
+        throw new Error('no permission');
+      },
+    };
+    const nodes = new NodeContexts(
+      { ...SETTINGS, nodePortAddresses: ['192.0.2.0/24'] },
+      state,
+      broken,
+      logger,
+    );
+    expect(nodes.healthCheckAddresses('IPv4')).toBe('all');
+    expect(logger.at('warn')).toHaveLength(1);
   });
 });

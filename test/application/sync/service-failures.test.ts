@@ -133,4 +133,21 @@ describe('a frontend that two services claim', () => {
     expect(status(bench, 'b')).toMatchObject({ note: `10.96.7.1:80/TCP belongs to ${keyOf('a')}` });
     expect(bench.logger.at('warn')).toHaveLength(1);
   });
+
+  it('is noted although the one that goes without did not change, and no longer when the other is gone', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    const clash = { frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') };
+    bench.backend.conflicts.push(clash);
+    bench.change('a');
+    await bench.settle();
+    expect(status(bench, 'b')).toEqual({
+      state: 'programmed',
+      since: START,
+      note: `10.96.7.1:80/TCP belongs to ${keyOf('a')}`,
+    });
+    bench.backend.conflicts.length = 0;
+    bench.remove('a');
+    await bench.settle();
+    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START });
+  });
 });

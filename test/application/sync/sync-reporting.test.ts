@@ -2,6 +2,7 @@ import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
 import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { retryDelay } from '../../../src/application/sync/backoff.js';
+import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { SyncReporting } from '../../../src/application/sync/sync-reporting.js';
 
 const REPORT = {
@@ -17,12 +18,14 @@ const REPORT = {
 describe('SyncReporting', () => {
   let metrics: RecordingMetrics;
   let health: ProxyHealth;
+  let history: SyncHistory;
   let reporting: SyncReporting;
 
   beforeEach(() => {
     metrics = new RecordingMetrics();
     health = new ProxyHealth(new FakeClock(1_000_000), 60_000);
-    reporting = new SyncReporting(health, metrics);
+    history = new SyncHistory(new FakeClock(1_000_000));
+    reporting = new SyncReporting(health, metrics, history);
   });
 
   it('tells health and metrics of a sync', () => {
@@ -43,26 +46,37 @@ describe('SyncReporting', () => {
     ]);
   });
 
-  it('a failed sync is counted, and heals nothing', () => {
+  it('a failed sync heals nothing', () => {
     reporting.loopStarted('IPv4');
-    reporting.finished('IPv4', { ...REPORT, ok: false });
+    reporting.finished('IPv4', { ...REPORT, ok: false, error: 'refused' });
+    expect(history.of('IPv4')).toMatchObject({ failures: 1, lastFailure: { reason: 'refused' } });
     expect(health.verdict().healthy).toBe(false);
-    expect(metrics.of('nftablesSyncFailed')).toEqual([['IPv4']]);
+    expect(metrics.of('syncFinished')).toEqual([['IPv4', expect.objectContaining({ ok: false })]]);
     expect([metrics.of('networkProgramming'), metrics.of('noLocalEndpoints')]).toEqual([[], []]);
   });
 
   it('counts events, and those that wait for a sync', () => {
-    reporting.serviceEvent(true);
-    reporting.serviceEvent(false);
-    reporting.serviceEvent(true);
+    reporting.serviceEvent('a/b', true);
+    reporting.serviceEvent('a/b', true);
+    reporting.serviceEvent('a/c', true);
+    reporting.serviceEvent('a/d', false);
     reporting.endpointSliceEvent(true);
     reporting.endpointSliceEvent(false);
-    expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([3, 2]);
+    expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([4, 2]);
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([2]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([1]);
-    reporting.finished('IPv4', REPORT);
+    reporting.taken('IPv4');
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([0]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([0]);
+    reporting.serviceEvent('a/b', true);
+    reporting.finished('IPv4', REPORT);
+    expect(metrics.of('serviceChangesPending').at(-1)).toEqual([1]);
+  });
+
+  it('counts repairs', () => {
+    reporting.repaired('IPv6', 4);
+    expect(metrics.of('repaired')).toEqual([['IPv6', 4]]);
+    expect(history.of('IPv6').drift).toMatchObject({ found: 1, repaired: 4 });
   });
 });
 

@@ -24,14 +24,33 @@ describe('between syncs', () => {
   it('glances become rarer while somebody touches the rules without harm, and then as before', async () => {
     const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
     const harmless = { compared: true, written: 0 };
-    bench.backend.findings.push(harmless, harmless, harmless, { compared: false, written: 0 });
+    bench.backend.findings.push(harmless, harmless, harmless, harmless, { compared: false, written: 0 });
     bench.calls();
-    for (const delay of [1000, 2000, 4000, 8000, 1000, 1000]) {
+    for (const delay of [1000, 2000, 3000, 3000, 3000, 1000, 1000]) {
       await bench.clock.advanceAsync(delay - 1);
       expect(verifications(bench)).toEqual([]);
       await bench.clock.advanceAsync(1);
       expect(verifications(bench)).toEqual(['glance']);
     }
+  });
+
+  it('other periods count at once, also for a glance that was put off', async () => {
+    const bench = await new Bench({ syncPeriod: 3_600_000 }).begin('a');
+    const harmless = { compared: true, written: 0 };
+    bench.backend.findings.push(harmless, harmless, harmless);
+    for (const delay of [1000, 2000, 4000]) await bench.clock.advanceAsync(delay);
+    bench.calls();
+    bench.loop.use({ syncPeriod: 5000, minSyncPeriod: 500 });
+    await bench.clock.advanceAsync(1000);
+    expect(verifications(bench)).toEqual(['inspection']);
+    bench.change('a');
+    await bench.settle();
+    bench.change('a');
+    bench.calls();
+    await bench.clock.advanceAsync(499);
+    expect(bench.calls()).toEqual([]);
+    await bench.clock.advanceAsync(1);
+    expect(bench.calls()).toEqual(['apply a']);
   });
 
   it('what a verification repairs is reported', async () => {
@@ -108,6 +127,25 @@ describe('between syncs', () => {
     expect(inspections).toContain(true);
     expect(inspections.indexOf(true)).toBeGreaterThan(0);
     expect(bench.logger.at('error')).toEqual([]);
+  });
+
+  it('can be told to inspect, which no change interrupts, and says when that fails', async () => {
+    const bench = await new Bench().begin('a');
+    bench.calls();
+    const release = bench.backend.hold();
+    bench.backend.findings.push({ compared: true, written: 2 });
+    const inspected = bench.loop.inspect();
+    await bench.settle();
+    bench.change('a');
+    release();
+    expect(await inspected).toBeUndefined();
+    await bench.settle();
+    expect(bench.calls()).toEqual(['inspection', 'apply a']);
+    expect(bench.observer.calls).toContain('repaired IPv4 2');
+    bench.backend.failure = new Error('no answer');
+    expect(await bench.loop.inspect()).toBe('no answer');
+    await bench.loop.stop();
+    expect(await bench.loop.inspect()).toBe('the proxy stops');
   });
 
   it('syncs and verifications never overlap', async () => {

@@ -84,6 +84,22 @@ describe('OnNode', () => {
     expect([bench.state.node?.zone, bench.heard()]).toEqual(['a', [undefined, undefined]]);
   });
 
+  it('keeps addresses and podCIDRs of a Node that is registered anew, until it has some', () => {
+    apply();
+    bench.heard();
+    const registered = { metadata: { name: NODE_NAME, labels: { 'topology.kubernetes.io/zone': 'a' } } };
+    bench.events.applied('Node', registered);
+    bench.events.applied('Node', registered);
+    expect(bench.heard()).toEqual([undefined, undefined]);
+    expect(bench.state.node).toMatchObject({ ips: [{ text: '192.0.2.4' }], podCIDRs: ['10.244.1.0/24'] });
+    expect(bench.logger.at('warn')).toMatchObject([
+      { facts: { problems: [expect.stringContaining('addresses'), expect.stringContaining('podCIDRs')] } },
+    ]);
+    apply({ ip: '192.0.2.5' });
+    expect(bench.heard()).toEqual([EVERYTHING, EVERYTHING]);
+    expect(bench.state.node?.ips.map(({ text }) => text)).toEqual(['192.0.2.5']);
+  });
+
   it('does not complain about other Nodes', () => {
     bench.events.applied('Node', { metadata: { name: 'n2', labels: 'x' } });
     expect([bench.logger.lines, bench.reports.rejected]).toEqual([[], []]);

@@ -80,6 +80,7 @@ class World {
   readonly refused = new Set<string>();
   nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
   broken = false;
+  lost: ApplyResult['lost'];
   repairs = 0;
   readonly reconciler = new ReconcileConntrack(
     'IPv4',
@@ -175,7 +176,7 @@ class World {
   private take(keys: readonly string[]): ApplyResult {
     if (this.broken) throw new Error('the kernel is out of sorts');
     const failed = keys.filter((key) => this.refused.has(key)).map((key) => ({ key, reason: 'refused' }));
-    return { written: keys.length, failed, conflicts: [] };
+    return { written: keys.length, failed, conflicts: [], ...(this.lost && { lost: this.lost }) };
   }
 }
 
@@ -200,6 +201,22 @@ describe('at start', () => {
       expect.objectContaining({
         facts: expect.objectContaining({ deleted: 1, examined: 3, reasons: { 'endpoint gone': 1 } }),
       }),
+    ]);
+  });
+
+  it('removes the flows of frontends that a former process left, though no UDP service is left at all', async () => {
+    world.track('10.96.0.77', 53, '10.0.0.9:5353');
+    world.track('10.96.0.77', 54, '10.0.0.9:5353');
+    world.track(nodeIP, 30053, '10.0.0.9:5353');
+    world.lost = [
+      { address: '10.96.0.77', port: 53 },
+      { address: '', port: 30053 },
+    ];
+    await world.settle();
+    expect(world.tracked).toEqual(['10.96.0.77:54 10.0.0.9:5353']);
+    expect(world.conntrack.sweeps.map(({ query }) => query)).toEqual([
+      { port: 53, address: '10.96.0.77' },
+      { port: 30053 },
     ]);
   });
 

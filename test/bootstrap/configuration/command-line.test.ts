@@ -154,8 +154,16 @@ describe('flag syntax', () => {
     ]);
   });
 
+  it('takes the Service to explain', () => {
+    const asked = parse(['explain', 'shop/cart', '--metrics-bind-address', '127.0.0.1:1']);
+    expect(asked).toMatchObject({ command: 'explain', service: 'shop/cart' });
+    expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
+    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x']])
+      expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
+  });
+
   it('names what it does not know', () => {
-    expect(usageError('--proxy-port-range=1').message).toContain('unknown flag: --proxy-port-range');
+    expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
     expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
     expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
@@ -292,6 +300,9 @@ describe('the name of the node', () => {
   it('is never empty', () => {
     expect(configurationError(() => parse(['--hostname-override= '])).message).toBe(
       'failed complete: empty hostname-override is invalid',
+    );
+    expect(configurationError(() => parseFile('hostnameOverride: " "')).message).toBe(
+      'empty hostname is invalid',
     );
   });
 });

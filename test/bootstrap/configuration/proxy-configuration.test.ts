@@ -1,4 +1,8 @@
-import { modeSettings, withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
+import {
+  modeSettings,
+  withMode,
+  withModeAsBefore,
+} from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { parseFile } from './support.js';
 
 const { configuration } = parseFile(
@@ -29,5 +33,20 @@ describe('withMode (spec/configuration.md §3.2)', () => {
   it('keeps what was asked for', () => {
     const asked = { ...configuration, nodePortAddresses: ['10.0.0.0/8'] };
     expect(withMode(asked, 'nftables').nodePortAddresses).toEqual(['10.0.0.0/8']);
+  });
+});
+
+describe('withModeAsBefore', () => {
+  it.each([
+    ['auto', 'nftables', 'auto', 'nftables'],
+    ['auto', 'nftables', 'nftables', 'nftables'],
+    ['auto', 'iptables', '', 'iptables'],
+    ['', 'iptables', 'iptables', 'iptables'],
+    ['nftables', 'nftables', 'nftables', 'nftables'],
+    ['nftables', 'nftables', '', ''],
+    ['nftables', 'nftables', 'auto', 'auto'],
+    ['iptables', 'iptables', 'ipvs', 'ipvs'],
+  ] as const)('asked for %j, present %s, edited to %j, is %j', (asked, present, edited, expected) => {
+    expect(withModeAsBefore({ ...configuration, mode: edited }, asked, present).mode).toBe(expected);
   });
 });

@@ -80,12 +80,12 @@ describe('validation, by the rules of spec/configuration.md §4.2', () => {
   });
 
   it('9: the mode', () => {
-    const [problem, ...rest] = problemsOf('mode: userspace');
+    const [problem, ...rest] = problemsOf('mode: kernelspace');
     expect(problem).toContain(
-      `${K}.Mode.ProxyMode: Invalid value: "userspace": must be iptables, ipvs, nftables or blank (blank means the best-available proxy`,
+      `${K}.Mode.ProxyMode: Invalid value: "kernelspace": must be iptables, ipvs, nftables or blank (blank means the best-available proxy`,
     );
     expect(rest).toEqual([]);
-    for (const mode of ['iptables', 'ipvs', 'nftables', 'auto', '']) {
+    for (const mode of ['iptables', 'ipvs', 'nftables', 'userspace', 'auto', '']) {
       expect(parse([`--proxy-mode=${mode}`]).configuration.mode).toBe(mode);
     }
   });
@@ -260,6 +260,18 @@ describe('validation, by the rules of spec/configuration.md §4.2', () => {
       );
       expect(configuration.logging.options.json.infoBufferSize).toBe('64Ki');
     });
+  });
+
+  it('portRange and udpIdleTimeout, which count in mode userspace alone', () => {
+    const bad = 'portRange: 2-1\nudpIdleTimeout: -1s\n';
+    expect(problemsOf(`${bad}mode: userspace`)).toEqual([
+      `${K}.PortRange: Invalid value: "2-1": must be a port, LOW-HIGH or LOW+OFFSET, of ports up to 65535`,
+      `${K}.UDPIdleTimeout: Invalid value: "-1s": must be greater than 0`,
+    ]);
+    expect(parseFile(`${bad}mode: nftables`).configuration.portRange).toBe('2-1');
+    const flags = ['--proxy-mode=userspace', '--proxy-port-range=40000+99', '--udp-timeout=2s'];
+    expect(parse(flags).configuration).toMatchObject({ portRange: '40000+99', udpIdleTimeout: 2000 });
+    expect(parse([]).configuration).toMatchObject({ portRange: '', udpIdleTimeout: 250 });
   });
 
   it('reports everything at once, in order and without repeating itself', () => {

@@ -297,3 +297,30 @@ describe('an invalid Service is left out, the field named', () => {
 function escape(text: string): string {
   return text.replace(/[.[\]]/g, '\\$&');
 }
+
+describe('the annotation that names a scheduler', () => {
+  const annotated = (value: unknown) =>
+    read(
+      {},
+      { metadata: { namespace: 'a', name: 'b', annotations: { 'kube-proxy-ts/ipvs-scheduler': value } } },
+    );
+
+  it('is read when it can be a scheduler’s name', () => {
+    expect(annotated('mh').value?.scheduler).toBe('mh');
+    expect(annotated('').value).not.toHaveProperty('scheduler');
+    expect(read({}).value).not.toHaveProperty('scheduler');
+  });
+
+  it.each([['rr; reboot'], ['a'.repeat(16)], [7]])('is left out and reported otherwise: %s', (value) => {
+    const { value: known, problems } = annotated(value);
+    expect(known).toBeDefined();
+    expect(known).not.toHaveProperty('scheduler');
+    expect(problems).toEqual([expect.stringContaining('kube-proxy-ts/ipvs-scheduler')]);
+  });
+
+  it('does not matter when annotations are no object', () => {
+    const { value, problems } = read({}, { metadata: { namespace: 'a', name: 'b', annotations: 'none' } });
+    expect(value).toBeDefined();
+    expect(problems).toEqual([]);
+  });
+});

@@ -107,6 +107,43 @@ describe('flows of a frontend that is gone', () => {
   });
 });
 
+describe('flows of a frontend that a former process left behind', () => {
+  const desired = new DesiredFlows();
+  const doubts = new Doubts();
+  desired.update('default/dns/udp/', servicePort([['10.96.0.10', 53]], ['10.244.1.5:53']), new Doubts());
+  const left: [string, number][] = [
+    ['10.96.0.10', 53],
+    ['10.96.0.99', 53],
+    [NODE_PORT, 30053],
+  ];
+  desired.frontendsLeft(
+    left.map(([address, port]) => ({ address, port })),
+    doubts,
+  );
+  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, doubts.lost);
+
+  it('go whatever they lead to', () => {
+    expect(judge(flow('10.96.0.99', 53, '10.244.9.9:53'))).toBe('frontend gone');
+    expect(judge(flow(node, 30053, '10.244.9.9:53'))).toBe('frontend gone');
+  });
+
+  it('stay when nobody translated them, when they are a host’s, or when the frontend is somebody’s now', () => {
+    expect(judge(flow('10.96.0.99', 53, '10.96.0.99:53'))).toBeUndefined();
+    expect(judge(flow('198.51.100.7', 30053, '10.0.0.1:1'))).toBeUndefined();
+    expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBeUndefined();
+  });
+
+  it('are asked for, and stay in doubt when that fails', () => {
+    const later = new Doubts();
+    later.doubt({ address: '10.96.0.99', port: 53 }, ['10.244.1.5:53']);
+    later.add(doubts);
+    expect(later.queries()).toEqual([{ port: 53, address: '10.96.0.99' }, { port: 30053 }]);
+    expect(later.lost.get(53, '10.96.0.99')).toBe('all');
+    later.doubt({ address: '10.96.0.99', port: 53 }, ['10.244.1.6:53']);
+    expect(later.lost.get(53, '10.96.0.99')).toBe('all');
+  });
+});
+
 describe('what is doubted', () => {
   function doubtsOf(before: UdpServicePort | undefined, after: UdpServicePort | undefined): Doubts {
     const desired = new DesiredFlows();

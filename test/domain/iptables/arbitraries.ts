@@ -10,6 +10,13 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const PREFIX: Readonly<Record<IpFamily, string>> = { IPv4: '10.0.0.', IPv6: 'fd00::' };
 
+/** A network that the node is not in. */
+const OUTSIDE: Readonly<Record<IpFamily, string>> = { IPv4: '192.0.2.0', IPv6: '2001:db8::' };
+
+const ranges = (network: string, family: IpFamily) => [
+  parseCidr(`${network}/${family === 'IPv4' ? 24 : 64}`)!,
+];
+
 /** Few addresses and ports, so that service ports often claim the same. */
 const digit = fc.integer({ min: 1, max: 3 });
 const protocol = fc.constantFrom<Protocol[]>('TCP', 'UDP', 'SCTP');
@@ -48,7 +55,7 @@ const service = (family: IpFamily, name: string): fc.Arbitrary<Service> => {
     affinitySeconds: fc.constantFrom(0, 600),
     externalIPs: addresses,
     loadBalancerIPs: addresses,
-    sourceRanges: fc.constantFrom([], [parseCidr(`${PREFIX[family]}0/${family === 'IPv4' ? 24 : 64}`)!]),
+    sourceRanges: fc.constantFrom([], ranges(`${PREFIX[family]}0`, family), ranges(OUTSIDE[family], family)),
     externalPolicyLocal: fc.boolean(),
     internalPolicyLocal: fc.boolean(),
     healthCheckNodePort: fc.constantFrom(0, 32000),

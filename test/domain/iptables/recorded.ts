@@ -21,12 +21,14 @@ const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.u
 const LOCAL_ADDRESSES = [
   '127.0.0.1',
   '10.244.1.1',
+  '169.254.77.1',
   '198.18.0.1',
   '198.51.100.11',
   '::1',
   'fd00:10:244:1::1',
   '2001:db8:18::1',
   '2001:db8:2::11',
+  '2001:db8:77::1',
 ];
 
 /** What the tools and the kernel had on which the scenarios were recorded. */
@@ -53,10 +55,17 @@ export function recordedSteps(): readonly RecordedStep[] {
     );
 }
 
-/** What iptables-save printed; undefined where the family was not recorded. */
-export function recordedDump({ scenario, step }: RecordedStep, family: IpFamily): string {
-  const tool = family === 'IPv4' ? 'iptables' : 'ip6tables';
-  return readFileSync(`${root}${scenario}/expected/iptables/${tool}-${step}.txt`, 'utf8');
+/** The modes that write to iptables. */
+export type IptablesUser = 'iptables' | 'ipvs';
+
+/** What iptables-save printed. */
+export function recordedDump(step: RecordedStep, family: IpFamily, mode: IptablesUser = 'iptables'): string {
+  return recordedText(step, mode, family === 'IPv4' ? 'iptables' : 'ip6tables');
+}
+
+/** What one of the tools printed. */
+export function recordedText({ scenario, step }: RecordedStep, mode: IptablesUser, tool: string): string {
+  return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.txt`, 'utf8');
 }
 
 /** The state of the cluster that a step describes. */
@@ -82,9 +91,10 @@ export function recordedContext(
   { scenario }: RecordedStep,
   state: ClusterState,
   family: IpFamily,
+  mode: IptablesUser = 'iptables',
 ): FamilyContext {
   const { configuration } = decodeConfigurationFile(readFileSync(`${root}${scenario}/config.yaml`, 'utf8'));
-  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, 'iptables');
+  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
   const { detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
   const settings = {
     nodeName: 'node1',
@@ -97,7 +107,8 @@ export function recordedContext(
     } as const,
     masqueradeBit,
     masqueradeAll,
-    localhostNodePorts: configuration.iptables.localhostNodePorts,
+    localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    namesNodeAddresses: mode === 'ipvs',
     nodeHints: true,
     externalIPsAllowed: true,
   };

@@ -49,4 +49,13 @@ describe('PendingChanges', () => {
     expect([...pending.take().triggerTimes].sort()).toEqual([1, 1, 3, 4]);
     expect(pending.take().triggerTimes).toEqual([]);
   });
+
+  it('gets back the trigger times of a failed sync, but no endless number of them', () => {
+    const pending = new PendingChanges();
+    pending.triggeredEarlier([1, 2]);
+    pending.triggered('a/b', 3);
+    expect(pending.take().triggerTimes).toEqual([1, 2, 3]);
+    pending.triggeredEarlier(Array.from({ length: 20_000 }, (_, index) => index));
+    expect(pending.take().triggerTimes).toHaveLength(10_000);
+  });
 });

@@ -1,9 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { Agent, get } from 'node:http';
-import { clearInterval, clearTimeout, setInterval } from 'node:timers';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
-/** One HTTP GET; on a connection of its own unless an agent keeps one. */
+/**
+ * One HTTP GET; on a connection of its own unless an agent keeps one. The time limit is for all of it: request.setTimeout
+ * would count only from when the connection stands, which to an address that swallows packets is never.
+ */
 export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
+  let late;
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, localAddress: src }, (response) => {
       let body = '';
@@ -12,12 +16,11 @@ export function httpGet({ url, src, timeoutMs = 1000, agent = false }) {
       response.on('error', reject);
       response.on('end', () => resolve({ status: response.statusCode, body }));
     });
-    request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    late = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     request.on('error', reject);
-  }).then(
-    (answer) => answer,
-    (error) => Promise.reject(new Error(`${url}: ${error.message}`)),
-  );
+  })
+    .catch((error) => Promise.reject(new Error(`${url}: ${error.message}`)))
+    .finally(() => clearTimeout(late));
 }
 
 /** One datagram and its answer, from a socket of its own. */

@@ -5,10 +5,22 @@
  */
 import { createInterface } from 'node:readline';
 import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mjs';
+import { sayAndListen, serveAfterEnd } from './half-close.mjs';
 import { sendPackets } from './send-packets.mjs';
 import { serve } from './server.mjs';
 
-const operations = { sendPackets, httpGet, udpAsk, open, ask, startAsking, stopAsking, serve };
+const operations = {
+  sendPackets,
+  httpGet,
+  udpAsk,
+  open,
+  ask,
+  startAsking,
+  stopAsking,
+  serve,
+  serveAfterEnd,
+  sayAndListen,
+};
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, op, ...request } = JSON.parse(line);

@@ -52,12 +52,13 @@ export function sendPackets({ probes, quietMs }) {
     };
 
     // Round by round: the first packet of a probe is through before its second leaves, even where a client is to stick.
+    // In an order of its own each: where endpoints take turns, no client may always meet the same one.
     const rounds = Math.max(0, ...probes.map(({ n }) => n));
     for (let round = 0; round < rounds; round++) {
-      probes.forEach((probe, position) => {
-        if (round >= probe.n) return;
-        (probe.proto === 'tcp' ? sendTcp : sendUdp)(probe, position);
-      });
+      for (const position of shuffled(probes.length)) {
+        const probe = probes[position];
+        if (round < probe.n) (probe.proto === 'tcp' ? sendTcp : sendUdp)(probe, position);
+      }
     }
     // All answers come from hosts on this machine: a while without any means that there will be none.
     const quiet = setInterval(() => {
@@ -68,4 +69,14 @@ export function sendPackets({ probes, quietMs }) {
     }, 20);
     setImmediate(() => (lastSeen = performance.now()));
   });
+}
+
+/** The numbers below `count` in any order. */
+function shuffled(count) {
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [order[i], order[j]] = [order[j], order[i]];
+  }
+  return order;
 }

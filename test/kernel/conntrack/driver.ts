@@ -45,6 +45,9 @@ const CTA_PROTOINFO = 4;
 const CTA_TIMEOUT = 7;
 const IPS_CONFIRMED_ASSURED_SEEN_REPLY = 0x2 | 0x4 | 0x8;
 
+/** Entries in one request. */
+const AT_ONCE = 256;
+
 const conntrack = new NetlinkConntrack();
 const socket = NetlinkSocket.open(NETLINK_NETFILTER);
 const never = new AbortController().signal;
@@ -91,6 +94,13 @@ function putEntry(writer: MessageWriter, entry: EntryToMake): void {
   writer.endMessage(start);
 }
 
+function placesOf(bytes: Buffer, part: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(part); at >= 0; at = bytes.indexOf(part, at + 1)) places.push(at);
+  if (places.length !== 2) throw new Error(`${places.length} places for ${part.toString('hex')}`);
+  return places;
+}
+
 async function send(writer: MessageWriter): Promise<void> {
   await socket.send(writer.bytes, writer.length);
   writer.length = 0;
@@ -105,13 +115,23 @@ const handlers = {
     await send(writer);
   },
 
-  /** So many entries to one destination, each from a client of its own. */
-  async makeMany(count: number, entry: EntryToMake) {
-    const writer = new MessageWriter();
-    for (let i = 0; i < count; i++) {
-      const source = `100.${64 + (i >>> 20)}.${(i >>> 12) & 0xff}.${(i >>> 4) & 0xff}`;
-      putEntry(writer, { ...entry, source, sourcePort: 20_000 + (i & 0xf) });
-      if (i % 256 === 255) await send(writer);
+  /** So many IPv4 entries to one destination, each from a client of its own, counted from `first` on. */
+  async makeMany(count: number, entry: EntryToMake, first = 0) {
+    const one = new MessageWriter();
+    putEntry(one, { ...entry, source: '255.254.253.252', sourcePort: 0xfafb });
+    const message = one.bytes.subarray(0, one.length);
+    const addresses = placesOf(message, Buffer.of(255, 254, 253, 252));
+    const ports = placesOf(message, Buffer.of(0xfa, 0xfb));
+    const writer = new MessageWriter(AT_ONCE * message.length);
+    for (let i = first; i < first + count; i++) {
+      writer.reserve(message.length);
+      message.copy(writer.bytes, writer.length);
+      // 100.64.0.0/10 has room for sixteen ports each of four million clients.
+      for (const place of addresses)
+        writer.bytes.writeUInt32BE(0x64400000 + (i >>> 4), writer.length + place);
+      for (const place of ports) writer.bytes.writeUInt16BE(20_000 + (i & 0xf), writer.length + place);
+      writer.length += message.length;
+      if (writer.length >= AT_ONCE * message.length) await send(writer);
     }
     if (writer.length > 0) await send(writer);
   },

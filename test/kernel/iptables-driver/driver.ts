@@ -83,8 +83,8 @@ const handlers = {
     try {
       const before = await nfacct.packets('ct_state_invalid_dropped_pkts');
       const reader = new IptablesHostReader(tool, nfacct, new MemoryLogger());
-      await reader.read();
-      const { counters } = await reader.read();
+      await reader.read('IPv4');
+      const { counters } = await reader.read('IPv4');
       await tool.restore(
         'IPv4',
         [

@@ -1,6 +1,7 @@
-import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { StandInApiServer, type RecordedRequest } from '../../stand-in/api-server.js';
+import { makeCertificates } from '../../stand-in/certificates.js';
 import type { Failure } from '../../stand-in/faults.js';
 import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
 import type { ApiObject } from '../../stand-in/object-store.js';
@@ -8,7 +9,9 @@ import { serve } from '../driver.js';
 
 /** A stand-in API server inside a namespace. */
 const api = await StandInApiServer.start();
-const kubeconfig = await writeKubeconfig(api);
+const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+const credential = (file: string): string => join(dirname(kubeconfig), file);
+await writeFile(credential('token'), 'stand-in-token');
 
 const handlers = {
   kubeconfig: (): string => kubeconfig,
@@ -33,6 +36,19 @@ const handlers = {
   disconnectWatches: (): void => api.disconnectWatches(),
   endWatches: (): void => api.endWatches(),
   compact: (): void => api.compact(),
+  /** The events that were posted. */
+  events: (): readonly ApiObject[] => api.objects('events.k8s.io/v1', 'Event'),
+  /** Only this token is let in from now on; the file that the kubeconfig names has it. */
+  async rotateToken(token: string): Promise<void> {
+    api.tokens = new Set([token]);
+    await writeFile(credential('token'), token);
+  },
+  /** Authority and server certificate are others when it is opened again; the kubeconfig's file has the authority. */
+  async rotateAuthority(): Promise<void> {
+    await api.close();
+    api.certificates = await makeCertificates();
+    await writeFile(credential('ca.crt'), api.certificates.authority);
+  },
   open: (): Promise<void> => api.open(),
   close: (): Promise<void> => api.close(),
 };

@@ -30,31 +30,40 @@ type Event =
     }
   | { readonly type: 'complete' };
 
+/** A program of `node:test` tests, to be run in a guest of its own. */
+export interface GuestProgram extends GuestOptions {
+  /** Its TypeScript file. */
+  readonly source: URL;
+  readonly parameters?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
- * Runs a program of `node:test` tests in a guest of its own and makes each of its tests one of jest's. To be awaited at
+ * Runs programs, each in a guest of its own, side by side, and makes each of their tests one of jest's. To be awaited at
  * the top of a test file. A guest that hangs, crashes or cannot be started is a failed test that shows its console.
- * @param source the program's TypeScript file
- * @param parameters its command line
  */
-export async function declareGuestTests(
-  source: URL,
-  parameters: readonly string[] = [],
-  options: GuestOptions = {},
-): Promise<void> {
+export async function declareGuestTests(...programs: readonly GuestProgram[]): Promise<void> {
+  declare((await Promise.all(programs.map(runInGuest))).flat());
+}
+
+async function runInGuest({
+  source,
+  parameters = [],
+  environment = {},
+  ...options
+}: GuestProgram): Promise<readonly GuestTest[]> {
   const guest = await Guest.make();
   try {
     await bundle(source, join(guest.folder, 'program.mjs'));
-    const end = await guest.run(
-      [
-        ...[process.execPath, '--test-reporter', reporter],
-        ...['--test-reporter-destination', `/exchange/${EVENTS}`],
-        ...['/exchange/program.mjs', ...parameters],
-      ],
-      EVENTS,
-      options,
-    );
+    const command = [
+      ...['env', ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)],
+      ...[process.execPath, '--test-reporter', reporter],
+      ...['--test-reporter-destination', `/exchange/${EVENTS}`],
+      ...['/exchange/program.mjs', ...parameters],
+    ];
+    const end = await guest.run(command, EVENTS, options);
     const events = await readFile(join(guest.folder, EVENTS), 'utf8').catch(() => '');
-    declare(resultsOf(events, end));
+    return resultsOf(events, end);
   } finally {
     await guest.remove();
   }

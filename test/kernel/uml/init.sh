@@ -25,7 +25,6 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /run
-mount -t tmpfs tmpfs /tmp
 mount -t hostfs -o "$1" hostfs /exchange || die "no folder $1"
 # Before anything asks for one of its modules.
 modprobe ipv6 || die 'no IPv6'

@@ -1,6 +1,7 @@
 /** A reporter for node:test in a guest: one line of JSON for each thing that becomes known (guest-tests.ts reads them). */
 export default async function* report(source) {
   for await (const { type, data } of source) {
+    if (data.skip !== undefined) continue;
     if (type === 'test:dequeue') yield line({ type: 'run', name: data.name });
     else if (type === 'test:start') yield line({ type: 'start', name: data.name, nesting: data.nesting });
     else if (type === 'test:pass' || type === 'test:fail')

@@ -1,0 +1,24 @@
+import type { BackendSubject, ContractCase } from './backend-subject.js';
+import { changeCases } from './change-cases.js';
+import { failureCases } from './failure-cases.js';
+import { removalCases } from './removal-cases.js';
+import { startCases } from './start-cases.js';
+import { Stage } from './stage.js';
+import { verificationCases } from './verification-cases.js';
+
+/**
+ * Everything that the port `Backend` promises, as a list of cases for any test runner. Each has a place of its own, so
+ * they may run in any order.
+ *
+ *     for (const { name, run } of backendContract(subject)) test(name, run);
+ */
+export function backendContract<Place>(subject: BackendSubject<Place>): readonly ContractCase[] {
+  const plays = {
+    ...startCases(subject),
+    ...changeCases(subject),
+    ...failureCases(subject),
+    ...verificationCases(subject),
+    ...removalCases(subject),
+  };
+  return Object.entries(plays).map(([name, play]) => ({ name, run: () => Stage.play(subject, play) }));
+}

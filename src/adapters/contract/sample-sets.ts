@@ -1,0 +1,29 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { sampleEntry, type SampleShape } from './sample-services.js';
+
+/** Node ports that no other program is likely to have: some backends hold them. */
+const NODE_PORTS = { plain: 32_741, local: 32_743 } as const;
+
+const SHAPES: Readonly<Record<string, SampleShape>> = {
+  plain: { number: 1 },
+  datagrams: { number: 2, protocol: 'UDP', endpoints: 2 },
+  'node-port': { number: 3, nodePort: NODE_PORTS.plain },
+  external: { number: 4, external: true },
+  'source-ranges': { number: 5, external: true, sourceRanges: true },
+  sticky: { number: 6, affinitySeconds: 600 },
+  'local-outside': { number: 7, external: true, nodePort: NODE_PORTS.local, externalPolicyLocal: true },
+  'local-inside': { number: 8, internalPolicyLocal: true },
+  empty: { number: 9, endpoints: 0 },
+  many: { number: 10, endpoints: 40 },
+};
+
+/** A service of every kind that backends treat differently. */
+export function everyKind(family: IpFamily): readonly ForwardingEntry[] {
+  return Object.entries(SHAPES).map(([name, shape]) => sampleEntry(family, name, shape));
+}
+
+/** One of them as it is, but for what is given. */
+export function variant(family: IpFamily, name: string, parts: Partial<SampleShape>): ForwardingEntry {
+  return sampleEntry(family, name, { ...SHAPES[name]!, ...parts });
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { ApplyResult, Backend } from '../../application/ports/backend.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { BackendSubject } from './backend-subject.js';
+
+/** What a case does, by its name. */
+export type Plays<Place> = Readonly<Record<string, (stage: Stage<Place>) => Promise<void>>>;
+
+/** A place, and the backends that one case opens on it. */
+export class Stage<Place> {
+  private readonly opened: Backend[] = [];
+
+  private constructor(
+    private readonly subject: BackendSubject<Place>,
+    readonly place: Place,
+  ) {}
+
+  /** Plays a case on a place of its own, and tidies up whatever comes of it. */
+  static async play<Place>(
+    subject: BackendSubject<Place>,
+    play: (stage: Stage<Place>) => Promise<void>,
+  ): Promise<void> {
+    const stage = new Stage(subject, await subject.makePlace());
+    try {
+      await play(stage);
+    } finally {
+      for (const backend of stage.opened) await backend.close();
+      await subject.removePlace?.(stage.place);
+    }
+  }
+
+  /** A backend on the place, as in a new process. */
+  async open(): Promise<Backend> {
+    const backend = await this.subject.open(this.place);
+    this.opened.push(backend);
+    return backend;
+  }
+
+  /** A new process that has programmed these. */
+  async started(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<Backend> {
+    const backend = await this.open();
+    succeeds(await backend.start(entries, node));
+    return backend;
+  }
+
+  async snapshot(): Promise<unknown> {
+    return structuredClone(await this.subject.snapshot(this.place));
+  }
+
+  /** What a fresh start with these leaves on a place of its own. */
+  async fresh(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<unknown> {
+    let snapshot: unknown;
+    await Stage.play(this.subject, async (stage) => {
+      await stage.started(entries, node);
+      snapshot = await stage.snapshot();
+    });
+    return snapshot;
+  }
+
+  /** The place holds what a fresh start with these would leave. */
+  async holds(entries: readonly ForwardingEntry[], node: NodeNetwork, when: string): Promise<void> {
+    assert.deepEqual(await this.snapshot(), await this.fresh(entries, node), when);
+  }
+}
+
+/** Every service port was programmed. */
+export function succeeds(result: ApplyResult): void {
+  assert.deepEqual(result.failed, [], 'a service port could not be programmed');
+}
+
+/** Nothing was to be done. */
+export function writesNothing(result: ApplyResult, when: string): void {
+  succeeds(result);
+  assert.equal(result.written, 0, `steps written ${when}`);
+}
+
+export function changed(...entries: readonly ForwardingEntry[]): readonly ForwardingChange[] {
+  return entries.map((entry) => ({ key: entry.key, entry }));
+}
+
+export function gone(...entries: readonly ForwardingEntry[]): readonly ForwardingChange[] {
+  return entries.map(({ key }) => ({ key, entry: undefined }));
+}

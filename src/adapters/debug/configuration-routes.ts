@@ -1,0 +1,18 @@
+import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
+import type { Routes } from '../http/router.js';
+
+/** `/proxyMode` and `/configz` (spec/server.md 9). */
+export function configurationRoutes({
+  proxyMode,
+  configuration,
+}: {
+  readonly proxyMode: string;
+  /** The KubeProxyConfiguration in effect; edits of the file show. */
+  readonly configuration: () => Readonly<Record<string, unknown>>;
+}): Routes {
+  return {
+    '/proxyMode': (_, response) => respond(response, 200, TEXT_TYPE, proxyMode),
+    '/configz': (_, response) =>
+      respond(response, 200, JSON_TYPE, JSON.stringify({ 'kubeproxy.config.k8s.io': configuration() })),
+  };
+}

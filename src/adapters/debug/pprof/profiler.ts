@@ -1,0 +1,65 @@
+import { Session } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuProfile } from './cpu-profile.js';
+import { heapProfile } from './heap-profile.js';
+
+/** As Go samples: a hundred times a second, and every 512 KiB. */
+const CPU_INTERVAL_MICROSECONDS = 10_000;
+const HEAP_INTERVAL_BYTES = 512 * 1024;
+
+/** Another CPU profile is being taken. */
+export class ProfilerBusyError extends Error {
+  constructor() {
+    super('Could not enable CPU profiling: cpu profiling already in use');
+    this.name = 'ProfilerBusyError';
+  }
+}
+
+/**
+ * Takes profiles of this process in pprof's format, uncompressed. From `start` on allocations are sampled, which costs
+ * next to nothing; the CPU is sampled only while somebody waits for its profile.
+ */
+export class Profiler {
+  private readonly session = new Session();
+  private started = 0;
+  private busy = false;
+
+  /** Allocations before this do not show in heap profiles. */
+  async start(): Promise<void> {
+    this.session.connect();
+    this.started = Date.now();
+    await this.session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_INTERVAL_BYTES });
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.session.disconnect();
+  }
+
+  /** Where the time of so many seconds went. Rejects with ProfilerBusyError; ends early when the signal is aborted. */
+  async cpu(seconds: number, signal: AbortSignal): Promise<Uint8Array> {
+    if (this.busy) throw new ProfilerBusyError();
+    this.busy = true;
+    try {
+      const started = Date.now();
+      await this.session.post('Profiler.enable');
+      await this.session.post('Profiler.setSamplingInterval', { interval: CPU_INTERVAL_MICROSECONDS });
+      await this.session.post('Profiler.start');
+      await sleep(seconds * 1000, undefined, { signal }).catch(() => undefined);
+      const { profile } = await this.session.post('Profiler.stop');
+      return cpuProfile(profile, CPU_INTERVAL_MICROSECONDS, started);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /**
+   * What lives on the heap, by where it was allocated.
+   * @param collectFirst without what is garbage already
+   */
+  async heap(collectFirst: boolean): Promise<Uint8Array> {
+    if (collectFirst) await this.session.post('HeapProfiler.collectGarbage');
+    const { profile } = await this.session.post('HeapProfiler.getSamplingProfile');
+    return heapProfile(profile, HEAP_INTERVAL_BYTES, this.started);
+  }
+}

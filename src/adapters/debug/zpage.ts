@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http';
+import { stringify } from 'yaml';
+import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
+import type { Handler } from '../http/router.js';
+import { acceptedTypes, zpageFormat } from './zpage-format.js';
+
+/** A page for people that machines may read too, in a form of its own. */
+export interface Zpage {
+  /** `Flagz`. */
+  readonly kind: string;
+  /** `flagz`, as the heading has it. */
+  readonly title: string;
+  /** Names and values for people, in order. */
+  readonly lines: () => readonly (readonly [name: string, value: string])[];
+  /** The fields besides kind, apiVersion and metadata. */
+  readonly fields: () => object;
+}
+
+const COMPONENT = 'kube-proxy';
+/** Nobody shall take the text apart, so what stands between name and value differs from process to process. */
+const SEPARATORS = [':', ': ', '=', ' '];
+const SEPARATOR = SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
+
+/** Answers with the page in the form that is asked for; 406 when there is no such form (spec/server.md 9). */
+export function zpageHandler(page: Zpage): Handler {
+  return ({ request }, response) => {
+    const format = zpageFormat(request.headers.accept, page.kind);
+    if (!format)
+      return respond(response, 406, TEXT_TYPE, `only these types can be had: ${acceptedTypes(page.kind)}\n`);
+    if (format.kind === 'text') return respond(response, 200, TEXT_TYPE, textOf(page));
+    const { syntax, version } = format;
+    if (version === 'v1alpha1') warnOfAlpha(response, page.kind);
+    const object = {
+      kind: page.kind,
+      apiVersion: `config.k8s.io/${version}`,
+      metadata: { name: COMPONENT },
+      ...page.fields(),
+    };
+    if (syntax === 'json') respond(response, 200, JSON_TYPE, JSON.stringify(object));
+    else respond(response, 200, 'application/yaml', stringify(object));
+  };
+}
+
+function textOf({ title, lines }: Zpage): string {
+  const list = lines().map(([name, value]) => `${name}${SEPARATOR}${value}\n`);
+  return `\n${COMPONENT} ${title}\nWarning: this page is for people; its form is not machine parseable and may change at any time.\n\n${list.join('')}`;
+}
+
+function warnOfAlpha(response: ServerResponse, kind: string): void {
+  response.setHeader(
+    'Warning',
+    `299 - "config.k8s.io/v1alpha1 ${kind} is superseded by config.k8s.io/v1beta1"`,
+  );
+}

@@ -1,0 +1,225 @@
+import type { Clock, Timer } from '../../application/ports/clock.js';
+import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ApiClient } from '../kubernetes/api-client.js';
+import { ApiConnectionError, ApiError } from '../kubernetes/api-error.js';
+import { delay } from '../kubernetes/delay.js';
+import { KubeconfigError } from '../kubernetes/kubeconfig-error.js';
+import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
+
+/** As client-go posts events (spec/server.md §1.5). */
+const TRIES = 12;
+const PAUSE = 10_000;
+const JITTER = 0.25;
+/** After that long without a repetition a series is over. */
+const SERIES_END = 360_000;
+const MOST_WAITING = 200;
+const MOST_KNOWN = 500;
+/** How long an end waits for what is recorded, in milliseconds. */
+const LAST_WORDS = 500;
+
+/** An event and what the API server knows of it. */
+interface Entry {
+  readonly event: ClusterEvent;
+  readonly firstTime: number;
+  name: string;
+  count: number;
+  lastTime: number;
+  /** The count that the API server knows; 0: nothing. */
+  posted: number;
+  waiting: boolean;
+  end: Timer | undefined;
+}
+
+/** Sends requests to the API server. */
+export type EventApi = Pick<ApiClient, 'json'>;
+
+/**
+ * Posts events to the API server, one after the other in the order of recording. One that cannot be posted for a reason
+ * that may pass is tried again every ten seconds or so, twelve times in all. While one waits the others do; when too many
+ * wait, further ones are dropped, and the log tells.
+ *
+ * An event that equals one before begins a series. It is told at once that there is one; further repetitions are only
+ * counted, and the count is told every six minutes. When six minutes bring none the series is over and forgotten.
+ */
+export class ApiEventRecorder implements EventRecorder {
+  private readonly known = new Map<string, Entry>();
+  private readonly queue: Entry[] = [];
+  private readonly stopping = new AbortController();
+  private work: Promise<void> | undefined;
+  private readonly reportingInstance: string;
+  private sequence = 0n;
+  private dropping = false;
+
+  /** @param hostname of the operating system, whatever name the Node has */
+  constructor(
+    private readonly api: () => Promise<EventApi>,
+    hostname: string,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+    private readonly random: () => number = Math.random,
+  ) {
+    this.reportingInstance = `kube-proxy-${hostname}`;
+  }
+
+  record(event: ClusterEvent): void {
+    if (this.stopping.signal.aborted) return;
+    const key = keyOf(event);
+    const known = this.known.get(key);
+    if (known) {
+      known.count++;
+      known.lastTime = this.clock.now();
+      if (known.posted === 1) this.enqueue(known);
+      return;
+    }
+    const now = this.clock.now();
+    const entry: Entry = {
+      event,
+      firstTime: now,
+      name: this.nameFor(event),
+      count: 1,
+      lastTime: now,
+      posted: 0,
+      waiting: false,
+      end: undefined,
+    };
+    if (!this.enqueue(entry)) return;
+    this.remember(key, entry);
+  }
+
+  /** Gives what waits a moment to be posted, and ends. Idempotent. */
+  async stop(): Promise<void> {
+    const moment = new AbortController();
+    await Promise.race([this.work, delay(this.clock, LAST_WORDS, moment.signal)]);
+    moment.abort();
+    this.stopping.abort();
+    for (const { end } of this.known.values()) end?.cancel();
+    await this.work;
+  }
+
+  private nameFor(event: ClusterEvent): string {
+    return eventName(event, BigInt(this.clock.now()) * 1_000_000n + (this.sequence++ % 1_000_000n));
+  }
+
+  private remember(key: string, entry: Entry): void {
+    const [oldest] = this.known.keys();
+    if (this.known.size >= MOST_KNOWN && oldest !== undefined) this.forget(oldest);
+    this.known.set(key, entry);
+    const check = (): void => {
+      if (this.clock.now() - entry.lastTime >= SERIES_END) this.forget(key);
+      else entry.end = this.clock.after(SERIES_END, check);
+      if (entry.posted > 0 && entry.count > entry.posted) this.enqueue(entry);
+    };
+    entry.end = this.clock.after(SERIES_END, check);
+  }
+
+  /** With `entry`, only when the key still stands for it. */
+  private forget(key: string, entry = this.known.get(key)): void {
+    if (!entry || this.known.get(key) !== entry) return;
+    entry.end?.cancel();
+    this.known.delete(key);
+  }
+
+  private enqueue(entry: Entry): boolean {
+    if (entry.waiting) return true;
+    if (this.queue.length >= MOST_WAITING) {
+      if (!this.dropping)
+        this.logger.warn(
+          { waiting: MOST_WAITING },
+          'too many events wait to be posted; further ones are lost',
+        );
+      this.dropping = true;
+      return false;
+    }
+    entry.waiting = true;
+    this.queue.push(entry);
+    this.work ??= this.postAll();
+    return true;
+  }
+
+  private async postAll(): Promise<void> {
+    const { signal } = this.stopping;
+    for (let entry = this.queue[0]; entry && !signal.aborted; entry = this.queue[0]) {
+      await this.post(entry);
+      this.queue.shift();
+      entry.waiting = false;
+      this.dropping = false;
+      // What was repeated while it was posted for the first time is a series by now.
+      if (entry.posted === 1 && entry.count > 1) this.enqueue(entry);
+    }
+    this.work = undefined;
+  }
+
+  private async post(entry: Entry): Promise<void> {
+    const { signal } = this.stopping;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.tryToPost(entry);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!mayPass(error) || attempt === TRIES) {
+          const { reason, note } = entry.event;
+          this.logger.warn({ error, event: reason, note, attempt }, 'an event could not be posted');
+          this.forget(keyOf(entry.event), entry);
+          return;
+        }
+        this.logger.debug({ error, event: entry.event.reason, attempt }, 'an event is posted again later');
+        await delay(this.clock, PAUSE * (1 + this.random() * JITTER), signal);
+        if (signal.aborted) return;
+      }
+    }
+  }
+
+  private async tryToPost(entry: Entry): Promise<void> {
+    const { event, count, lastTime } = entry;
+    const api = await this.api();
+    const { signal } = this.stopping;
+    const collection = `/apis/events.k8s.io/v1/namespaces/${eventNamespace(event)}/events`;
+    const series = { count, lastObserved: lastTime };
+    if (entry.posted > 0) {
+      try {
+        await api.json({
+          method: 'PATCH',
+          path: `${collection}/${entry.name}`,
+          contentType: 'application/merge-patch+json',
+          body: { series: seriesObject(series) },
+          signal,
+        });
+        entry.posted = count;
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) throw error;
+        // Events live for an hour; the series goes on with another one.
+        entry.posted = 0;
+        entry.name = this.nameFor(event);
+      }
+    }
+    const { name, firstTime } = entry;
+    const object = eventObject(
+      event,
+      name,
+      this.reportingInstance,
+      firstTime,
+      count > 1 ? series : undefined,
+    );
+    try {
+      await api.json({ method: 'POST', path: collection, body: object, signal });
+    } catch (error) {
+      // The answer to an earlier try was lost.
+      if (!(error instanceof ApiError && error.code === 409)) throw error;
+    }
+    entry.posted = count;
+  }
+}
+
+/** Whether another try may do better: the server was not there, or not able to. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof ApiError) return error.code === 401 || error.code === 429 || error.code >= 500;
+  // Credentials may be in the middle of a rotation.
+  return error instanceof ApiConnectionError || error instanceof KubeconfigError;
+}
+
+function keyOf({ regarding, type, reason, action, note }: ClusterEvent): string {
+  const { kind, namespace, name } = regarding;
+  return JSON.stringify([kind, namespace, name, type, reason, action, note]);
+}

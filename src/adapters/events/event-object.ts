@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { ClusterEvent } from '../../application/ports/event-recorder.js';
+
+/** The API server refuses longer notes. */
+const LONGEST_NOTE = 1024;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** How often an event was seen since it was posted first. */
+export interface EventSeries {
+  /** The first time counts too. */
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly lastObserved: number;
+}
+
+/** Where an event lives: that of the object it is about, or `default`. */
+export function eventNamespace({ regarding }: ClusterEvent): string {
+  return regarding.namespace || 'default';
+}
+
+/** A name that no other event has: the object's and a time in nanoseconds (spec/server.md §1.5). */
+export function eventName({ regarding }: ClusterEvent, nanoseconds: bigint): string {
+  const name = `${regarding.name}.${nanoseconds.toString(16)}`;
+  return name.length <= 253 && SUBDOMAIN.test(name) ? name : randomUUID();
+}
+
+/** The event as an object of `events.k8s.io/v1`. */
+export function eventObject(
+  event: ClusterEvent,
+  name: string,
+  reportingInstance: string,
+  time: number,
+  series?: EventSeries,
+): object {
+  const { kind, namespace, name: regarded } = event.regarding;
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name, namespace: eventNamespace(event) },
+    eventTime: microTime(time),
+    reportingController: 'kube-proxy',
+    reportingInstance,
+    action: event.action,
+    reason: event.reason,
+    regarding: { apiVersion: 'v1', kind, ...(namespace && { namespace }), name: regarded },
+    note: shortened(event.note),
+    type: event.type,
+    ...(series && { series: seriesObject(series) }),
+  };
+}
+
+export function seriesObject({ count, lastObserved }: EventSeries): object {
+  return { count, lastObservedTime: microTime(lastObserved) };
+}
+
+/** `metav1.MicroTime` wants exactly six digits. */
+function microTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('Z', '000Z');
+}
+
+function shortened(note: string): string {
+  if (Buffer.byteLength(note) <= LONGEST_NOTE) return note;
+  const ellipsis = '…';
+  const room = LONGEST_NOTE - Buffer.byteLength(ellipsis);
+  return `${new TextDecoder().decode(Buffer.from(note).subarray(0, room)).replace(/\uFFFD+$/, '')}${ellipsis}`;
+}

@@ -1,0 +1,58 @@
+import type { RequestListener, Server } from 'node:http';
+import type {
+  HealthCheckListener,
+  HealthCheckSocket,
+  OpenHealthCheck,
+  ServiceHealth,
+} from '../../application/ports/health-check-listener.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { closeServer, openServer } from '../http/open-server.js';
+import { JSON_TYPE, respond } from '../http/plain-response.js';
+
+/**
+ * Health-check node ports over HTTP: any path and any method are answered (spec/server.md 8.4). One server for each address,
+ * or a single one for all addresses of the family, so that the other family can have the same port.
+ */
+export class ServiceHealthServer implements HealthCheckListener {
+  constructor(private readonly logger: Logger) {}
+
+  async listen(socket: HealthCheckSocket, answer: () => ServiceHealth): Promise<OpenHealthCheck> {
+    const opened = await Promise.allSettled(
+      hostsOf(socket).map((host) =>
+        openServer(handlerOf(answer), {
+          host,
+          port: socket.port,
+          ipv6Only: socket.family === 'IPv6',
+        }),
+      ),
+    );
+    const servers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failure = opened.find((one) => one.status === 'rejected');
+    if (failure) {
+      await closeAll(servers);
+      throw failure.reason;
+    }
+    for (const server of servers)
+      server.on('error', (error) => this.logger.warn({ ...socket, error }, 'a health check server failed'));
+    return { close: () => closeAll(servers) };
+  }
+}
+
+function hostsOf({ family, addresses }: HealthCheckSocket): readonly string[] {
+  if (addresses !== 'all') return addresses;
+  return [family === 'IPv4' ? '0.0.0.0' : '::'];
+}
+
+async function closeAll(servers: readonly Server[]): Promise<void> {
+  await Promise.all(servers.map(closeServer));
+}
+
+function handlerOf(answer: () => ServiceHealth): RequestListener {
+  return (_, response) => {
+    const { namespace, name, localEndpoints, proxyHealthy } = answer();
+    response.setHeader('X-Load-Balancing-Endpoint-Weight', localEndpoints);
+    const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: proxyHealthy };
+    const status = localEndpoints > 0 && proxyHealthy ? 200 : 503;
+    respond(response, status, JSON_TYPE, JSON.stringify(body, undefined, '\t'));
+  };
+}

@@ -1,0 +1,146 @@
+import { execa, type Options } from 'execa';
+import {
+  IpSetFailedError,
+  IpSetMissingError,
+  IpSetPermissionError,
+  IpSetRefusedError,
+  type IpSetToolError,
+} from './errors.js';
+import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
+import { parseSave } from './parse-save.js';
+import { restoreLine } from './restore-lines.js';
+
+export interface IpSetToolOptions {
+  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  readonly launcher?: readonly string[];
+  /** A run that takes longer is killed. */
+  readonly timeoutMilliseconds?: number;
+}
+
+interface ToolOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const MAX_OUTPUT = 1024 * 1024 * 1024;
+const NOT_PERMITTED = /Operation not permitted|Permission denied/;
+const NO_KERNEL_SUPPORT = /Cannot open session to kernel|Kernel support protocol versions/;
+const PROGRAM = /^ipset v[\d.]+: /;
+const FAILED_LINE = /^Error in line (\d+): /;
+/** The set takes no more members, whichever they are. */
+const FULL = /is full/;
+
+/** IP sets through the tool `ipset`, in the network namespace of this process. */
+export class IpSetTool implements IpSets {
+  private readonly launcher: readonly string[];
+  private readonly timeout: number;
+  private readonly closing = new AbortController();
+
+  constructor({ launcher = [], timeoutMilliseconds = 60_000 }: IpSetToolOptions = {}) {
+    this.launcher = launcher;
+    this.timeout = timeoutMilliseconds;
+  }
+
+  /** The version of the tool, as `7.17`; undefined when it does not tell. Rejects with IpSetMissingError. */
+  async version(): Promise<string | undefined> {
+    const { stdout } = await this.run(['--version']);
+    return /\bv(\d+\.\d+)/.exec(stdout)?.[1];
+  }
+
+  async read(names: ReadonlySet<string>, signal?: AbortSignal): Promise<ReadIpSets> {
+    const { exitCode, stdout, stderr } = await this.run(['save'], undefined, signal);
+    if (exitCode !== 0) throw failure('ipset save', stderr, exitCode);
+    return parseSave(stdout, names);
+  }
+
+  async restore(steps: readonly IpSetStep[]): Promise<readonly IpSetOutcome[]> {
+    const outcomes: IpSetOutcome[] = Array.from({ length: steps.length });
+    await this.restoreThese(
+      steps,
+      steps.map((_, position) => position),
+      outcomes,
+    );
+    return outcomes;
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  /**
+   * Does the steps at these positions. The tool stops at the first one that is refused, and may have left undone some
+   * before it: those are done again with the rest. Where it does not tell which one it was, each half is tried for itself.
+   */
+  private async restoreThese(
+    steps: readonly IpSetStep[],
+    positions: readonly number[],
+    outcomes: IpSetOutcome[],
+  ): Promise<void> {
+    let left = positions;
+    while (left.length > 0) {
+      const lines = left.map((position) => restoreLine(steps[position]!));
+      const { exitCode, stderr } = await this.run(['-exist', 'restore'], lines);
+      if (exitCode === 0) return;
+      const said = stderr.trim().replace(PROGRAM, '');
+      if (NOT_PERMITTED.test(said) || NO_KERNEL_SUPPORT.test(said))
+        throw failure('ipset restore', stderr, exitCode);
+      const line = left.length === 1 ? 1 : Number(FAILED_LINE.exec(said)?.[1] ?? 0);
+      if (line < 1 || line > left.length) {
+        const middle = left.length >> 1;
+        await this.restoreThese(steps, left.slice(0, middle), outcomes);
+        left = left.slice(middle);
+        continue;
+      }
+      const reason = said.replace(FAILED_LINE, '');
+      const refused = steps[left[line - 1]!]!;
+      left = left.filter((position, index) => {
+        if (index < line - 1) return true;
+        if (index > line - 1 && !(FULL.test(reason) && addsToSameSet(steps[position]!, refused))) return true;
+        outcomes[position] = new IpSetRefusedError(lines[index]!, reason);
+        return false;
+      });
+    }
+  }
+
+  private async run(
+    parameters: readonly string[],
+    lines?: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const attempt = `ipset ${parameters.join(' ')}`;
+    if (this.closing.signal.aborted) throw new IpSetFailedError(attempt, 'it is closed');
+    signal?.throwIfAborted();
+    const [file, ...rest] = [...this.launcher, 'ipset', ...parameters];
+    const options = {
+      ...(lines ? { input: lines.join('\n') + '\n' } : { stdin: 'ignore' }),
+      maxBuffer: MAX_OUTPUT,
+      env: { LC_ALL: 'C' },
+      timeout: this.timeout,
+      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
+      forceKillAfterDelay: 1000,
+      reject: false,
+    } satisfies Options;
+    const result = await execa(file!, rest, options);
+    signal?.throwIfAborted();
+    if (result.code === 'ENOENT' || result.code === 'EACCES') throw new IpSetMissingError(result.cause);
+    if (result.exitCode === undefined)
+      throw new IpSetFailedError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
+    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    const missing = result.exitCode === 127 || /exec of .* failed: No such file/.test(result.stderr);
+    if (this.launcher.length > 0 && missing) throw new IpSetMissingError(result.stderr);
+    return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+  }
+}
+
+function addsToSameSet(step: IpSetStep, other: IpSetStep): boolean {
+  return step.kind === 'add' && other.kind === 'add' && step.set === other.set;
+}
+
+function failure(attempt: string, stderr: string, exitCode: number): IpSetToolError {
+  const said = stderr.trim().replace(PROGRAM, '');
+  if (NOT_PERMITTED.test(said)) return new IpSetPermissionError(attempt, said.split('\n')[0]!);
+  if (NO_KERNEL_SUPPORT.test(said))
+    return new IpSetFailedError(attempt, `the kernel has no IP sets (module ip_set): ${said}`);
+  return new IpSetFailedError(attempt, said || `exit status ${exitCode}`);
+}

@@ -1,0 +1,47 @@
+import type { Planner } from '../../application/ports/planner.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { setLines } from '../../domain/ipset/script-lines.js';
+import { compileIpvs } from '../../domain/ipvs/compile.js';
+import { IpvsComposition } from '../../domain/ipvs/composition.js';
+import { ipvsImage } from '../../domain/ipvs/image.js';
+import { serverLines } from '../../domain/ipvs/render-servers.js';
+import { addressBits } from '../../domain/net/cidr.js';
+import { program } from '../iptables/choose-variant.js';
+import { tablesDifference } from '../iptables/difference.js';
+import { SERVICE_DEVICE } from './service-addresses.js';
+
+/** Plans mode ipvs: the input of `ipset restore`, of iptables-restore, of `ipvsadm -R`, and of `ip -batch`, each under a line that says so. */
+export class IpvsPlanner implements Planner {
+  /** @param scheduler of Services that do not ask for another one; those that do are taken to get it */
+  constructor(private readonly scheduler: string) {}
+
+  plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
+    const options = { node, scheduler: this.scheduler, hasScheduler: () => true };
+    const composition = new IpvsComposition();
+    for (const entry of entries) composition.replace(entry.key, compileIpvs(entry, options));
+    const image = ipvsImage(composition, node, { randomFully: true });
+    const { repair } = tablesDifference(image.rules, [], {
+      chainsPerCommit: Infinity,
+      isServiceChain: () => false,
+    });
+    const sections = [
+      ['ipset restore', image.sets.flatMap(setLines)],
+      [
+        `${program('iptables', node.family, 'restore')} --noflush`,
+        [...repair.text()].join('').trimEnd().split('\n'),
+      ],
+      ['ipvsadm -R', serverLines(image.servers)],
+      [
+        'ip -batch -',
+        [
+          `link add ${SERVICE_DEVICE} type dummy`,
+          ...image.addresses.map(
+            (address) => `address add ${address}/${addressBits(node.family)} dev ${SERVICE_DEVICE}`,
+          ),
+        ],
+      ],
+    ] as const;
+    return sections.map(([tool, lines]) => [`# ${tool}`, ...lines, ''].join('\n')).join('');
+  }
+}

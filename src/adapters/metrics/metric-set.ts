@@ -1,0 +1,57 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** The metrics of a table in a registry. What is not registered, because it says nothing in the present mode, takes no notice. */
+export class MetricSet<Table extends MetricTable> {
+  private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();
+
+  constructor(table: Table, registry: Registry, isServed: (spec: MetricSpec) => boolean = () => true) {
+    for (const [key, spec] of Object.entries(table)) {
+      if (isServed(spec)) this.metrics.set(key, makeMetric(spec, registry));
+    }
+  }
+
+  count(key: KeysOf<Table, 'counter'>, labels: Labels = {}, step = 1): void {
+    (this.metrics.get(key) as Counter | undefined)?.inc(labels, step);
+  }
+
+  /** A counter that is kept elsewhere; undefined takes it out of sight. */
+  countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
+    const counter = this.metrics.get(key) as Counter | undefined;
+    counter?.remove();
+    if (total !== undefined) counter?.inc(total);
+  }
+
+  set(key: KeysOf<Table, 'gauge'>, labels: Labels, value: number): void {
+    (this.metrics.get(key) as Gauge | undefined)?.set(labels, value);
+  }
+
+  /** Forgets all values. */
+  clear(key: KeysOf<Table, 'gauge' | 'counter'>): void {
+    this.metrics.get(key)?.reset();
+  }
+
+  observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {
+    (this.metrics.get(key) as Histogram | undefined)?.observe(labels, value);
+  }
+}
+
+function makeMetric(spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {
+  const { name, help, stability, labels = [] } = spec;
+  const common = {
+    name,
+    help: stability ? `[${stability}] ${help}` : help,
+    labelNames: labels,
+    registers: [registry],
+  };
+  switch (spec.type) {
+    case 'counter':
+      return new Counter(common);
+    case 'gauge':
+      return new Gauge(common);
+    case 'histogram':
+      return new Histogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
+  }
+}

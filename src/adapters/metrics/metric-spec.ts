@@ -1,0 +1,41 @@
+/** One metric as it is registered. */
+export interface MetricSpec {
+  /** The full name. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Without the stability in front of it. */
+  readonly help: string;
+  /** What Kubernetes promises about it; shown in the help text. Missing for what is not Kubernetes' own. */
+  readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
+  readonly labels?: readonly string[];
+  /** Upper bounds, of histograms only. */
+  readonly buckets?: readonly number[];
+  /** The modes in which it is registered; missing: all. */
+  readonly modes?: readonly string[];
+  /** Registered only where the kernel has nfacct counters. */
+  readonly needsCounters?: true;
+}
+
+export type MetricTable = Readonly<Record<string, MetricSpec>>;
+
+/** The keys of a table's metrics of one type. */
+export type KeysOf<Table extends MetricTable, Type extends MetricSpec['type']> = {
+  [Key in keyof Table]: Table[Key]['type'] extends Type ? Key : never;
+}[keyof Table];
+
+/** 1 ms to 16 s, doubling: bucket set D of spec/server.md 10. */
+export const DURATION_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
+
+/** Bucket set N of spec/server.md 10, with its bucket for 0. */
+export const PROGRAMMING_BUCKETS = [
+  0,
+  0.25,
+  0.5,
+  ...steps(1, 59, 1),
+  ...steps(60, 115, 5),
+  ...steps(120, 300, 30),
+];
+
+function steps(from: number, to: number, step: number): readonly number[] {
+  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
+}

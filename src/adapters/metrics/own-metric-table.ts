@@ -1,0 +1,65 @@
+import { DURATION_BUCKETS, type MetricTable } from './metric-spec.js';
+
+const FAMILY = ['ip_family'] as const;
+const KIND = ['kind'] as const;
+
+/** What this proxy tells beyond kube-proxy. */
+export const OWN_METRICS = {
+  servicePorts: {
+    type: 'gauge',
+    name: 'kubeproxy_service_ports',
+    help: 'Service ports by the outcome of the last try to program them: programmed or failed',
+    labels: ['ip_family', 'state'],
+  },
+  servicesWaiting: {
+    type: 'gauge',
+    name: 'kubeproxy_services_waiting',
+    help: 'Services that wait for the next sync',
+    labels: FAMILY,
+  },
+  driftFound: {
+    type: 'counter',
+    name: 'kubeproxy_drift_found_total',
+    help: 'Verifications that found rules which somebody else had changed',
+    labels: FAMILY,
+  },
+  driftRepaired: {
+    type: 'counter',
+    name: 'kubeproxy_drift_repaired_steps_total',
+    help: 'Steps written to repair rules which somebody else had changed',
+    labels: FAMILY,
+  },
+  syncSteps: {
+    type: 'histogram',
+    name: 'kubeproxy_sync_steps',
+    help: 'Steps that a successful sync wrote into the kernel',
+    labels: FAMILY,
+    buckets: [0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
+  },
+  lockWait: {
+    type: 'histogram',
+    name: 'kubeproxy_lock_wait_seconds',
+    help: 'Time that restores waited for the lock of iptables',
+    labels: FAMILY,
+    buckets: DURATION_BUCKETS,
+    modes: ['iptables', 'ipvs'],
+  },
+  watchSilence: {
+    type: 'gauge',
+    name: 'kubeproxy_watch_silence_seconds',
+    help: 'Time since the API server last sent anything about a kind; a bookmark comes about once a minute',
+    labels: KIND,
+  },
+  watchConnected: {
+    type: 'gauge',
+    name: 'kubeproxy_watch_connected',
+    help: 'Whether a watch of a kind is open',
+    labels: KIND,
+  },
+  configurationRefused: {
+    type: 'gauge',
+    name: 'kubeproxy_configuration_refused',
+    help: 'Whether the configuration file was edited to something that is not in force; the log says why',
+    labels: [],
+  },
+} as const satisfies MetricTable;

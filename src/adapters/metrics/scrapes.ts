@@ -1,0 +1,36 @@
+import type { SourceStatus } from '../../application/ports/cluster-source.js';
+import type { ServiceStatuses } from '../../application/status/service-statuses.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { MetricSet } from './metric-set.js';
+import type { OWN_METRICS } from './own-metric-table.js';
+
+type Own = MetricSet<typeof OWN_METRICS>;
+
+/** What of a sync loop is shown. */
+export interface WatchedLoop {
+  readonly family: IpFamily;
+  readonly pending: { readonly serviceCount: number };
+}
+
+/** Service ports by state. The numbers are kept; nothing is counted here. */
+export function showServicePorts(
+  own: Own,
+  { family, pending }: WatchedLoop,
+  statuses: ServiceStatuses,
+): void {
+  const { programmed, failed } = statuses.counts(family);
+  own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed);
+  own.set('servicePorts', { ip_family: family, state: 'failed' }, failed);
+  own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
+}
+
+/** How fresh each kind is; kinds that the cluster does not have are left out. */
+export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
+  own.clear('watchSilence');
+  own.clear('watchConnected');
+  for (const { kind, state, connected, lastActivity } of sources) {
+    if (state === 'absent' || state === 'stopped') continue;
+    own.set('watchConnected', { kind }, connected ? 1 : 0);
+    if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
+  }
+}

@@ -1,0 +1,111 @@
+import { parseAddress } from '../../domain/net/address.js';
+import { addressBits } from '../../domain/net/cidr.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { addressBytes, addressText } from '../netlink/address-bytes.js';
+import { AttributeReader } from '../netlink/attribute-reader.js';
+import { EINTR } from '../netlink/errno.js';
+import { NetlinkRequestError } from '../netlink/errors.js';
+import type { NetlinkMessage } from '../netlink/message-reader.js';
+import type { NetlinkChannel, NetlinkRequest } from '../netlink/netlink-channel.js';
+import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
+import {
+  ADDRESS_HEADER_LENGTH,
+  AF_INET,
+  AF_INET6,
+  AF_UNSPEC,
+  IFA_ADDRESS,
+  IFA_LOCAL,
+  RTM_DELADDR,
+  RTM_GETADDR,
+  RTM_NEWADDR,
+} from './rtnetlink.js';
+
+/** How often a list that changed while it was read is read anew. */
+const ATTEMPTS = 5;
+
+/** An address on a device. */
+export interface DeviceAddress {
+  readonly device: number;
+  readonly family: IpFamily;
+  /** Canonical. */
+  readonly address: string;
+}
+
+/** All addresses of all devices of this network namespace, up or down; of one family, if one is named. */
+export async function listAddresses(
+  channel: NetlinkChannel,
+  family?: IpFamily,
+): Promise<readonly DeviceAddress[]> {
+  const attempt = 'listing the addresses of this node';
+  const request: NetlinkRequest = {
+    type: RTM_GETADDR,
+    attempt,
+    put: (writer) => {
+      writer.putWord(family === undefined ? AF_UNSPEC : familyNumber(family));
+      writer.putWord(0);
+    },
+  };
+  for (let count = 0; count < ATTEMPTS; count++) {
+    const found: DeviceAddress[] = [];
+    const { interrupted } = await channel.dump(request, (message) => {
+      const address = readAddress(message);
+      if (address && (family === undefined || address.family === family)) found.push(address);
+    });
+    if (!interrupted) return found;
+  }
+  throw new NetlinkRequestError(attempt, EINTR, `they changed each of the ${ATTEMPTS} times`);
+}
+
+/** Puts an address onto a device, with the whole address as its prefix: neighbours it has none. */
+export function addAddress(device: number, address: string, attempt: string): NetlinkRequest {
+  return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, device, address, attempt);
+}
+
+/** Takes such an address off a device. */
+export function removeAddress(device: number, address: string, attempt: string): NetlinkRequest {
+  return addressRequest(RTM_DELADDR, 0, device, address, attempt);
+}
+
+/** The address of a message or notice. */
+export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddress | undefined {
+  const attributes = new AttributeReader(bytes, start + ADDRESS_HEADER_LENGTH, end);
+  let local: string | undefined;
+  let other: string | undefined;
+  while (attributes.next()) {
+    if (attributes.type === IFA_LOCAL) local = addressText(bytes, attributes.start, attributes.end);
+    else if (attributes.type === IFA_ADDRESS) other = addressText(bytes, attributes.start, attributes.end);
+  }
+  // On a link between two points the other one is the address of the far end.
+  const address = parseAddress(local ?? other);
+  return address && { device: deviceOf({ bytes, start }), family: address.family, address: address.text };
+}
+
+/** The index of the device that a message or notice of an address is about. */
+export function deviceOf({ bytes, start }: Pick<NetlinkMessage, 'bytes' | 'start'>): number {
+  return bytes.readInt32LE(start + 4);
+}
+
+function addressRequest(
+  type: number,
+  flags: number,
+  device: number,
+  address: string,
+  attempt: string,
+): NetlinkRequest {
+  const family = address.includes(':') ? 'IPv6' : 'IPv4';
+  return {
+    type,
+    flags,
+    attempt,
+    put: (writer) => {
+      writer.putWord(familyNumber(family) | (addressBits(family) << 8));
+      writer.putWord(device);
+      writer.putBytes(IFA_LOCAL, addressBytes(address));
+      writer.putBytes(IFA_ADDRESS, addressBytes(address));
+    },
+  };
+}
+
+function familyNumber(family: IpFamily): number {
+  return family === 'IPv4' ? AF_INET : AF_INET6;
+}

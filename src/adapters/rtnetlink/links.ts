@@ -1,0 +1,95 @@
+import { AttributeReader } from '../netlink/attribute-reader.js';
+import { ENODEV, EEXIST, EOPNOTSUPP } from '../netlink/errno.js';
+import { NetlinkRequestError } from '../netlink/errors.js';
+import type { NetlinkMessage } from '../netlink/message-reader.js';
+import type { MessageWriter } from '../netlink/message-writer.js';
+import type { NetlinkChannel } from '../netlink/netlink-channel.js';
+import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
+import {
+  IFLA_IFNAME,
+  IFLA_INFO_KIND,
+  IFLA_LINKINFO,
+  LINK_HEADER_LENGTH,
+  RTM_DELLINK,
+  RTM_GETLINK,
+  RTM_NEWLINK,
+} from './rtnetlink.js';
+
+/** A network device. */
+export interface Link {
+  readonly index: number;
+  readonly name: string;
+  /** `dummy`, `veth`, …; empty for hardware and loopback. */
+  readonly kind: string;
+}
+
+/** The device of this name; undefined when there is none. */
+export async function findLink(channel: NetlinkChannel, name: string): Promise<Link | undefined> {
+  let link: Link | undefined;
+  const attempt = `looking for the device ${name}`;
+  const put = (writer: MessageWriter): void => {
+    putLinkHeader(writer, 0);
+    writer.putText(IFLA_IFNAME, name);
+  };
+  const { errno, explanation } = await channel.ask({ type: RTM_GETLINK, attempt, put }, (message) => {
+    link = readLink(message);
+  });
+  if (errno === ENODEV) return undefined;
+  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+  return link;
+}
+
+/** Makes a device of type dummy, which is down. False when there is a device of this name already. */
+export async function addDummy(channel: NetlinkChannel, name: string): Promise<boolean> {
+  const attempt = `making the device ${name} of type dummy`;
+  const put = (writer: MessageWriter): void => {
+    putLinkHeader(writer, 0);
+    writer.putText(IFLA_IFNAME, name);
+    const info = writer.beginNest(IFLA_LINKINFO);
+    writer.putText(IFLA_INFO_KIND, 'dummy');
+    writer.endNest(info);
+  };
+  const request = { type: RTM_NEWLINK, flags: NLM_F_CREATE | NLM_F_EXCL, attempt, put };
+  const [reply] = await channel.perform([request]);
+  const { errno, explanation } = reply!;
+  if (errno === EEXIST) return false;
+  if (errno === EOPNOTSUPP)
+    throw new NetlinkRequestError(
+      attempt,
+      errno,
+      'the kernel has no dummy devices: load its module (modprobe dummy)',
+    );
+  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+  return true;
+}
+
+/** Removes a device with all its addresses. That it is gone is fine. */
+export async function deleteLink(channel: NetlinkChannel, { index, name }: Link): Promise<void> {
+  const attempt = `removing the device ${name}`;
+  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
+  const [reply] = await channel.perform([{ type: RTM_DELLINK, attempt, put }]);
+  const { errno, explanation } = reply!;
+  if (errno !== 0 && errno !== ENODEV) throw new NetlinkRequestError(attempt, errno, explanation);
+}
+
+/** The device of a message or notice. */
+export function readLink({ bytes, start, end }: NetlinkMessage): Link {
+  const attributes = new AttributeReader(bytes, start + LINK_HEADER_LENGTH, end);
+  let name = '';
+  let kind = '';
+  while (attributes.next()) {
+    if (attributes.type === IFLA_IFNAME) name = attributes.text();
+    else if (attributes.type === IFLA_LINKINFO) {
+      const info = attributes.nested();
+      while (info.next()) if (info.type === IFLA_INFO_KIND) kind = info.text();
+    }
+  }
+  return { index: bytes.readInt32LE(start + 4), name, kind };
+}
+
+function putLinkHeader(writer: MessageWriter, index: number): void {
+  writer.putWord(0);
+  writer.putWord(index);
+  writer.putWord(0);
+  writer.putWord(0);
+}

@@ -1,0 +1,29 @@
+/** Numbers of linux/rtnetlink.h, linux/if_link.h and linux/if_addr.h, as far as they are used. */
+
+export const RTM_NEWLINK = 16;
+export const RTM_DELLINK = 17;
+export const RTM_GETLINK = 18;
+export const RTM_NEWADDR = 20;
+export const RTM_DELADDR = 21;
+export const RTM_GETADDR = 22;
+
+/** Groups of notices. */
+export const RTMGRP_LINK = 0x1;
+export const RTMGRP_IPV4_IFADDR = 0x10;
+export const RTMGRP_IPV6_IFADDR = 0x100;
+
+export const IFLA_IFNAME = 3;
+export const IFLA_LINKINFO = 18;
+export const IFLA_INFO_KIND = 1;
+
+export const IFA_ADDRESS = 1;
+export const IFA_LOCAL = 2;
+
+/** Bytes of struct ifinfomsg: family and type, index, flags, changed flags. */
+export const LINK_HEADER_LENGTH = 16;
+/** Bytes of struct ifaddrmsg: family, prefix length, flags and scope, one byte each, then the index of the device. */
+export const ADDRESS_HEADER_LENGTH = 8;
+
+export const AF_UNSPEC = 0;
+export const AF_INET = 2;
+export const AF_INET6 = 10;

@@ -1,0 +1,55 @@
+import type { PortClaim } from '../../domain/userspace/claims.js';
+import { hostPort } from '../../domain/net/address.js';
+import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
+
+/** The proxy cannot listen for a service port. */
+export class ProxyPortError extends Error {
+  constructor(where: string, protocol: Protocol, cause: unknown) {
+    super(`cannot listen on ${where}/${protocol}: ${reasonOf(cause)}`, { cause });
+    this.name = 'ProxyPortError';
+  }
+}
+
+/** There is no such proxy socket. */
+export class UnsupportedProtocolError extends Error {
+  constructor(protocol: Protocol) {
+    super(`mode userspace carries TCP and UDP, not ${protocol}: use another mode for this service port`);
+    this.name = 'UnsupportedProtocolError';
+  }
+}
+
+/** A port of this machine that a service port needs belongs to another one, or to another program. */
+export class PortClaimError extends Error {
+  constructor({ address, port }: PortClaim, protocol: Protocol, reason: string, options?: ErrorOptions) {
+    const what = address === undefined ? `node port ${port}` : `local address ${hostPort(address, port)}`;
+    super(`${what}/${protocol} cannot be held: ${reason}; nothing leads to it, nor to addresses after it`, {
+      ...options,
+    });
+    this.name = 'PortClaimError';
+  }
+
+  static taken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
+    return new PortClaimError(claim, protocol, `it belongs to ${owner}`);
+  }
+
+  static refused(claim: PortClaim, protocol: Protocol, cause: unknown): PortClaimError {
+    return new PortClaimError(claim, protocol, reasonOf(cause), { cause });
+  }
+}
+
+/** None of the endpoints that were tried took the connection. */
+export class DialError extends AggregateError {
+  constructor(attempts: readonly { readonly endpoint: string; readonly reason: unknown }[]) {
+    const reasons = attempts.map(({ reason }) => reason);
+    const shown = attempts.map(({ endpoint, reason }) => `${endpoint}: ${reasonOf(reason)}`);
+    super(reasons, `no endpoint takes the connection (${shown.join('; ')})`);
+    this.name = 'DialError';
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return 'another program has the port';
+  if (code === 'EMFILE') return 'too many open files; raise the limit of this process';
+  return error instanceof Error ? error.message : String(error);
+}

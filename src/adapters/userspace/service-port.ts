@@ -1,0 +1,154 @@
+import type { Logger } from '../../application/ports/logger.js';
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import { hostPort } from '../../domain/net/address.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { claimOf, type PortClaim } from '../../domain/userspace/claims.js';
+import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
+import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
+import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
+import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
+import type { PortClaims } from './port-claims.js';
+import type { ProxySocket } from './proxy-socket.js';
+import { TcpProxySocket } from './tcp-proxy-socket.js';
+import type { TcpRelay } from './tcp-relay.js';
+import type { UdpOptions } from './udp-flow.js';
+import { UdpProxySocket } from './udp-proxy-socket.js';
+
+/** What the service ports of one family share. */
+export interface SharedMeans {
+  readonly family: IpFamily;
+  readonly address: ProxyAddress;
+  readonly allocator: PortAllocator;
+  readonly claims: PortClaims;
+  readonly relay: TcpRelay;
+  readonly udp: UdpOptions;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Ports of a range that other programs have are passed over, so many of them. */
+const MOST_TRIES = 16;
+
+/** The sockets of one service port: its proxy port, and the ports of this machine that it claims. */
+export class ServicePort {
+  private reachable: readonly Frontend[] = [];
+  private held: readonly PortClaim[] = [];
+  private former: readonly PortClaim[] = [];
+
+  private constructor(
+    private current: ForwardingEntry,
+    private readonly endpoints: RoundRobin,
+    private readonly socket: ProxySocket,
+    private readonly allocated: number,
+    private readonly means: SharedMeans,
+  ) {}
+
+  /**
+   * Opens the proxy port.
+   * @throws UnsupportedProtocolError, NoPortLeftError, ProxyPortError
+   */
+  static async open(entry: ForwardingEntry, means: SharedMeans): Promise<ServicePort> {
+    const endpoints = new RoundRobin(means.random);
+    const refused: number[] = [];
+    try {
+      for (;;) {
+        const port = means.allocator.allocate();
+        try {
+          const socket = await openSocket(entry, port, endpoints, means);
+          return new ServicePort(entry, endpoints, socket, port, means);
+        } catch (error) {
+          refused.push(port);
+          if (error instanceof UnsupportedProtocolError) throw error;
+          const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+          if (inUse && port !== 0 && refused.length < MOST_TRIES) continue;
+          const where = hostPort(means.address.listen ?? '', port);
+          throw new ProxyPortError(where, entry.name.protocol, error);
+        }
+      }
+    } finally {
+      for (const port of refused) means.allocator.release(port);
+    }
+  }
+
+  get entry(): ForwardingEntry {
+    return this.current;
+  }
+
+  get proxyPort(): number {
+    return this.socket.port;
+  }
+
+  /** The frontends that may be led to the proxy port: those before the first that could not be claimed. */
+  get frontends(): readonly Frontend[] {
+    return this.reachable;
+  }
+
+  /**
+   * Takes over an entry: endpoints, affinity, and claims as far as they go.
+   * @throws PortClaimError when some of its addresses cannot be reached; `frontends` are those that can
+   */
+  async follow(entry: ForwardingEntry, isLocal: (address: string) => boolean): Promise<void> {
+    this.current = entry;
+    this.endpoints.stickFor(entry.affinitySeconds);
+    this.endpoints.use(entry.endpoints.reachable);
+    this.socket.endpointsChanged();
+    const { key, name } = entry;
+    this.former = [...this.former, ...this.held];
+    this.held = [];
+    this.reachable = [];
+    for (const frontend of entry.frontends) {
+      const claim = claimOf(frontend, isLocal);
+      if (claim) {
+        await this.means.claims.claim(claim, name.protocol, key);
+        this.held = [...this.held, claim];
+      }
+      this.reachable = [...this.reachable, frontend];
+    }
+  }
+
+  /** The rules are those of the entry now: gives up what only former ones needed. Whether there was such a thing. */
+  settled(): boolean {
+    const kept = new Set(this.held.map(textOf));
+    const surplus = this.former.filter((claim) => !kept.has(textOf(claim)));
+    for (const claim of surplus) this.release(claim);
+    this.former = [];
+    return surplus.length > 0;
+  }
+
+  /** Forgets clients whose time with their endpoint is over. */
+  purge(now: number): void {
+    this.endpoints.purge(now);
+  }
+
+  async close(): Promise<void> {
+    for (const claim of [...this.held, ...this.former]) this.release(claim);
+    await this.socket.close();
+    this.means.allocator.release(this.allocated);
+  }
+
+  private release(claim: PortClaim): void {
+    this.means.claims.release(claim, this.current.name.protocol, this.current.key);
+  }
+}
+
+function textOf({ address, port }: PortClaim): string {
+  return hostPort(address ?? '', port);
+}
+
+function openSocket(
+  { name: { protocol }, key }: ForwardingEntry,
+  port: number,
+  endpoints: RoundRobin,
+  { family, address, relay, udp, logger }: SharedMeans,
+): Promise<ProxySocket> {
+  const where = { family, address: address.listen, port };
+  const own = logger.child({ service: key });
+  switch (protocol) {
+    case 'TCP':
+      return TcpProxySocket.open(where, endpoints, relay, own);
+    case 'UDP':
+      return UdpProxySocket.open(where, endpoints, udp, own);
+    case 'SCTP':
+      return Promise.reject(new UnsupportedProtocolError(protocol));
+  }
+}

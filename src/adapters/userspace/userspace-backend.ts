@@ -1,0 +1,213 @@
+import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../../application/ports/backend.js';
+import type { Clock } from '../../application/ports/clock.js';
+import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { IptablesFragment } from '../../domain/iptables/table.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
+import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
+import type { PortRange } from '../../domain/userspace/port-range.js';
+import { compilePortals } from '../../domain/userspace/portals.js';
+import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
+import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
+import type { Random } from '../../domain/userspace/round-robin.js';
+import { IptablesBackend } from '../iptables/iptables-backend.js';
+import type { IptablesCommands } from '../iptables/iptables-commands.js';
+import type { RulesWatch } from '../iptables/rules-watch.js';
+import { PortClaimError } from './errors.js';
+import { PortClaims, type HoldPort } from './port-claims.js';
+import { removePortals } from './remove-portals.js';
+import { ServicePort, type SharedMeans } from './service-port.js';
+import { TcpRelay } from './tcp-relay.js';
+
+export interface UserspaceOptions {
+  readonly address: ProxyAddress;
+  readonly portRange: PortRange;
+  /** After so many milliseconds without a datagram a UDP flow ends. */
+  readonly udpIdleTimeout: number;
+  readonly random?: Random;
+  /** How ports of this machine are kept from other programs; by sockets, unless a test has it otherwise. */
+  readonly holdPort?: HoldPort;
+}
+
+/** What the rules of this mode never depend on. */
+const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never>() };
+
+/**
+ * Programs one family through this process itself: every service port has a socket of the proxy, iptables leads the
+ * packets for its addresses there, and the proxy passes connections on to endpoints, one after the other.
+ *
+ * A change opens sockets first, then writes rules, then closes sockets, so that no rule ever leads to nobody. Which
+ * endpoints there are is the sockets' business alone; it needs no rule. Rules are written, compared and repaired by the
+ * driver of the iptables mode, which is given other rules to write.
+ */
+export class UserspaceBackend implements Backend {
+  readonly mode = 'userspace';
+  private readonly ports = new Map<ServicePortKey, ServicePort>();
+  private readonly means: SharedMeans;
+  private readonly rules: IptablesBackend;
+  private node!: NodeNetwork;
+  private local: ReadonlySet<string> = new Set();
+  /** Service ports that lack a port which another one has. */
+  private readonly waiting = new Map<ServicePortKey, ForwardingEntry>();
+
+  constructor(
+    readonly family: IpFamily,
+    options: UserspaceOptions,
+    private readonly commands: IptablesCommands,
+    watch: RulesWatch,
+    private readonly localAddresses: LocalAddresses,
+    private readonly clock: Clock,
+    logger: Logger,
+  ) {
+    const { address, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
+    this.means = {
+      family,
+      address,
+      allocator: new PortAllocator(portRange, random),
+      claims: new PortClaims(family, holdPort),
+      relay: new TcpRelay(clock),
+      udp: { clock, idleTimeout: udpIdleTimeout },
+      random,
+      logger,
+    };
+    this.rules = new IptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
+      compile: (entry) => this.portals(entry),
+      frame: () => USERSPACE_FRAME,
+      isServiceChain: () => false,
+    });
+  }
+
+  /** What the flows of a UDP service port are now; undefined for other protocols. */
+  udpFlows({ key, name }: ForwardingEntry): UdpServicePort | undefined {
+    const port = this.ports.get(key);
+    if (!port || name.protocol !== 'UDP') return undefined;
+    const { listen } = this.means.address;
+    const addresses = listen === undefined ? this.localAddresses.list() : [listen];
+    return proxiedFlows(port.frontends, addresses, port.proxyPort);
+  }
+
+  async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    this.addressesMoved();
+    const wanted = new Map([...entries].map((entry) => [entry.key, entry]));
+    const gone = [...this.ports.keys()].filter((key) => !wanted.has(key));
+    const changes = [...gone.map(removed), ...[...wanted.values()].map(changed)];
+    return this.program(changes, node, (served) =>
+      this.rules.start(
+        served.flatMap(({ entry }) => entry ?? []),
+        node,
+      ),
+    );
+  }
+
+  apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    return this.program(changes, node, (served) => this.rules.apply(served, node));
+  }
+
+  /** Besides the rules, looks after this machine's addresses, which come and go without an event, and after held clients. */
+  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+    const repair = await this.rules.verify(how, signal);
+    if (how === 'glance') return repair;
+    for (const port of this.ports.values()) port.purge(this.clock.now());
+    if (!this.addressesMoved()) return repair;
+    const entries = [...this.ports.values()].map(({ entry }) => entry);
+    const { failed, conflicts } = await this.apply(entries.map(changed), this.node);
+    return { ...repair, failed: [...repair.failed, ...failed], conflicts };
+  }
+
+  async cleanup(): Promise<void> {
+    await removePortals(this.commands, this.family);
+  }
+
+  /** Takes no more clients, then ends the connections that there are. */
+  async close(): Promise<void> {
+    await Promise.all([...this.ports.values()].map((port) => port.close()));
+    this.ports.clear();
+    await this.means.relay.close();
+    await this.rules.close();
+  }
+
+  private async program(
+    changes: readonly ForwardingChange[],
+    node: NodeNetwork,
+    write: (served: readonly ForwardingChange[]) => Promise<ApplyResult>,
+  ): Promise<ApplyResult> {
+    this.node = node;
+    const failed: ServiceFailure[] = [];
+    const served: ForwardingChange[] = [];
+    for (const change of changes) {
+      this.waiting.delete(change.key);
+      if (!change.entry || (await this.serve(change.entry, failed))) served.push(change);
+    }
+    const result = await write(served);
+    const refused = new Set(result.failed.map(({ key }) => key));
+    let released = false;
+    for (const { key, entry } of served)
+      if (!refused.has(key) && (await this.settle(key, entry))) released = true;
+    const outcome = { ...result, failed: [...failed, ...result.failed] };
+    return released && this.waiting.size > 0 ? this.serveWaiting(outcome) : outcome;
+  }
+
+  /** Opens what the service port needs. False when it has no proxy port, so that no rule can lead there. */
+  private async serve(entry: ForwardingEntry, failed: ServiceFailure[]): Promise<boolean> {
+    const { key } = entry;
+    try {
+      let port = this.ports.get(key);
+      if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.means)));
+      await port.follow(entry, (address) => this.local.has(address));
+      return true;
+    } catch (error) {
+      failed.push({ key, reason: error instanceof Error ? error.message : String(error) });
+      if (error instanceof NoPortLeftError || error instanceof PortClaimError) this.waiting.set(key, entry);
+      return this.ports.has(key);
+    }
+  }
+
+  /** No rule leads to what the service port had before any more: that is closed. Whether there was such a thing. */
+  private async settle(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<boolean> {
+    const port = this.ports.get(key);
+    if (!port) return false;
+    if (entry) return port.settled();
+    this.ports.delete(key);
+    await port.close();
+    return true;
+  }
+
+  /** What was given up just now may be what others wait for. */
+  private async serveWaiting(outcome: ApplyResult): Promise<ApplyResult> {
+    const entries = [...this.waiting.values()];
+    const { written, failed, conflicts } = await this.apply(entries.map(changed), this.node);
+    const retried = new Set(entries.map(({ key }) => key));
+    return {
+      written: outcome.written + written,
+      failed: [...outcome.failed.filter(({ key }) => !retried.has(key)), ...failed],
+      conflicts: [...outcome.conflicts, ...conflicts],
+    };
+  }
+
+  private portals(entry: ForwardingEntry): IptablesFragment {
+    const port = this.ports.get(entry.key)!;
+    return compilePortals(entry, port.frontends, port.proxyPort, this.means.address);
+  }
+
+  /** Reads them anew; whether they are others than before. */
+  private addressesMoved(): boolean {
+    const addresses = new Set(this.localAddresses.list());
+    const same = addresses.size === this.local.size && [...addresses].every((text) => this.local.has(text));
+    this.local = addresses;
+    return !same;
+  }
+}
+
+function changed(entry: ForwardingEntry): ForwardingChange {
+  return { key: entry.key, entry };
+}
+
+function removed(key: ServicePortKey): ForwardingChange {
+  return { key, entry: undefined };
+}

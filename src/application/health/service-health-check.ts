@@ -1,0 +1,131 @@
+import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { EventRecorder } from '../ports/event-recorder.js';
+import type {
+  HealthCheckListener,
+  HealthCheckSocket,
+  OpenHealthCheck,
+} from '../ports/health-check-listener.js';
+import type { Logger } from '../ports/logger.js';
+import { retryDelay } from '../sync/backoff.js';
+
+/** What every check needs. */
+export interface HealthCheckSurroundings {
+  readonly nodeName: string;
+  readonly listener: HealthCheckListener;
+  readonly proxyHealthy: () => boolean;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How one Service's check stands. */
+export interface HealthCheckState {
+  readonly port: number;
+  readonly localEndpoints: number;
+  readonly listening: boolean;
+  /** Why it does not listen. */
+  readonly problem?: string;
+}
+
+/**
+ * The health check of one Service: how many endpoints it has here, and the sockets that tell. It is *closed*, *open*, or,
+ * when one of its addresses cannot be listened on, *waiting* to be opened again. Its owner calls one thing at a time.
+ */
+export class ServiceHealthCheck {
+  /** For each service port the addresses that its rules lead to and that are ready on this node. */
+  private readonly ready = new Map<ServicePortKey, ReadonlySet<string>>();
+  private open: OpenHealthCheck | undefined;
+  /** What `open` listens on. */
+  private openOn: string | undefined;
+  private failures = 0;
+  private problem: string | undefined;
+  private retry: Timer | undefined;
+
+  constructor(
+    readonly service: ServiceKey,
+    /** The health-check node port that is wanted. */
+    public port: number,
+    private readonly surroundings: HealthCheckSurroundings,
+  ) {}
+
+  /** An address that serves several ports counts once (spec/model.md 3.4). */
+  get localEndpoints(): number {
+    return new Set([...this.ready.values()].flatMap((addresses) => [...addresses])).size;
+  }
+
+  get state(): HealthCheckState {
+    const { port, localEndpoints, open, problem } = this;
+    return { port, localEndpoints, listening: open !== undefined, ...(problem !== undefined && { problem }) };
+  }
+
+  /**
+   * What could not be programmed has its former rules: an endpoint counts when these lead to it and it is still there.
+   * @param addresses those of ready endpoints on this node
+   */
+  note(key: ServicePortKey, addresses: readonly string[], programmed: boolean): void {
+    const former = this.ready.get(key);
+    this.ready.set(
+      key,
+      new Set(programmed ? addresses : addresses.filter((address) => former?.has(address))),
+    );
+  }
+
+  /** The service port is gone. Answers whether it was the last one. */
+  forget(key: ServicePortKey): boolean {
+    this.ready.delete(key);
+    return this.ready.size === 0;
+  }
+
+  /** Closes what is not on this socket; all of it when undefined. A try that is due later is off. */
+  async closeUnlessOn(socket: HealthCheckSocket | undefined): Promise<void> {
+    this.retry?.cancel();
+    if (socket && this.openOn === JSON.stringify(socket)) return;
+    await this.open?.close();
+    this.open = this.openOn = this.problem = undefined;
+  }
+
+  /** Opens the socket unless it is open. When that fails `again` is called after a while. */
+  async openOnce(socket: HealthCheckSocket, again: () => void): Promise<void> {
+    if (this.open) return;
+    const { listener, proxyHealthy, logger } = this.surroundings;
+    const [namespace = '', name = ''] = this.service.split('/');
+    try {
+      this.open = await listener.listen(socket, () => ({
+        namespace,
+        name,
+        localEndpoints: this.localEndpoints,
+        proxyHealthy: proxyHealthy(),
+      }));
+      this.openOn = JSON.stringify(socket);
+      if (this.failures > 0)
+        logger.info(this.facts(socket), 'the health check of a Service is answered after all');
+      this.failures = 0;
+    } catch (error) {
+      this.failed(socket, error instanceof Error ? error.message : String(error));
+      this.retry = this.surroundings.clock.after(retryDelay(this.failures), again);
+    }
+  }
+
+  private failed(socket: HealthCheckSocket, problem: string): void {
+    const { nodeName, events, logger } = this.surroundings;
+    const [namespace = '', name = ''] = this.service.split('/');
+    this.failures++;
+    this.problem = problem;
+    logger[this.failures === 1 ? 'error' : 'debug'](
+      { ...this.facts(socket), problem, attempt: this.failures },
+      'the health check of a Service cannot be answered; will try again',
+    );
+    events.record({
+      regarding: { kind: 'Service', namespace, name },
+      type: 'Warning',
+      reason: 'FailedToStartServiceHealthcheck',
+      action: 'Listen',
+      note: `node ${nodeName} failed to start healthcheck "${this.service}" on port ${socket.port}: ${problem}`,
+    });
+  }
+
+  private facts({ family, port }: HealthCheckSocket): object {
+    return { service: this.service, family, port };
+  }
+}

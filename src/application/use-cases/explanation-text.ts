@@ -1,0 +1,80 @@
+import { hostPort } from '../../domain/net/address.js';
+import type {
+  EndpointExplanation,
+  Explanation,
+  FamilyExplanation,
+  FrontendExplanation,
+  PortExplanation,
+  PortStatus,
+} from './explanation.js';
+
+/** An explanation for people, several lines, each with its end. */
+export function explanationText({ service, known, problems, families }: Explanation): string {
+  const lines = [service];
+  if (!known)
+    lines.push(
+      '  The proxy does not serve it: there is no such Service, it is headless or of type ExternalName, or it belongs to another proxy.',
+    );
+  for (const problem of problems) lines.push(`  problem: ${problem}`);
+  if (known) for (const family of families) lines.push(...familyLines(family));
+  return `${lines.join('\n')}\n`;
+}
+
+function familyLines({ family, waiting, ports, healthCheck, sync }: FamilyExplanation): readonly string[] {
+  const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
+  if (ports.length === 0) lines.push('    no cluster IP of this family, or not looked at yet');
+  for (const port of ports) lines.push(...portLines(port));
+  if (healthCheck) {
+    const { port, localEndpoints, listening, problem } = healthCheck;
+    const state = listening ? 'answered' : `not answered${problem === undefined ? '' : `: ${problem}`}`;
+    lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
+  }
+  if (sync.failures > 0 && sync.lastFailure)
+    lines.push(`    no sync has succeeded since ${time(sync.lastFailure.at)}: ${sync.lastFailure.reason}`);
+  if (sync.drift.last !== undefined)
+    lines.push(`    rules that somebody had changed were last repaired ${time(sync.drift.last)}`);
+  return lines;
+}
+
+function portLines(explained: PortExplanation): readonly string[] {
+  const { port, protocol, status, frontends, endpoints, affinitySeconds, sourceRanges } = explained;
+  const lines = [`    port ${port === '' ? '(unnamed)' : port} ${protocol}: ${statusText(status)}`];
+  for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
+  for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
+  if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
+  if (sourceRanges.length > 0) lines.push(`      load-balancer IPs take only ${sourceRanges.join(', ')}`);
+  return lines;
+}
+
+function statusText(status: PortStatus): string {
+  switch (status.state) {
+    case 'pending':
+      return 'pending';
+    case 'programmed':
+      return `programmed ${time(status.since)}${status.note === undefined ? '' : `; but ${status.note}`}`;
+    case 'failed':
+      return `failed since ${time(status.since)}, tried ${status.attempts} times: ${status.reason}`;
+  }
+}
+
+function frontendText({ kind, address, port, policy, outcome, reason }: FrontendExplanation): string {
+  const where = address === undefined ? String(port) : hostPort(address, port);
+  return `${kind} ${where} (${policy}): ${outcome}, ${reason}`;
+}
+
+function endpointText(endpoint: EndpointExplanation): string {
+  const { address, port, used, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
+  const facts = [
+    used ? 'used' : 'not used',
+    ...(isLocal ? ['on this node'] : []),
+    ready ? 'ready' : 'not ready',
+    ...(terminating ? [serving ? 'ending, still serving' : 'ending'] : []),
+    ...(zoneHints.length > 0 ? [`for zones ${zoneHints.join(' ')}`] : []),
+    ...(nodeHints.length > 0 ? [`for nodes ${nodeHints.join(' ')}`] : []),
+  ];
+  return `endpoint ${hostPort(address, port)}: ${facts.join(', ')}`;
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

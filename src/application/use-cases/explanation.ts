@@ -1,0 +1,78 @@
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
+import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { HealthCheckState } from '../health/service-health-check.js';
+import type { FamilyHistory } from '../status/sync-history.js';
+
+/** What became of a Service, and why. Times are milliseconds since the epoch. */
+export interface Explanation {
+  readonly service: ServiceKey;
+  /** Whether there is such a Service that this proxy serves. */
+  readonly known: boolean;
+  /** What is wrong with the Service's objects as they are in the cluster. */
+  readonly problems: readonly string[];
+  readonly families: readonly FamilyExplanation[];
+}
+
+export interface FamilyExplanation {
+  readonly family: IpFamily;
+  /** Something about it is not in the kernel yet. */
+  readonly waiting: boolean;
+  readonly ports: readonly PortExplanation[];
+  readonly healthCheck?: HealthCheckState;
+  readonly sync: FamilyHistory;
+}
+
+export interface PortExplanation {
+  /** Empty for an unnamed port. */
+  readonly port: string;
+  readonly protocol: Protocol;
+  readonly status: PortStatus;
+  readonly frontends: readonly FrontendExplanation[];
+  readonly endpoints: readonly EndpointExplanation[];
+  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  readonly affinitySeconds: number;
+  /** Sources that may use the load-balancer IPs; empty when everybody may. */
+  readonly sourceRanges: readonly string[];
+}
+
+export type PortStatus =
+  | { readonly state: 'pending' }
+  | {
+      readonly state: 'programmed';
+      readonly since: number;
+      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
+    }
+  | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
+
+export interface FrontendExplanation extends Frontend {
+  /** Why general clients meet that outcome. */
+  readonly reason: string;
+}
+
+export interface EndpointExplanation extends Pick<
+  Endpoint,
+  'address' | 'port' | 'isLocal' | 'ready' | 'serving' | 'terminating' | 'zoneHints' | 'nodeHints'
+> {
+  /** Whether some frontend may lead to it. */
+  readonly used: boolean;
+}
+
+/** Why general clients of a frontend meet what they meet. */
+export function frontendReason({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
+  switch (outcome) {
+    case 'reject':
+      return 'no endpoint is ready, nor any that still serves while it ends';
+    case 'drop':
+      return 'the policy is Local, and no endpoint on this node can be used';
+    case 'forward': {
+      const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
+      const where = policy === 'Local' ? ' on this node' : '';
+      return count > 0
+        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
+        : 'endpoints exist, but their hints keep this node from all of them';
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { serviceKey, serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { EventRecorder } from '../ports/event-recorder.js';
+import type { FailedStatus } from '../status/service-statuses.js';
+
+/**
+ * Tells the owner of a Service, by an event of the Service, that a port of it could not be programmed on this node. Each
+ * failure for the same reason is the same event.
+ */
+export function failedPortEvents(
+  events: EventRecorder,
+  nodeName: string,
+): (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void {
+  return (family, key, { reason }) => {
+    const [namespace = '', name = ''] = serviceOf(key).split('/');
+    const port = key.slice(serviceKey(namespace, name).length + 1);
+    events.record({
+      regarding: { kind: 'Service', namespace, name },
+      type: 'Warning',
+      reason: 'FailedToProgramServicePort',
+      action: 'SyncProxyRules',
+      note: `node ${nodeName} failed to program ${port} (${family}): ${reason}`,
+    });
+  };
+}

@@ -1,0 +1,25 @@
+import type { EventRecorder } from '../../application/ports/event-recorder.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { CommandLine } from '../configuration/command-line.js';
+import { setUpHost } from '../host-setup.js';
+import { chooseMode } from '../modes/choose-mode.js';
+
+/** Nobody is told: the API server is not asked for anything. What matters is logged as well. */
+const NO_EVENTS: EventRecorder = { record: () => undefined };
+
+/**
+ * Does what needs privileges once, as an init container would, and ends: connection tracking, and what opening the mode
+ * sets and checks (spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
+ * stand.
+ */
+export async function initOnly(asked: CommandLine, logger: Logger): Promise<number> {
+  const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  setUpHost(commandLine, NO_EVENTS, logger);
+  const mode = await chosen.open();
+  await mode.close();
+  logger.info(
+    { mode: mode.name, ...mode.means, families: mode.families },
+    'initialised; ending, as --init-only asks',
+  );
+  return 0;
+}

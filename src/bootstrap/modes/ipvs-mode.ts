@@ -1,0 +1,188 @@
+import { ContainerModule } from 'inversify';
+import { cleanUpScripts } from '../../adapters/iptables/clean-up-scripts.js';
+import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
+import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
+import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
+import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
+import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
+import { cleanUpIpvs } from '../../adapters/ipvs/ipvs-clean-up.js';
+import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
+import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
+import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
+import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
+import { NetlinkNodeAddresses } from '../../adapters/ipvs/netlink-node-addresses.js';
+import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
+import { NodeAddressWatch } from '../../adapters/ipvs/node-address-watch.js';
+import { requireIpvs } from '../../adapters/ipvs/requirements.js';
+import { ServerTable } from '../../adapters/ipvs/server-table.js';
+import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
+import { SetTable } from '../../adapters/ipvs/set-table.js';
+import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { Planner } from '../../application/ports/planner.js';
+import { isLoopback, parseAddress } from '../../domain/net/address.js';
+import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import type { Configuration } from '../configuration/schema.js';
+import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
+import type { Mode, OpenMode, Successor } from './open-mode.js';
+
+const DEFAULT_SCHEDULER = 'rr';
+
+/** Mode ipvs: virtual servers of the kernel, with sets and a few iptables rules around them. */
+export class IpvsMode implements Mode {
+  readonly name = 'ipvs';
+  private readonly scheduler: string;
+  private readonly excluded: readonly Cidr[];
+
+  constructor(
+    private readonly settings: Configuration['ipvs'],
+    private readonly logger: Logger,
+  ) {
+    this.scheduler = settings.scheduler || DEFAULT_SCHEDULER;
+    this.excluded = settings.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
+  }
+
+  async open(): Promise<OpenMode> {
+    const { logger, scheduler } = this;
+    await loadModules(['ip_vs'], logger);
+    const ways = openWays();
+    try {
+      await requireIpvs(ways.servers, ways.sets, scheduler);
+      const iptables = await openIptables(logger);
+      ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
+      await this.setTimeouts(ways.servers);
+      const nodeAddresses = await NodeAddressWatch.open(
+        new NetlinkNodeAddresses(),
+        new SystemClock(),
+        logger,
+      );
+      return {
+        name: this.name,
+        families: iptables.families,
+        means: { ...iptables.means, scheduler },
+        iptables: { variant: iptables.variant, belongings: IPVS_BELONGINGS },
+        localAddresses: { list: () => [...nodeAddresses.list(), ...loopbackAddresses()] },
+        followAddresses: (onChange) => nodeAddresses.follow(onChange),
+        module: this.module(ways, iptables),
+        async close() {
+          nodeAddresses.close();
+          ways.close();
+          await iptables.close();
+        },
+      };
+    } catch (error) {
+      ways.close();
+      throw error;
+    }
+  }
+
+  async planner(): Promise<Planner> {
+    return Promise.resolve(new IpvsPlanner(this.scheduler));
+  }
+
+  async cleanUp(successor?: Successor): Promise<void> {
+    const { logger } = this;
+    const ways = openWays();
+    const clock = new SystemClock();
+    const remains = IP_FAMILIES.map((family) => ({
+      family,
+      servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
+      addresses: ways.addresses,
+      sets: new SetTable(family, ways.sets),
+      rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, successor?.iptables, logger, [family]) },
+    }));
+    try {
+      if (successor) {
+        const { signal } = successor;
+        const retired = await Promise.allSettled(
+          remains.map((one) => retireIpvs(one, clock, logger, signal)),
+        );
+        for (const outcome of retired) if (outcome.status === 'rejected') throw outcome.reason;
+        if (!signal.aborted) await ways.addresses.removeDevice();
+      } else {
+        for (const one of remains) await cleanUpIpvs(one, logger);
+      }
+    } finally {
+      ways.close();
+    }
+  }
+
+  private module(ways: Ways, iptables: IptablesAccess): ContainerModule {
+    const { tool } = iptables;
+    const host = new IptablesHostReader(tool, undefined, this.logger);
+    const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
+      ...ways,
+      rules: (source) =>
+        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
+          ...source,
+          observer,
+          cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+        }),
+      servedByIptables: () => servedByIptables(tool, family),
+    });
+    const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
+    return new ContainerModule(({ bind }) => {
+      bind(BACKENDS)
+        .toDynamicValue((context) => {
+          const [clock, logger, metrics] = [context.get(CLOCK), context.get(LOGGER), context.get(METRICS)];
+          return context
+            .get(FAMILIES)
+            .map(
+              (family) => new IpvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options),
+            );
+        })
+        .inSingletonScope();
+    });
+  }
+
+  private async setTimeouts(servers: NetlinkVirtualServers): Promise<void> {
+    const { tcpTimeout, tcpFinTimeout, udpTimeout } = this.settings;
+    const [tcp, tcpFin, udp] = [tcpTimeout, tcpFinTimeout, udpTimeout].map((milliseconds) =>
+      Math.floor(milliseconds / 1000),
+    ) as [number, number, number];
+    if (tcp <= 0 && tcpFin <= 0 && udp <= 0) return;
+    try {
+      await servers.setTimeouts({ tcp, tcpFin, udp });
+    } catch (error) {
+      this.logger.error(
+        { tcp, tcpFin, udp, error },
+        'timeouts of IPVS could not be set; they stay as they are',
+      );
+    }
+  }
+}
+
+/** No node port is served there, but health checks may be. */
+function loopbackAddresses(): readonly string[] {
+  const addresses = new InterfaceAddresses().list().flatMap((text) => parseAddress(text) ?? []);
+  return addresses.filter(isLoopback).map(({ text }) => text);
+}
+
+/** The ways into the kernel that mode ipvs has for itself. */
+interface Ways {
+  readonly servers: NetlinkVirtualServers;
+  readonly addresses: NetlinkServiceAddresses;
+  readonly sets: IpSetTool;
+  close(): void;
+}
+
+function openWays(): Ways {
+  const servers = new NetlinkVirtualServers();
+  const addresses = new NetlinkServiceAddresses();
+  const sets = new IpSetTool();
+  return {
+    servers,
+    addresses,
+    sets,
+    close() {
+      servers.close();
+      addresses.close();
+      sets.close();
+    },
+  };
+}

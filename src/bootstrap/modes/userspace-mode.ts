@@ -1,0 +1,76 @@
+import { ContainerModule, type ResolutionContext } from 'inversify';
+import { FloodGuard } from '../../adapters/process/flood-guard.js';
+import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
+import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
+import { removePortals } from '../../adapters/userspace/remove-portals.js';
+import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { Planner } from '../../application/ports/planner.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
+import { parsePortRange } from '../../domain/userspace/port-range.js';
+import { ConfigurationError } from '../configuration/errors.js';
+import type { Configuration } from '../configuration/schema.js';
+import { BACKENDS, CLOCK, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
+import { openIptables, withEachVariant } from '../iptables-access.js';
+import type { Mode, OpenMode } from './open-mode.js';
+
+type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
+
+/** Mode userspace: iptables leads connections to this process, which passes them on to the endpoints. */
+export class UserspaceMode implements Mode {
+  readonly name = 'userspace';
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+  ) {}
+
+  async open(): Promise<OpenMode> {
+    const iptables = await openIptables(this.logger);
+    const addresses = proxyAddresses(this.settings.bindAddress, iptables.families);
+    await raiseOpenFileLimit(this.logger);
+    const backends: UserspaceBackend[] = [];
+    let guard: FloodGuard | undefined;
+    const make = (context: ResolutionContext) => {
+      const clock = context.get(CLOCK);
+      guard = FloodGuard.guard({ logger: context.get(LOGGER), clock });
+      for (const family of context.get(FAMILIES)) {
+        const options = {
+          address: addresses.get(family)!,
+          portRange: parsePortRange(this.settings.portRange)!,
+          udpIdleTimeout: this.settings.udpIdleTimeout,
+        };
+        const watch = iptables.watch(family);
+        const local = context.get(LOCAL_ADDRESSES);
+        backends.push(new UserspaceBackend(family, options, iptables.tool, watch, local, clock, guard));
+      }
+      return backends;
+    };
+    return {
+      name: this.name,
+      families: [...addresses.keys()],
+      means: {
+        ...iptables.means,
+        addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
+      },
+      module: new ContainerModule(({ bind }) => {
+        bind(BACKENDS).toDynamicValue(make).inSingletonScope();
+      }),
+      udpFlows: (entry) => backends.find(({ family }) => family === entry.family)?.udpFlows(entry),
+      close: async () => {
+        await Promise.all(backends.map((backend) => backend.close()));
+        guard?.close();
+        await iptables.close();
+      },
+    };
+  }
+
+  planner(): Promise<Planner> {
+    const problem = 'mode userspace has no plan: its rules name ports that are chosen when it runs';
+    return Promise.reject(new ConfigurationError('failed validate', [problem]));
+  }
+
+  cleanUp(): Promise<void> {
+    return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
+  }
+}

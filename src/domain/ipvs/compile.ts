@@ -1,0 +1,200 @@
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
+import { addressText, from, numberText, ruleText } from '../iptables/rule-parts.js';
+import type { SharedEntry } from '../iptables/table.js';
+import type { Endpoint } from '../model/endpoint.js';
+import type { Protocol } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
+import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
+import { OUT_FILTER } from './chain-names.js';
+import type { FrontendClaim, IpvsFragment, ServedAddress, SetMember } from './fragment.js';
+import { schedulerFor, type IpvsOptions } from './options.js';
+import type { ServiceSet } from './service-sets.js';
+import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
+
+const MAX_PORT = 65535;
+
+/** The kernel's numbers, as the match `ipvs` prints them. */
+const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
+
+/**
+ * Compiles one service port into what it asks for in the kernel (spec/ipvs.md 4.3, 5, 6.3).
+ * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule or a set
+ */
+export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsFragment {
+  return new ServicePortCompiler(entry, options).compile();
+}
+
+class ServicePortCompiler {
+  private readonly claims = new Map<string, FrontendClaim>();
+  private readonly protocol: Lowercase<Protocol>;
+  private readonly nodeAddresses: ReadonlySet<string>;
+  private readonly scheduler: string;
+
+  constructor(
+    private readonly entry: ForwardingEntry,
+    private readonly options: IpvsOptions,
+  ) {
+    this.protocol = entry.name.protocol.toLowerCase() as Lowercase<Protocol>;
+    this.nodeAddresses = new Set(options.node.nodeAddresses);
+    this.scheduler = schedulerFor(entry.scheduler, options);
+  }
+
+  compile(): IpvsFragment {
+    for (const frontend of this.entry.frontends) {
+      switch (frontend.kind) {
+        case 'cluster-ip':
+          this.claimClusterIP(frontend);
+          break;
+        case 'external-ip':
+          this.claimExternalIP(frontend);
+          break;
+        case 'load-balancer-ip':
+          this.claimLoadBalancerIP(frontend);
+          break;
+        case 'node-port':
+          this.claimNodePort(frontend);
+          break;
+      }
+    }
+    return { claims: [...this.claims.values()], members: [...this.hairpins(), ...this.healthCheck()] };
+  }
+
+  private claimClusterIP(frontend: Frontend): void {
+    const address = frontend.address!;
+    this.claimServed(frontend, address, {
+      bound: address,
+      members: [this.addressAndPort('KUBE-CLUSTER-IP', address, frontend.port)],
+    });
+  }
+
+  private claimExternalIP(frontend: Frontend): void {
+    const address = frontend.address!;
+    const set = this.entry.externalPolicyLocal ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP';
+    this.claimServed(frontend, address, {
+      ...this.binding(address),
+      members: [this.addressAndPort(set, address, frontend.port)],
+    });
+  }
+
+  private claimLoadBalancerIP(frontend: Frontend): void {
+    const address = frontend.address!;
+    const { sourceRanges, sourceRangesCoverNode, externalPolicyLocal } = this.entry;
+    const restricted = sourceRanges.length > 0;
+    const member = (set: ServiceSet, source?: string): SetMember =>
+      this.addressAndPort(set, address, frontend.port, source);
+    this.claimServed(frontend, address, {
+      ...this.binding(address),
+      members: [
+        member('KUBE-LOAD-BALANCER'),
+        ...(externalPolicyLocal ? [member('KUBE-LOAD-BALANCER-LOCAL')] : []),
+        ...sourceRanges.map((range) => member('KUBE-LOAD-BALANCER-SOURCE-CIDR', networkText(range))),
+        // This node talks to a load-balancer IP that it holds with that same IP as its source.
+        ...(sourceRangesCoverNode ? [member('KUBE-LOAD-BALANCER-SOURCE-IP', address)] : []),
+        ...(restricted ? [member('KUBE-LOAD-BALANCER-FW')] : []),
+      ],
+      rules: restricted && !sourceRangesCoverNode ? [this.denyOwnNode(address, frontend.port)] : [],
+    });
+  }
+
+  private claimNodePort(frontend: Frontend): void {
+    const { name, externalPolicyLocal } = this.entry;
+    const port = numberText('node port', frontend.port, MAX_PORT);
+    if (name.protocol !== 'SCTP') {
+      const sets: ServiceSet[] = [`KUBE-NODE-PORT-${name.protocol}`];
+      if (externalPolicyLocal) sets.push(`KUBE-NODE-PORT-LOCAL-${name.protocol}`);
+      this.claim({
+        frontend: `node port ${port}/${name.protocol}`,
+        members: sets.map((set) => ({ set, member: port })),
+        rules: [],
+      });
+    }
+    const sets: ServiceSet[] = name.protocol === 'SCTP' ? ['KUBE-NODE-PORT-SCTP-HASH'] : [];
+    if (sets.length > 0 && externalPolicyLocal) sets.push('KUBE-NODE-PORT-LOCAL-SCTP-HASH');
+    const { nodePortIPs, nodeAddresses = [] } = this.options.node;
+    for (const address of nodePortIPs === 'all' ? nodeAddresses : nodePortIPs)
+      this.claimServed(frontend, address, {
+        members: sets.map((set) => this.addressAndPort(set, address, frontend.port)),
+      });
+  }
+
+  /** Packets of an endpoint to itself, through any frontend, come back to it only when their source is rewritten. */
+  private hairpins(): readonly SetMember[] {
+    return this.entry.localEndpoints.map(({ address, port }) =>
+      this.addressAndPort('KUBE-LOOP-BACK', address, port, address),
+    );
+  }
+
+  private healthCheck(): readonly SetMember[] {
+    const { healthCheckNodePort } = this.entry;
+    if (healthCheckNodePort === 0) return [];
+    const member = numberText('health check node port', healthCheckNodePort, MAX_PORT);
+    return [{ set: 'KUBE-HEALTH-CHECK-NODE-PORT', member }];
+  }
+
+  private claimServed(
+    frontend: Frontend,
+    address: string,
+    { members, bound, rules = [] }: Pick<FrontendClaim, 'members' | 'bound'> & Partial<FrontendClaim>,
+  ): void {
+    this.claim({
+      frontend: `${hostPort(address, frontend.port)}/${this.entry.name.protocol}`,
+      served: this.served(frontend, address),
+      ...(bound !== undefined && { bound }),
+      members: bound === undefined ? members : [...members, { set: 'KUBE-IPVS-IPS', member: bound }],
+      rules,
+    });
+  }
+
+  /** An address may be an external IP and a load-balancer IP at once: the later endpoints, the members of both. */
+  private claim(claim: FrontendClaim): void {
+    const former = this.claims.get(claim.frontend);
+    this.claims.set(claim.frontend, {
+      ...former,
+      ...claim,
+      members: [...(former?.members ?? []), ...claim.members],
+      rules: [...(former?.rules ?? []), ...claim.rules],
+    });
+  }
+
+  private served(frontend: Frontend, address: string): ServedAddress {
+    const { name, affinitySeconds } = this.entry;
+    const server: VirtualServer = {
+      address: addressText(address),
+      protocol: name.protocol,
+      port: Number(numberText('port', frontend.port, MAX_PORT)),
+      scheduler: this.scheduler,
+      flags: (affinitySeconds > 0 ? PERSISTENT : 0) | (this.scheduler === 'mh' ? HASH_SOURCE_PORT : 0),
+      persistenceSeconds: affinitySeconds,
+    };
+    return { server, endpoints: this.endpointsOf(frontend) };
+  }
+
+  /** A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (spec/ipvs.md 4.5). */
+  private endpointsOf({ policy }: Frontend): readonly Endpoint[] {
+    const { cluster = [], local = [] } = this.entry.endpoints;
+    return policy === 'Local' && local.length > 0 ? local : cluster;
+  }
+
+  /** What is an address of the node already stays where it is. */
+  private binding(address: string): Pick<FrontendClaim, 'bound'> {
+    return this.nodeAddresses.has(address) ? {} : { bound: address };
+  }
+
+  /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer that others may not use. */
+  private denyOwnNode(address: string, port: number): SharedEntry {
+    const { family, name } = this.entry;
+    const match = `-m ipvs --vproto ${PROTOCOL_NUMBER[name.protocol]} --vaddr ${addressText(address)} --vport ${numberText('port', port, MAX_PORT)}`;
+    const rule = ruleText({ source: from(address, family), matches: [match], target: 'DROP' });
+    return { table: 'filter', chain: OUT_FILTER, rule };
+  }
+
+  private addressAndPort(set: ServiceSet, address: string, port: number, source?: string): SetMember {
+    const member = `${addressText(address)},${this.protocol}:${numberText('port', port, MAX_PORT)}`;
+    return { set, member: source === undefined ? member : `${member},${source}` };
+  }
+}
+
+/** ipset prints a network of full length as its address. */
+function networkText(range: Cidr): string {
+  return range.prefixLength === addressBits(range.family) ? range.address : cidrText(range);
+}

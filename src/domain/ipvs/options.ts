@@ -1,0 +1,27 @@
+import type { NodeNetwork } from '../forwarding/node-network.js';
+
+/** What the fragment of a service port depends on besides its forwarding entry. */
+export interface IpvsOptions {
+  readonly node: Pick<NodeNetwork, 'nodePortIPs' | 'nodeAddresses'>;
+  /** The scheduler of Services that do not ask for another one. */
+  readonly scheduler: string;
+  /** Whether the kernel has the scheduler. */
+  readonly hasScheduler: (name: string) => boolean;
+}
+
+/** Whether fragments compiled for one node are those for the other as well. */
+export function compilesAlike(one: IpvsOptions['node'], other: IpvsOptions['node']): boolean {
+  return (
+    one === other ||
+    (JSON.stringify(one.nodePortIPs) === JSON.stringify(other.nodePortIPs) &&
+      JSON.stringify(one.nodeAddresses) === JSON.stringify(other.nodeAddresses))
+  );
+}
+
+/** The scheduler for a Service: the one that it asks for, where the kernel has it. */
+export function schedulerFor(
+  wish: string | undefined,
+  { scheduler, hasScheduler }: Pick<IpvsOptions, 'scheduler' | 'hasScheduler'>,
+): string {
+  return wish !== undefined && hasScheduler(wish) ? wish : scheduler;
+}

@@ -1,0 +1,99 @@
+import { parseAddress } from '../net/address.js';
+import { parseCidr } from '../net/cidr.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import type { LocalTrafficSettings } from './local-traffic-detector.js';
+
+/** What the configuration and the Node say, as far as it must agree on address families. CIDRs and addresses are text. */
+export interface FamilyFacts {
+  readonly primaryFamily: IpFamily;
+  /** The families that this machine can serve. */
+  readonly supported: readonly IpFamily[];
+  readonly detectLocalMode: LocalTrafficSettings['mode'];
+  readonly clusterCIDRs: readonly string[];
+  /** Of the Node. */
+  readonly podCIDRs: readonly string[];
+  /** With `primary` resolved. */
+  readonly nodePortAddresses: readonly string[];
+  readonly excludeCIDRs: readonly string[];
+  readonly sourceVip: string;
+  /** Without ports; "" when nothing listens. */
+  readonly healthzAddress: string;
+  readonly metricsAddress: string;
+}
+
+/** What families disagree. */
+export interface FamilyProblems {
+  readonly problems: readonly string[];
+  /** The proxy would do the wrong thing: it must not go on. */
+  readonly fatal: boolean;
+}
+
+/** What is odd about the addresses on which node ports answer; undefined when nothing is (spec/server.md §5.1). */
+export function nodePortWarning(facts: FamilyFacts): string | undefined {
+  const { nodePortAddresses: list, primaryFamily: primary } = facts;
+  const other = otherFamily(primary);
+  if (list.length === 0)
+    return 'nodePortAddresses is unset; NodePort connections will be accepted on all local IPs. Consider using `--nodeport-addresses primary`';
+  const ofPrimary = list.filter((text) => familyOf(text) === primary).length;
+  if (ofPrimary === list.length && looksDualStack(facts))
+    return `cluster appears to be dual-stack but nodePortAddresses contains only ${primary} addresses; NodePort connections will be accepted on all local ${other} IPs`;
+  if (ofPrimary === 0)
+    return `cluster appears to be ${primary}-primary but nodePortAddresses contains only ${other} addresses; NodePort connections will be accepted on all local ${primary} IPs`;
+  return undefined;
+}
+
+/** Why the primary family cannot be served; undefined when it can (spec/server.md §5.2). */
+export function unsupportedPrimary({ primaryFamily, supported }: FamilyFacts): string | undefined {
+  return supported.includes(primaryFamily)
+    ? undefined
+    : `no support for primary IP family "${primaryFamily}"`;
+}
+
+/** Which settings are of the wrong family altogether (spec/server.md §5.3). */
+export function familyProblems(facts: FamilyFacts): FamilyProblems {
+  const { primaryFamily: primary, detectLocalMode, supported } = facts;
+  const dualStack = supported.length === IP_FAMILIES.length;
+  const wrong = otherFamily(primary);
+  const cluster = `cluster is ${primary}-${dualStack ? 'primary' : 'only'}`;
+  const allWrong = (list: readonly string[]): boolean =>
+    list.length > 0 && list.every((text) => familyOf(text) === wrong);
+  const problems: string[] = [];
+  const only = (name: string) => problems.push(`${cluster} but ${name} contains only ${wrong} addresses`);
+  const is = (name: string) => problems.push(`${cluster} but ${name} is ${wrong}`);
+
+  const clusterCIDRs = allWrong(facts.clusterCIDRs);
+  const podCIDRs = allWrong(facts.podCIDRs);
+  if (clusterCIDRs) only('clusterCIDRs');
+  if (podCIDRs) only('node.spec.podCIDRs');
+  if (familyOf(facts.sourceVip) === wrong) is('winkernel.sourceVip');
+  if (!dualStack) {
+    if (allWrong(facts.excludeCIDRs)) only('ipvs.excludeCIDRs');
+    if (familyOfSpecified(facts.healthzAddress) === wrong) is('healthzBindAddress');
+    if (familyOfSpecified(facts.metricsAddress) === wrong) is('metricsBindAddress');
+  }
+  const fatal =
+    (clusterCIDRs && detectLocalMode === 'ClusterCIDR' && !dualStack) ||
+    (podCIDRs && detectLocalMode === 'NodeCIDR');
+  return { problems, fatal };
+}
+
+/** Any of the lists has both families. */
+function looksDualStack({ clusterCIDRs, nodePortAddresses, excludeCIDRs, podCIDRs }: FamilyFacts): boolean {
+  return [clusterCIDRs, nodePortAddresses, excludeCIDRs, podCIDRs].some((list) =>
+    IP_FAMILIES.every((family) => list.some((text) => familyOf(text) === family)),
+  );
+}
+
+function otherFamily(family: IpFamily): IpFamily {
+  return family === 'IPv4' ? 'IPv6' : 'IPv4';
+}
+
+/** Of an address or CIDR; undefined when the text is neither. */
+function familyOf(text: string): IpFamily | undefined {
+  return (parseCidr(text) ?? parseAddress(text))?.family;
+}
+
+/** `0.0.0.0` and `::` stand for all addresses of either family. */
+function familyOfSpecified(text: string): IpFamily | undefined {
+  return text === '0.0.0.0' || text === '::' ? undefined : familyOf(text);
+}

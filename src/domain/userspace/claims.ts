@@ -1,0 +1,16 @@
+import type { Frontend } from '../forwarding/forwarding-entry.js';
+
+/** A port of this machine that nobody else may take while it leads to a service (spec/userspace.md 5.3). */
+export interface PortClaim {
+  /** Undefined for every address of this machine. */
+  readonly address: string | undefined;
+  readonly port: number;
+}
+
+/** What must be claimed for a frontend: node ports, and service addresses that are this machine's own. */
+export function claimOf(
+  { address, port }: Frontend,
+  isLocal: (address: string) => boolean,
+): PortClaim | undefined {
+  return address === undefined || isLocal(address) ? { address, port } : undefined;
+}

@@ -1,0 +1,43 @@
+import type { PortRange } from './port-range.js';
+import type { Random } from './round-robin.js';
+
+/** Every port of the range is taken. */
+export class NoPortLeftError extends Error {
+  constructor({ low, high }: PortRange) {
+    super(
+      'port allocation failed; there are no remaining ports left to allocate in the accepted range ' +
+        `${low}-${high}; widen --proxy-port-range`,
+    );
+    this.name = 'NoPortLeftError';
+  }
+}
+
+/** Hands out the ports of a range, each once, in no order; of a range that begins at 0 always 0, by which the kernel chooses. */
+export class PortAllocator {
+  private readonly taken = new Set<number>();
+
+  constructor(
+    private readonly range: PortRange,
+    private readonly random: Random,
+  ) {}
+
+  /** @throws NoPortLeftError */
+  allocate(): number {
+    const { low, high } = this.range;
+    if (low === 0) return 0;
+    const size = high - low + 1;
+    const start = Math.floor(this.random() * size);
+    for (let step = 0; step < size; step++) {
+      const port = low + ((start + step) % size);
+      if (this.taken.has(port)) continue;
+      this.taken.add(port);
+      return port;
+    }
+    throw new NoPortLeftError(this.range);
+  }
+
+  /** A port that was not handed out is left alone. */
+  release(port: number): void {
+    this.taken.delete(port);
+  }
+}

@@ -1,0 +1,77 @@
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
+import { comment } from '../iptables/quoting.js';
+import { addressText, numberText, protocolText, ruleText, to } from '../iptables/rule-parts.js';
+import type { IptablesFragment, SharedEntry, TableName } from '../iptables/table.js';
+import { displayName } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
+import {
+  NODEPORT_CONTAINER,
+  NODEPORT_HOST,
+  NODEPORT_NON_LOCAL,
+  PORTALS_CONTAINER,
+  PORTALS_HOST,
+} from './chain-names.js';
+import type { ProxyAddress } from './proxy-address.js';
+
+const MAX_PORT = 65535;
+const NOT_BRIDGED = '-m physdev ! --physdev-is-in';
+const LOCAL = '-m addrtype --dst-type LOCAL';
+
+/**
+ * The rules that lead packets for a service port's addresses to its proxy port (spec/userspace.md 5.2).
+ * @param frontends those of the entry that are to be reached
+ * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
+ */
+export function compilePortals(
+  { name, family }: Pick<ForwardingEntry, 'name' | 'family'>,
+  frontends: readonly Frontend[],
+  proxyPort: number,
+  { listen, host }: ProxyAddress,
+): IptablesFragment {
+  const protocol = protocolText(name.protocol);
+  const because = comment(displayName(name));
+  const fromOutside =
+    listen === undefined
+      ? `REDIRECT --to-ports ${numberText('proxy port', proxyPort, MAX_PORT)}`
+      : `DNAT --to-destination ${hostPort(addressText(listen), proxyPort)}`;
+  const fromHere = `DNAT --to-destination ${hostPort(addressText(listen ?? host), proxyPort)}`;
+
+  const rule = (port: number, address: string | undefined, matches: readonly string[], target: string) =>
+    ruleText({
+      destination: address === undefined ? undefined : to(address, family),
+      protocol: `-p ${protocol}`,
+      matches: [because, `-m ${protocol} --dport ${numberText('port', port, MAX_PORT)}`, ...matches],
+      target,
+    });
+  const entriesOf = ({ kind, address, port }: Frontend): readonly SharedEntry[] => {
+    const where = address === undefined ? `node port ${port}` : hostPort(address, port);
+    const entry = (chain: string, matches: readonly string[], target: string): SharedEntry => ({
+      table: 'nat',
+      chain,
+      rule: rule(port, address, matches, target),
+      frontend: `${where}/${name.protocol}`,
+    });
+    switch (kind) {
+      case 'cluster-ip':
+      case 'load-balancer-ip':
+        return [entry(PORTALS_CONTAINER, [], fromOutside), entry(PORTALS_HOST, [], fromHere)];
+      case 'external-ip':
+        return [
+          entry(PORTALS_CONTAINER, [NOT_BRIDGED], fromOutside),
+          entry(PORTALS_CONTAINER, [LOCAL], fromOutside),
+          entry(PORTALS_HOST, [LOCAL], fromHere),
+        ];
+      case 'node-port':
+        return [
+          entry(NODEPORT_CONTAINER, [], fromOutside),
+          entry(NODEPORT_HOST, [], fromHere),
+          {
+            table: 'filter' satisfies TableName,
+            chain: NODEPORT_NON_LOCAL,
+            rule: rule(proxyPort, undefined, ['-m state --state NEW'], 'ACCEPT'),
+          },
+        ];
+    }
+  };
+  return { chains: [], entries: frontends.flatMap(entriesOf) };
+}

@@ -1,0 +1,19 @@
+import type { UdpServicePort } from '../conntrack/udp-service-port.js';
+import type { Frontend } from '../forwarding/forwarding-entry.js';
+import { NODE_PORT } from '../conntrack/frontend-map.js';
+import { hostPort } from '../net/address.js';
+
+/**
+ * What a UDP service port means to the flows of its clients when a proxy answers for its endpoints: the kernel leads
+ * them to the proxy port, under one of the addresses of this machine.
+ */
+export function proxiedFlows(
+  frontends: readonly Frontend[],
+  addresses: readonly string[],
+  proxyPort: number,
+): UdpServicePort {
+  return {
+    frontends: frontends.map(({ address = NODE_PORT, port }) => ({ address, port })),
+    endpoints: new Set(addresses.map((address) => hostPort(address, proxyPort))),
+  };
+}

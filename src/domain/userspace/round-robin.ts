@@ -1,0 +1,94 @@
+import type { Endpoint } from '../model/endpoint.js';
+import { ClientAffinity } from './client-affinity.js';
+
+/** Where a connection is made to. */
+export type EndpointAddress = Pick<Endpoint, 'address' | 'port' | 'text'>;
+
+/** A number from 0 up to, but without, 1. */
+export type Random = () => number;
+
+/** There is nobody to connect to, and trying again will not help. */
+export class NoEndpointError extends Error {
+  constructor() {
+    super('the service port has no endpoints');
+    this.name = 'NoEndpointError';
+  }
+}
+
+/**
+ * Chooses the endpoints of one service port in turn, and for a client that is to stay the one that it had
+ * (spec/userspace.md 2). Times in milliseconds.
+ */
+export class RoundRobin {
+  private endpoints: readonly EndpointAddress[] = [];
+  private byText: ReadonlyMap<string, EndpointAddress> = new Map();
+  private position = 0;
+  private affinitySeconds = 0;
+  private readonly affinity = new ClientAffinity();
+
+  constructor(private readonly random: Random) {}
+
+  /** How many clients are held to an endpoint. */
+  get heldClients(): number {
+    return this.affinity.size;
+  }
+
+  /** @param seconds how long a client stays after its last connection; 0 for no affinity */
+  stickFor(seconds: number): void {
+    this.affinitySeconds = seconds;
+    if (seconds === 0) this.affinity.clear();
+  }
+
+  /** Other endpoints begin in an order drawn anew, and clients of those that are gone are let go. The same ones change nothing. */
+  use(endpoints: readonly EndpointAddress[]): void {
+    const byText = new Map(endpoints.map((endpoint) => [endpoint.text, endpoint]));
+    if (byText.size === this.byText.size && [...byText.keys()].every((text) => this.byText.has(text))) return;
+    this.byText = byText;
+    this.affinity.retain(new Set(byText.keys()));
+    this.endpoints = shuffled([...byText.values()], this.random);
+    this.position = 0;
+  }
+
+  /** Whether `ip:port` is one of the endpoints. */
+  has(text: string): boolean {
+    return this.byText.has(text);
+  }
+
+  /**
+   * The endpoint for a client's next connection.
+   * @param client its address
+   * @param afresh the one that it has, if any, did not answer: go on to the next
+   * @throws NoEndpointError
+   */
+  next(client: string, now: number, afresh = false): EndpointAddress {
+    const sticky = this.affinitySeconds > 0;
+    if (sticky && !afresh) {
+      const held = this.byText.get(this.affinity.use(client, now, this.affinitySeconds) ?? '');
+      if (held) return held;
+    }
+    const endpoint = this.endpoints[this.position];
+    if (!endpoint) throw new NoEndpointError();
+    this.position = (this.position + 1) % this.endpoints.length;
+    if (sticky) this.affinity.hold(client, endpoint.text, now);
+    return endpoint;
+  }
+
+  /** The endpoint that the client has turned it away: its next connection goes to another. */
+  letGo(client: string): void {
+    this.affinity.letGo(client);
+  }
+
+  /** Forgets clients whose time is over. */
+  purge(now: number): void {
+    this.affinity.purge(now, this.affinitySeconds);
+  }
+}
+
+/** In place: each order is as likely as any other (Fisher and Yates). */
+function shuffled<Value>(list: Value[], random: Random): readonly Value[] {
+  for (let last = list.length - 1; last > 0; last--) {
+    const chosen = Math.floor(random() * (last + 1));
+    [list[last], list[chosen]] = [list[chosen]!, list[last]!];
+  }
+  return list;
+}

@@ -1,0 +1,74 @@
+/**
+ * The proxy as a library: {@link createProxy} puts one together, from parts of one's own where they are given.
+ * See docs/embedding.md.
+ *
+ * @packageDocumentation
+ */
+import 'reflect-metadata';
+
+export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
+export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
+export { ConfigurationError, UsageError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
+/** The names under which the container of a proxy holds what may be bound otherwise. */
+export * as identifiers from './bootstrap/embedding/port-identifiers.js';
+
+// What an embedder implements.
+export type {
+  ApplyResult,
+  Backend,
+  FrontendClash,
+  ServiceFailure,
+  ServiceNote,
+  VerifyResult,
+} from './application/ports/backend.js';
+export type { Clock, Timer } from './application/ports/clock.js';
+export type {
+  ClusterSource,
+  ObjectReference,
+  ObjectSink,
+  ResourceKind,
+  SourceState,
+  SourceStatus,
+} from './application/ports/cluster-source.js';
+export {
+  ConntrackUnavailableError,
+  type Conntrack,
+  type SweepResult,
+} from './application/ports/conntrack.js';
+export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
+export type { LocalAddresses } from './application/ports/local-addresses.js';
+export type { Logger } from './application/ports/logger.js';
+export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
+
+// What a backend is given.
+export {
+  isExternal,
+  shortCircuits,
+  type ForwardingEntry,
+  type Frontend,
+  type FrontendKind,
+} from './domain/forwarding/forwarding-entry.js';
+export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
+export type { NodeNetwork } from './domain/forwarding/node-network.js';
+export type { FlowQuery } from './domain/conntrack/doubts.js';
+export type { Flow } from './domain/conntrack/flow.js';
+export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
+export type { Endpoint } from './domain/model/endpoint.js';
+export {
+  displayName,
+  type Protocol,
+  type ServicePortKey,
+  type ServicePortName,
+} from './domain/model/service-port-name.js';
+export type { Cidr } from './domain/net/cidr.js';
+export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
+export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
+export type { EndpointSelection } from './domain/selection/select-endpoints.js';
+export type { FailedPort } from './application/status/service-statuses.js';
+
+// Parts of the program that are of use elsewhere.
+export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';
+export { ManifestSource, type ManifestSourceOptions } from './adapters/manifests/manifest-source.js';
+export { InterfaceAddresses } from './adapters/process/interface-addresses.js';
+export { PinoLogger, type LogSettings, type PinoLoggerOptions } from './adapters/process/pino-logger.js';
+export { SystemClock } from './adapters/process/system-clock.js';

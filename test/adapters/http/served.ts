@@ -1,0 +1,31 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { closeServer, openServer } from '../../../src/adapters/http/open-server.js';
+import { route, type Routes } from '../../../src/adapters/http/router.js';
+
+/** Routes behind a real server. */
+export class Served {
+  readonly logger = new MemoryLogger();
+  private server: Server | undefined;
+
+  static async start(routes: Routes): Promise<Served> {
+    const served = new Served();
+    served.server = await openServer(route(routes, served.logger), { host: '127.0.0.1', port: 0 });
+    return served;
+  }
+
+  /** Redirects are not followed. */
+  get(path: string, init: RequestInit = {}): Promise<Response> {
+    const { port } = this.server!.address() as AddressInfo;
+    return fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual', ...init });
+  }
+
+  async text(path: string, init: RequestInit = {}): Promise<string> {
+    return (await this.get(path, init)).text();
+  }
+
+  async stop(): Promise<void> {
+    if (this.server) await closeServer(this.server);
+  }
+}

@@ -1,0 +1,284 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { OWN_METRICS } from '../../../src/adapters/metrics/own-metric-table.js';
+import {
+  PrometheusMetrics,
+  type PrometheusMetricsOptions,
+} from '../../../src/adapters/metrics/prometheus-metrics.js';
+import { showServicePorts, showSources } from '../../../src/adapters/metrics/scrapes.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
+import { parseExposition, type ShownMetric } from './exposition.js';
+import { specMetrics } from './spec-metrics.js';
+
+const clock = new FakeClock(1_700_000_000_500);
+
+const made = (options: Partial<PrometheusMetricsOptions> = {}): PrometheusMetrics =>
+  new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [], ...options });
+
+const shown = async (metrics: PrometheusMetrics): Promise<ReadonlyMap<string, ShownMetric>> =>
+  parseExposition(await metrics.exposition());
+
+const packetCounters = { packets: () => Promise.resolve(7) };
+
+/** Everything that can happen, happens. */
+function exercise(metrics: PrometheusMetrics): void {
+  for (const family of IP_FAMILIES) {
+    metrics.syncQueued(family);
+    metrics.syncFinished(family, { full: true, seconds: 0.003, ok: true, written: 12 });
+    metrics.syncFinished(family, { full: false, seconds: 20, ok: false, written: 0 });
+    metrics.networkProgramming(family, 0);
+    metrics.noLocalEndpoints('internal', family, 3);
+    metrics.noLocalEndpoints('external', family, 4);
+    metrics.conntrackReconciled(family, { seconds: 0.5, deleted: 6 });
+    metrics.repaired(family, 5);
+    metrics.cleanupFailed(family);
+    metrics.restored(family, { lockWaitSeconds: 0.1 });
+    metrics.restored(family, { lockWaitSeconds: undefined });
+    metrics.restoreFailed(family);
+    metrics.rulesCounted(family, { table: 'nat', owned: 30, written: 9 });
+  }
+  metrics.endpointChange();
+  metrics.endpointChangesPending(3);
+  metrics.serviceChange();
+  metrics.serviceChangesPending(2);
+  metrics.healthzAnswered(503);
+  metrics.livezAnswered(200);
+}
+
+describe('the metrics of kube-proxy (spec/server.md 10)', () => {
+  it.each([
+    ['nftables', false],
+    ['nftables', true],
+    ['iptables', false],
+    ['iptables', true],
+    ['ipvs', true],
+  ])('in mode %s, nfacct %p', async (mode, nfacct) => {
+    const metrics = made({ mode, ...(nfacct && { packetCounters }) });
+    exercise(metrics);
+    const own = new Set(Object.values(OWN_METRICS).map(({ name }) => name as string));
+    const present = [...(await shown(metrics))]
+      .filter(([name]) => name.startsWith('kubeproxy_') && !own.has(name))
+      .map(([name, { type, labels, buckets }]) => ({ name, type, labels, buckets }));
+    const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+    expect(present.sort(byName)).toEqual([...specMetrics(mode, nfacct)].sort(byName));
+  });
+
+  it('say what happened', async () => {
+    const metrics = made();
+    exercise(metrics);
+    const values = new Map([...(await shown(metrics)).values()].flatMap(({ samples }) => [...samples]));
+    expect(Object.fromEntries(values)).toMatchObject({
+      'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="0.002",ip_family="IPv4"}': 0,
+      'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="0.004",ip_family="IPv4"}': 1,
+      'kubeproxy_sync_proxy_rules_duration_seconds_bucket{le="16.384",ip_family="IPv6"}': 1,
+      'kubeproxy_sync_proxy_rules_duration_seconds_sum{ip_family="IPv6"}': 20.003,
+      'kubeproxy_sync_full_proxy_rules_duration_seconds_count{ip_family="IPv4"}': 1,
+      'kubeproxy_sync_partial_proxy_rules_duration_seconds_count{ip_family="IPv6"}': 1,
+      'kubeproxy_sync_proxy_rules_last_timestamp_seconds{ip_family="IPv4"}': 1700000000.5,
+      'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}': 1700000000.5,
+      'kubeproxy_sync_proxy_rules_nftables_sync_failures_total{ip_family="IPv6"}': 1,
+      'kubeproxy_sync_proxy_rules_nftables_cleanup_failures_total{ip_family="IPv4"}': 1,
+      'kubeproxy_network_programming_duration_seconds_bucket{le="0",ip_family="IPv4"}': 1,
+      kubeproxy_sync_proxy_rules_endpoint_changes_total: 1,
+      kubeproxy_sync_proxy_rules_endpoint_changes_pending: 3,
+      kubeproxy_sync_proxy_rules_service_changes_total: 1,
+      kubeproxy_sync_proxy_rules_service_changes_pending: 2,
+      'kubeproxy_sync_proxy_rules_no_local_endpoints_total{traffic_policy="external",ip_family="IPv4"}': 4,
+      'kubeproxy_conntrack_reconciler_sync_duration_seconds_count{ip_family="IPv6"}': 1,
+      'kubeproxy_conntrack_reconciler_deleted_entries_total{ip_family="IPv4"}': 6,
+      'kubeproxy_proxy_healthz_total{code="503"}': 1,
+      'kubeproxy_proxy_livez_total{code="200"}': 1,
+      'kubeproxy_drift_found_total{ip_family="IPv4"}': 1,
+      'kubeproxy_drift_repaired_steps_total{ip_family="IPv4"}': 5,
+      'kubeproxy_sync_steps_bucket{le="10",ip_family="IPv4"}': 0,
+      'kubeproxy_sync_steps_bucket{le="30",ip_family="IPv4"}': 1,
+    });
+  });
+
+  it('in mode iptables tell of restores, rules and packets', async () => {
+    const metrics = made({ mode: 'iptables', packetCounters });
+    exercise(metrics);
+    const all = await shown(metrics);
+    const samplesOf = (name: string): object => Object.fromEntries(all.get(name)?.samples ?? []);
+    expect(samplesOf('kubeproxy_sync_proxy_rules_iptables_restore_failures_total')).toEqual({
+      'kubeproxy_sync_proxy_rules_iptables_restore_failures_total{ip_family="IPv4"}': 1,
+      'kubeproxy_sync_proxy_rules_iptables_restore_failures_total{ip_family="IPv6"}': 1,
+    });
+    expect(samplesOf('kubeproxy_sync_proxy_rules_iptables_total')).toMatchObject({
+      'kubeproxy_sync_proxy_rules_iptables_total{table="nat",ip_family="IPv4"}': 30,
+    });
+    expect(samplesOf('kubeproxy_sync_proxy_rules_iptables_last')).toMatchObject({
+      'kubeproxy_sync_proxy_rules_iptables_last{table="nat",ip_family="IPv4"}': 9,
+    });
+    expect(samplesOf('kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total')).toMatchObject({
+      'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total{ip_family="IPv4"}': 1,
+    });
+    expect(samplesOf('kubeproxy_lock_wait_seconds')).toMatchObject({
+      'kubeproxy_lock_wait_seconds_count{ip_family="IPv4"}': 1,
+    });
+  });
+
+  it('are ALPHA, and leave out vectors without observations, but not plain numbers', async () => {
+    const metrics = made();
+    const all = await shown(metrics);
+    expect(all.has('kubeproxy_sync_proxy_rules_duration_seconds')).toBe(false);
+    expect(all.has('kubeproxy_proxy_healthz_total')).toBe(false);
+    expect([...all.get('kubeproxy_sync_proxy_rules_service_changes_total')!.samples.values()]).toEqual([0]);
+    exercise(metrics);
+    for (const { name } of specMetrics('nftables', false))
+      expect((await shown(metrics)).get(name)?.help).toMatch(/^\[ALPHA\] \S/);
+  });
+
+  it('leave a failed sync without the time of a success', async () => {
+    const metrics = made();
+    metrics.syncFinished('IPv6', { full: true, seconds: 1, ok: false, written: 0 });
+    expect((await shown(metrics)).has('kubeproxy_sync_proxy_rules_last_timestamp_seconds')).toBe(false);
+  });
+});
+
+describe('packets that the kernel counts', () => {
+  it('are read each time, and left out when they cannot be read', async () => {
+    let count: number | undefined = 5;
+    const counters = {
+      packets: (name: string) =>
+        name === 'localhost_nps_accepted_pkts'
+          ? Promise.reject(new Error('netlink: EIO'))
+          : Promise.resolve(count),
+    };
+    const metrics = made({ mode: 'iptables', packetCounters: counters });
+    const dropped = async (): Promise<number | undefined> =>
+      [
+        ...((await shown(metrics))
+          .get('kubeproxy_iptables_ct_state_invalid_dropped_packets_total')
+          ?.samples.values() ?? []),
+      ][0];
+    expect(await dropped()).toBe(5);
+    count = 9;
+    expect(await dropped()).toBe(9);
+    count = undefined;
+    expect(await dropped()).toBeUndefined();
+    expect((await shown(metrics)).has('kubeproxy_iptables_localhost_nodeports_accepted_packets_total')).toBe(
+      false,
+    );
+  });
+});
+
+describe('the metrics of every Kubernetes component', () => {
+  it('name the build and the feature gates', async () => {
+    const metrics = made({
+      features: [
+        { name: 'ComponentFlagz', stage: 'BETA', enabled: true },
+        { name: 'NFTablesProxyMode', stage: '', enabled: false },
+      ],
+    });
+    const all = await shown(metrics);
+    const build = all.get('kubernetes_build_info')!;
+    expect([...build.samples.keys()][0]).toContain('major="1",minor="36",git_version="v1.36.0"');
+    expect(build.labels).toEqual([
+      'build_date',
+      'compiler',
+      'git_commit',
+      'git_tree_state',
+      'git_version',
+      'go_version',
+      'major',
+      'minor',
+      'platform',
+    ]);
+    expect(Object.fromEntries(all.get('kubernetes_feature_enabled')!.samples)).toEqual({
+      'kubernetes_feature_enabled{name="ComponentFlagz",stage="BETA"}': 1,
+      'kubernetes_feature_enabled{name="NFTablesProxyMode",stage=""}': 0,
+    });
+  });
+
+  it('count the metrics themselves', async () => {
+    const all = await shown(made());
+    expect(
+      all
+        .get('registered_metrics_total')!
+        .samples.get('registered_metrics_total{stability_level="BETA",deprecated_version=""}'),
+    ).toBe(4);
+    for (const name of ['hidden_metrics_total', 'disabled_metrics_total'])
+      expect([...all.get(name)!.samples]).toEqual([[name, 0]]);
+  });
+
+  it('count requests to the API server', async () => {
+    const metrics = made();
+    metrics.answered({ code: '200', method: 'GET', host: '10.0.0.1:6443' }, 0.3);
+    metrics.answered({ code: '<error>', method: 'GET', host: '10.0.0.1:6443' }, 10);
+    metrics.waited({ method: 'POST', host: '10.0.0.1:6443' }, 0.2);
+    const all = await shown(metrics);
+    expect(all.get('rest_client_rate_limiter_duration_seconds')?.samples).toContainEqual([
+      'rest_client_rate_limiter_duration_seconds_sum{verb="POST",host="10.0.0.1:6443"}',
+      0.2,
+    ]);
+    expect(Object.fromEntries(all.get('rest_client_requests_total')!.samples)).toEqual({
+      'rest_client_requests_total{code="200",method="GET",host="10.0.0.1:6443"}': 1,
+      'rest_client_requests_total{code="<error>",method="GET",host="10.0.0.1:6443"}': 1,
+    });
+    const durations = all.get('rest_client_request_duration_seconds')!;
+    expect(durations.labels).toEqual(['host', 'verb']);
+    expect(durations.buckets).toEqual('0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf'.split(' '));
+  });
+
+  it('tell of the process what dashboards for Go programs ask', async () => {
+    const all = await shown(made());
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'process_virtual_memory_bytes',
+      'process_virtual_memory_max_bytes',
+      'process_open_fds',
+      'process_max_fds',
+      'process_start_time_seconds',
+      'go_goroutines',
+      'go_threads',
+      'go_memstats_alloc_bytes',
+      'go_memstats_heap_alloc_bytes',
+      'go_memstats_heap_sys_bytes',
+    ]) {
+      const [value] = [...(all.get(name)?.samples.values() ?? [])];
+      expect([name, value]).toEqual([name, expect.any(Number)]);
+      expect(value).toBeGreaterThan(name === 'go_goroutines' ? -1 : 0);
+    }
+  });
+});
+
+describe('what is looked up for each scrape', () => {
+  it('service ports by state, and how fresh each kind is', async () => {
+    const statuses = new ServiceStatuses();
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
+    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: 1, reason: 'no', attempts: 1 });
+    const metrics = made();
+    let connected = true;
+    const status = { kind: 'Service', synced: true, objects: 1, lastActivity: clock.now() - 2_500 } as const;
+    metrics.onScrape((own) => {
+      showServicePorts(own, { family: 'IPv4', pending: { serviceCount: 2 } }, statuses);
+      showSources(
+        own,
+        connected
+          ? [
+              { ...status, state: 'watching', connected },
+              { ...status, kind: 'ServiceCIDR', state: 'absent', connected: false },
+            ]
+          : [],
+        clock.now(),
+      );
+    });
+    const own = async (): Promise<object> =>
+      Object.fromEntries(
+        [...(await shown(metrics)).values()].flatMap(({ samples }) =>
+          [...samples].filter(([name]) => /service_ports|waiting|watch/.test(name)),
+        ),
+      );
+    expect(await own()).toEqual({
+      'kubeproxy_service_ports{ip_family="IPv4",state="programmed"}': 1,
+      'kubeproxy_service_ports{ip_family="IPv4",state="failed"}': 1,
+      'kubeproxy_services_waiting{ip_family="IPv4"}': 2,
+      'kubeproxy_watch_connected{kind="Service"}': 1,
+      'kubeproxy_watch_silence_seconds{kind="Service"}': 2.5,
+    });
+    connected = false;
+    expect(Object.keys(await own()).filter((name) => name.includes('watch'))).toEqual([]);
+  });
+});

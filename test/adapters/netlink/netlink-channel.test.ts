@@ -1,0 +1,126 @@
+import {
+  NetlinkPermissionError,
+  NetlinkProtocolError,
+  NetlinkRequestError,
+} from '../../../src/adapters/netlink/errors.js';
+import { NetlinkChannel, type NetlinkRequest } from '../../../src/adapters/netlink/netlink-channel.js';
+import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
+import { errorMessage, FakeLibc, plainMessage } from './fake-libc.js';
+
+const EPERM = 1;
+const ENOENT = 2;
+const DONE = 3;
+const INTERRUPTED = 0x10;
+const request: NetlinkRequest = { type: 40, attempt: 'doing it', put: (writer) => writer.putWord(7) };
+
+function open() {
+  const sockets: FakeLibc[] = [];
+  const channel = new NetlinkChannel(() => {
+    const libc = new FakeLibc();
+    sockets.push(libc);
+    return NetlinkSocket.open(16, { libc });
+  });
+  return { channel, sockets };
+}
+
+/** A channel whose first socket is open already, and what it will be answered. */
+async function opened(...incoming: (Buffer | number)[]) {
+  const { channel, sockets } = open();
+  await channel.perform([]);
+  sockets[0]!.incoming = incoming;
+  return { channel, sockets, libc: sockets[0]! };
+}
+
+/** Type, flags and sequence number of each message that was sent, call by call. */
+const sent = (libc: FakeLibc): number[][][] =>
+  libc.sent.map((bytes) => {
+    const messages: number[][] = [];
+    for (let at = 0; at < bytes.length; at += bytes.readUInt32LE(at))
+      messages.push([bytes.readUInt16LE(at + 4), bytes.readUInt16LE(at + 6), bytes.readUInt32LE(at + 8)]);
+    return messages;
+  });
+
+function withFlags(message: Buffer, flags: number): Buffer {
+  message.writeUInt16LE(flags, 6);
+  return message;
+}
+
+describe('a netlink channel', () => {
+  it('opens its socket when it is needed', async () => {
+    const { channel, sockets } = open();
+    expect(sockets).toHaveLength(0);
+    await Promise.all([channel.perform([]), channel.perform([])]);
+    expect(sockets).toHaveLength(1);
+  });
+
+  it('hands on the answer to a question, and the error', async () => {
+    const { channel, libc } = await opened(plainMessage(41, 1), errorMessage(2, ENOENT));
+    const types: number[] = [];
+    expect(await channel.ask(request, ({ type }) => types.push(type))).toEqual({ sequence: 1, errno: 0 });
+    expect(types).toEqual([41]);
+    expect(await channel.ask(request, () => undefined)).toMatchObject({ errno: ENOENT });
+    expect(sent(libc)).toEqual([[[40, 1, 1]], [[40, 1, 2]]]);
+  });
+
+  it('hands on each entry of a dump, and says when it was disturbed', async () => {
+    const { channel, libc } = await opened(
+      Buffer.concat([plainMessage(41, 1), plainMessage(42, 1)]),
+      plainMessage(DONE, 1),
+      withFlags(plainMessage(DONE, 2), INTERRUPTED),
+      errorMessage(3, ENOENT),
+    );
+    const types: number[] = [];
+    expect(await channel.dump(request, ({ type }) => types.push(type))).toEqual({ interrupted: false });
+    expect(types).toEqual([41, 42]);
+    expect(await channel.dump(request, () => undefined)).toEqual({ interrupted: true });
+    await expect(channel.dump(request, () => undefined)).rejects.toThrow('doing it was refused: ENOENT');
+    expect(sent(libc)[0]).toEqual([[40, 0x301, 1]]);
+  });
+
+  it('performs many with one call, each with its own outcome', async () => {
+    const { channel, libc } = await opened(errorMessage(1, 0), errorMessage(2, ENOENT), errorMessage(3, 0));
+    const replies = await channel.perform([request, request, request]);
+    expect(replies.map(({ errno }) => errno)).toEqual([0, ENOENT, 0]);
+    expect(sent(libc)).toEqual([
+      [
+        [40, 5, 1],
+        [40, 5, 2],
+        [40, 5, 3],
+      ],
+    ]);
+  });
+
+  it('does not send more at once than can be answered', async () => {
+    const acknowledgements = Array.from({ length: 256 }, (_, i) => errorMessage(i + 1, 0));
+    const { channel, libc } = await opened(...acknowledgements, 11, errorMessage(257, 0));
+    const replies = await channel.perform(Array.from({ length: 257 }, () => request));
+    expect(replies).toHaveLength(257);
+    expect(sent(libc).map(({ length }) => length)).toEqual([256, 1]);
+  });
+
+  it('goes on with another socket after a reply is missing', async () => {
+    const { channel, sockets } = await opened(errorMessage(1, 0));
+    await expect(channel.perform([request, request])).rejects.toThrow(NetlinkProtocolError);
+    expect(sockets[0]!.closed).toEqual([5]);
+    await channel.perform([]);
+    expect(sockets).toHaveLength(2);
+  });
+
+  it('keeps its socket when a request is refused', async () => {
+    const { channel, sockets } = await opened(errorMessage(1, ENOENT), errorMessage(2, EPERM));
+    await expect(channel.dump(request, () => undefined)).rejects.toThrow(NetlinkRequestError);
+    await expect(channel.ask(request, () => undefined)).rejects.toThrow(NetlinkPermissionError);
+    expect(sockets).toHaveLength(1);
+  });
+
+  it('ends after what is under way', async () => {
+    const { channel, libc } = await opened(errorMessage(1, 0));
+    const last = channel.perform([request]);
+    channel.close();
+    channel.close();
+    const late = channel.perform([request]);
+    await expect(last).resolves.toHaveLength(1);
+    await expect(late).rejects.toThrow('the netlink socket was closed');
+    expect(libc.closed).toEqual([5]);
+  });
+});

@@ -1,0 +1,134 @@
+import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { AwaitNode, CLUSTER_PATIENCE, NO_PATIENCE } from '../../../src/application/node/await-node.js';
+import type { Node } from '../../../src/domain/model/node.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+
+const SECOND = 1000;
+let clock: FakeClock;
+let logger: MemoryLogger;
+let node: Node | undefined;
+let checked: string[];
+let mismatch: Error | undefined;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  logger = new MemoryLogger();
+  node = undefined;
+  checked = [];
+  mismatch = undefined;
+});
+
+function waitFor({ podCIDRs = false, patience = CLUSTER_PATIENCE } = {}) {
+  const checks = {
+    atStart: () => {
+      checked.push('at start');
+      if (mismatch) throw mismatch;
+    },
+    again: () => void checked.push('again'),
+  };
+  const awaitNode = new AwaitNode('n1', podCIDRs, patience, () => node, checks, clock, logger);
+  let outcome = 'waiting';
+  awaitNode.ready.then(
+    () => (outcome = 'ready'),
+    (error: Error) => (outcome = error.message),
+  );
+  const become = (parts: Partial<Node>) => {
+    node = { name: 'n1', zone: '', ips: [], podCIDRs: [], leaving: false, ...parts };
+    awaitNode.changed();
+  };
+  const after = async (milliseconds: number): Promise<string> => {
+    await clock.advanceAsync(milliseconds);
+    return outcome;
+  };
+  return { awaitNode, become, after };
+}
+
+const IPS = { ips: [parseAddress('192.0.2.4')!] };
+const CIDRS = { podCIDRs: ['10.244.1.0/24'] };
+
+describe('AwaitNode (spec/server.md §2)', () => {
+  it('waits for the list however long it takes, and not a moment longer than the Node needs', async () => {
+    const { awaitNode, become, after } = waitFor();
+    expect(await after(3_600 * SECOND)).toBe('waiting');
+    become(IPS);
+    expect(await after(0)).toBe('waiting');
+    awaitNode.listed();
+    expect(await after(0)).toBe('ready');
+    expect([checked, logger.lines, clock.pending]).toEqual([['at start'], [], 0]);
+  });
+
+  it('waits for a Node that is made a little later, and for its address', async () => {
+    const { awaitNode, become, after } = waitFor();
+    awaitNode.listed();
+    expect(await after(10 * SECOND)).toBe('waiting');
+    become({});
+    expect(await after(10 * SECOND)).toBe('waiting');
+    become(IPS);
+    expect(await after(0)).toBe('ready');
+    expect([logger.at('error'), clock.pending]).toEqual([[], 0]);
+  });
+
+  it.each([
+    [undefined, 'the own Node does not exist'],
+    [{}, 'the own Node has no address'],
+  ])('goes on after 30 s, and tells what is missing (%j)', async (form, problem) => {
+    const { awaitNode, become, after } = waitFor();
+    if (form) become(form);
+    awaitNode.listed();
+    expect(await after(30 * SECOND - 1)).toBe('waiting');
+    expect(await after(1)).toBe('ready');
+    expect(logger.at('error')).toMatchObject([{ facts: { node: 'n1', problem } }]);
+    become(IPS);
+    expect(checked).toEqual(['at start', 'again']);
+  });
+
+  it('waits for podCIDRs where they are needed, five minutes more', async () => {
+    const { awaitNode, become, after } = waitFor({ podCIDRs: true });
+    awaitNode.listed();
+    await after(30 * SECOND);
+    become(IPS);
+    expect(await after(299 * SECOND)).toBe('waiting');
+    become({ ...IPS, ...CIDRS });
+    expect(await after(0)).toBe('ready');
+    expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    [undefined, 'timeout waiting for node "n1" to exist', 330],
+    [{}, 'timeout waiting for PodCIDR allocation on node "n1"', 330],
+    [IPS, 'timeout waiting for PodCIDR allocation on node "n1"', 300],
+  ])('gives up without podCIDRs where they are needed (%j)', async (form, message, seconds) => {
+    const { awaitNode, become, after } = waitFor({ podCIDRs: true });
+    if (form) become(form);
+    awaitNode.listed();
+    expect(await after(seconds * SECOND - 1)).toBe('waiting');
+    expect(await after(1)).toBe(message);
+    expect(checked).toEqual([]);
+  });
+
+  it('does not wait where nobody makes what is missing', async () => {
+    const one = waitFor({ patience: NO_PATIENCE });
+    one.awaitNode.listed();
+    expect(await one.after(0)).toBe('ready');
+    const other = waitFor({ patience: NO_PATIENCE, podCIDRs: true });
+    other.awaitNode.listed();
+    expect(await other.after(0)).toBe('timeout waiting for node "n1" to exist');
+    expect(logger.at('error')).toHaveLength(2);
+  });
+
+  it('fails when Node and configuration do not go together', async () => {
+    mismatch = new Error('no support');
+    const { awaitNode, become, after } = waitFor();
+    awaitNode.listed();
+    become(IPS);
+    expect(await after(0)).toBe('no support');
+  });
+
+  it('leaves no timer when it is stopped', async () => {
+    const { awaitNode, after } = waitFor();
+    awaitNode.listed();
+    awaitNode.stop();
+    expect([await after(60 * SECOND), clock.pending, logger.at('error')]).toEqual(['waiting', 0, []]);
+  });
+});

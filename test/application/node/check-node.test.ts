@@ -1,0 +1,104 @@
+import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import {
+  CheckNode,
+  NodeMismatchError,
+  type CheckedSettings,
+} from '../../../src/application/node/check-node.js';
+import type { Node } from '../../../src/domain/model/node.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+
+const SETTINGS: CheckedSettings = {
+  bindAddress: '0.0.0.0',
+  nodePortAddresses: ['primary'],
+  detectLocalMode: 'ClusterCIDR',
+  clusterCIDRs: ['10.244.0.0/16'],
+  excludeCIDRs: [],
+  sourceVip: '',
+  healthzAddress: '0.0.0.0',
+  metricsAddress: '127.0.0.1',
+};
+let logger: MemoryLogger;
+let node: Node | undefined;
+
+beforeEach(() => {
+  logger = new MemoryLogger();
+  node = nodeWith('192.0.2.4');
+});
+
+function nodeWith(...ips: string[]): Node {
+  return { name: 'n1', zone: '', ips: ips.map((ip) => parseAddress(ip)!), podCIDRs: [], leaving: false };
+}
+
+function check(settings: Partial<CheckedSettings> = {}, supported: readonly IpFamily[] = ['IPv4', 'IPv6']) {
+  return new CheckNode({ ...SETTINGS, ...settings }, supported, () => node, logger);
+}
+
+const told = (): unknown[] => logger.at('error').map(({ facts }) => facts.problem);
+
+describe('CheckNode', () => {
+  it('has nothing to say about what fits', () => {
+    check().atStart();
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('tells of a node that only a loopback address stands for', () => {
+    node = undefined;
+    check().atStart();
+    expect(told()).toEqual(['127.0.0.1', expect.stringContaining('nodePortAddresses is unset')]);
+    expect(logger.lines[0]!.message).toContain('--bind-address');
+  });
+
+  it('takes the bind address before the Node', () => {
+    node = undefined;
+    check({ bindAddress: '192.0.2.9' }).atStart();
+    expect(told()).toEqual([]);
+    expect(() => check({ bindAddress: 'fd00::9' }, ['IPv4']).atStart()).toThrow(
+      'no support for primary IP family "IPv6"',
+    );
+  });
+
+  it('ends a start that would do the wrong thing, with all that is wrong', () => {
+    const wrong = { clusterCIDRs: ['fd00::/48'], healthzAddress: '::1' };
+    expect(() => check(wrong, ['IPv4']).atStart()).toThrow(
+      'kube-proxy configuration is incorrect: [cluster is IPv4-only but clusterCIDRs contains only IPv6 addresses, ' +
+        'cluster is IPv4-only but healthzBindAddress is IPv6]',
+    );
+  });
+
+  it('only tells of what does no harm', () => {
+    check({ clusterCIDRs: ['fd00::/48'] }).atStart();
+    expect(told()).toEqual(['cluster is IPv4-primary but clusterCIDRs contains only IPv6 addresses']);
+  });
+
+  it('goes on when the Node changes to something that cannot be served, and tells once', () => {
+    const checks = check({}, ['IPv4']);
+    checks.atStart();
+    node = nodeWith('fd00::4');
+    checks.again();
+    checks.again();
+    expect(told()).toContain('no support for primary IP family "IPv6"');
+    expect(new Set(told()).size).toBe(told().length);
+  });
+
+  it('refuses edited settings that do not fit, and keeps the former ones', () => {
+    const checks = check({}, ['IPv4']);
+    const edits: readonly Partial<CheckedSettings>[] = [
+      { clusterCIDRs: ['fd00::/48'] },
+      { detectLocalMode: 'NodeCIDR' },
+    ];
+    for (const edit of edits)
+      expect(() => checks.edited({ ...SETTINGS, ...edit })).toThrow(NodeMismatchError);
+    checks.again();
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('judges by edited settings from then on', () => {
+    const checks = check();
+    checks.edited({ ...SETTINGS, clusterCIDRs: ['10.1.0.0/16'], nodePortAddresses: ['192.0.2.0/24'] });
+    expect(told()).toEqual([]);
+    node = nodeWith('fd00::4');
+    checks.again();
+    expect(told()).toContainEqual('cluster is IPv6-primary but clusterCIDRs contains only IPv4 addresses');
+  });
+});

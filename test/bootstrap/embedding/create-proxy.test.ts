@@ -1,0 +1,179 @@
+import {
+  createProxy,
+  identifiers,
+  UsageError,
+  ConfigurationError,
+  type Conntrack,
+  type ProxyOptions,
+} from '../../../src/index.js';
+import {
+  CONNTRACK_RECONCILERS,
+  HEALTH_SERVER,
+  METRICS_SERVER,
+  SERVICE_HEALTH_CHECKS,
+} from '../../../src/bootstrap/identifiers.js';
+import {
+  FakeClock,
+  MemoryConntrack,
+  MemoryLogger,
+  RecordingBackend,
+  RecordingEvents,
+  ScriptedSource,
+} from '../../../src/fakes.js';
+
+const service = (name: string, clusterIP: string) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'shop', name },
+  spec: { clusterIP, clusterIPs: [clusterIP], ports: [{ port: 80, protocol: 'TCP' }] },
+});
+const slice = (name: string, address: string) => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { namespace: 'shop', name: `${name}-1`, labels: { 'kubernetes.io/service-name': name } },
+  addressType: 'IPv4',
+  ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+  endpoints: [{ addresses: [address], conditions: { ready: true } }],
+});
+
+/** A proxy of fakes, and the fakes. */
+class World {
+  readonly source = new ScriptedSource();
+  readonly clock = new FakeClock();
+  readonly logger = new MemoryLogger();
+  readonly backend = new RecordingBackend('IPv4');
+
+  create(options: ProxyOptions = {}) {
+    const { source, clock, logger, backend } = this;
+    return createProxy({ source, clock, logger, backends: [backend], ...options });
+  }
+
+  async passes(milliseconds: number): Promise<void> {
+    await this.clock.advanceAsync(milliseconds);
+  }
+}
+
+describe('createProxy', () => {
+  it('programs a backend of one’s own from a source of one’s own, and follows it', async () => {
+    const world = new World();
+    world.source.apply('Service', service('cart', '10.96.0.1')).synced();
+    const proxy = await world.create({ flags: ['--cluster-cidr=10.244.0.0/16', '--hostname-override=n1'] });
+    await proxy.start();
+    await proxy.programmed();
+    const entry = world.backend.programmed.get('shop/cart/tcp/')!;
+    expect(entry.frontends).toMatchObject([{ kind: 'cluster-ip', address: '10.96.0.1', port: 80 }]);
+    expect(world.backend.node!.detector).toMatchObject({ cidr: { address: '10.244.0.0', prefixLength: 16 } });
+    world.source.apply('EndpointSlice', slice('cart', '10.244.1.5'));
+    await world.passes(1000);
+    expect(world.backend.programmed.get('shop/cart/tcp/')!.endpoints.cluster).toMatchObject([
+      { text: '10.244.1.5:8080' },
+    ]);
+    expect(proxy.settled).toBe(true);
+    await proxy.stop();
+    await proxy.stop();
+    expect(world.backend.calls.at(-1)!.method).toBe('close');
+    expect([world.source.running, world.clock.pending]).toEqual([false, 0]);
+  });
+
+  it('writes nothing before everything is listed', async () => {
+    const world = new World();
+    world.source.apply('Service', service('cart', '10.96.0.1')).synced('Service', 'Node');
+    const proxy = await world.create();
+    await proxy.start();
+    await world.passes(10_000);
+    expect(world.backend.calls).toEqual([]);
+    world.source.synced('EndpointSlice');
+    await proxy.programmed();
+    expect(world.backend.programmed.size).toBe(1);
+    await proxy.stop();
+  });
+
+  it('tells what is not served, and tries it again', async () => {
+    const world = new World();
+    world.source.apply('Service', service('cart', '10.96.0.1'), service('web', '10.96.0.2')).synced();
+    world.backend.poisoned.set('shop/cart/tcp/', 'no');
+    const proxy = await world.create();
+    await proxy.start();
+    await proxy.programmed();
+    expect(proxy.unserved).toMatchObject([{ family: 'IPv4', key: 'shop/cart/tcp/', reason: 'no' }]);
+    world.backend.poisoned.clear();
+    await world.passes(2000);
+    expect(proxy.unserved).toEqual([]);
+    await proxy.stop();
+  });
+
+  it('tells when a family fails as a whole, and tries it again', async () => {
+    const world = new World();
+    world.source.apply('Service', service('cart', '10.96.0.1')).synced();
+    world.backend.failure = new Error('no kernel');
+    const proxy = await world.create();
+    await proxy.start();
+    await expect(proxy.programmed()).rejects.toThrow('not programmed: IPv4: no kernel');
+    world.backend.failure = undefined;
+    await world.passes(2000);
+    expect(world.backend.programmed.size).toBe(1);
+    await proxy.stop();
+  });
+
+  it('leaves machine and network alone, unless flags ask for it', async () => {
+    const world = new World();
+    const quiet = await world.create();
+    expect(quiet.container.get(HEALTH_SERVER)).toBeUndefined();
+    expect(quiet.container.get(METRICS_SERVER)).toBeUndefined();
+    expect(quiet.container.get(CONNTRACK_RECONCILERS)).toEqual([]);
+    expect(quiet.container.get(SERVICE_HEALTH_CHECKS)).toEqual([]);
+    await quiet.stop();
+    const asked = await new World().create({ flags: ['--metrics-bind-address=127.0.0.1:10249'] });
+    expect(asked.container.get(METRICS_SERVER)).toBeDefined();
+    expect(asked.container.get(HEALTH_SERVER)).toBeUndefined();
+    await asked.stop();
+  });
+
+  it('binds the other parts that it is given', async () => {
+    const conntrack: Conntrack = new MemoryConntrack();
+    const events = new RecordingEvents();
+    const world = new World();
+    const proxy = await world.create({
+      conntrack,
+      localAddresses: { list: () => ['192.0.2.7'] },
+      rebind: (container) =>
+        void container
+          .rebind(identifiers.EVENT_RECORDER)
+          .toConstantValue(Object.assign(events, { stop: () => Promise.resolve() })),
+    });
+    const { container } = proxy;
+    expect(container.get(identifiers.CONNTRACK)).toBe(conntrack);
+    expect(container.get(CONNTRACK_RECONCILERS)).toHaveLength(1);
+    expect(container.get(identifiers.LOCAL_ADDRESSES).list()).toEqual(['192.0.2.7']);
+    expect(container.get(identifiers.EVENT_RECORDER)).toBe(events);
+    await proxy.stop();
+  });
+
+  it('runs several side by side', async () => {
+    const worlds = [new World(), new World()];
+    const proxies = await Promise.all(
+      worlds.map((world, index) => {
+        world.source.apply('Service', service('cart', `10.96.0.${index + 1}`)).synced();
+        return world.create();
+      }),
+    );
+    for (const proxy of proxies) await proxy.start();
+    for (const proxy of proxies) await proxy.programmed();
+    const addresses = worlds.map(({ backend }) => [...backend.programmed.values()][0]!.frontends[0]!.address);
+    expect(addresses).toEqual(['10.96.0.1', '10.96.0.2']);
+    for (const proxy of proxies) await proxy.stop();
+  });
+
+  it('says what is wrong with what it is given', async () => {
+    const world = new World();
+    await expect(world.create({ flags: ['--no-such-flag'] })).rejects.toThrow(UsageError);
+    await expect(world.create({ flags: ['--cluster-cidr=x'] })).rejects.toThrow(ConfigurationError);
+    await expect(world.create({ backends: [] })).rejects.toThrow('one backend for each family is needed');
+    const twice = [new RecordingBackend('IPv6'), new RecordingBackend('IPv6')];
+    await expect(world.create({ backends: twice })).rejects.toThrow('these are for: IPv6, IPv6');
+    const source = new ScriptedSource(new Error('no such cluster'));
+    const proxy = await world.create({ source });
+    await expect(proxy.start()).rejects.toThrow('no such cluster');
+    await proxy.stop();
+  });
+});

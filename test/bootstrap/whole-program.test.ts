@@ -1,0 +1,309 @@
+import 'reflect-metadata';
+import { ContainerModule } from 'inversify';
+import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
+import { MemoryConntrack } from '../../src/adapters/fakes/memory-conntrack.js';
+import { MemoryLogger } from '../../src/adapters/fakes/memory-logger.js';
+import { RecordingBackend } from '../../src/adapters/fakes/recording-backend.js';
+import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import {
+  BACKENDS,
+  CLOCK,
+  CONNTRACK,
+  HEALTH_SERVER,
+  LOCAL_ADDRESSES,
+  METRICS_SERVER,
+} from '../../src/bootstrap/identifiers.js';
+import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
+import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
+import { StandInApiServer } from '../stand-in/api-server.js';
+import { makeCertificates, type Certificates } from '../stand-in/certificates.js';
+import { writeKubeconfig } from '../stand-in/kubeconfig.js';
+import type { ApiObject } from '../stand-in/object-store.js';
+
+/** The program as it is put together, but for the kernel, the servers and the time: an API server, and a backend in memory. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+let certificates: Certificates;
+let api: StandInApiServer;
+let clock: FakeClock;
+let logger: MemoryLogger;
+let backend: RecordingBackend;
+let proxy: Proxy | undefined;
+
+beforeAll(async () => {
+  certificates = await makeCertificates();
+});
+beforeEach(async () => {
+  api = await StandInApiServer.start(certificates);
+  clock = new FakeClock(Date.now());
+  logger = new MemoryLogger();
+  backend = new RecordingBackend('IPv4');
+  proxy = undefined;
+});
+afterEach(async () => {
+  await letPass(0);
+  const stopped = proxy?.stop();
+  await letPass(SECOND);
+  await stopped;
+  await api.close();
+});
+
+async function start(...flags: string[]): Promise<Proxy> {
+  const args = ['--kubeconfig', await writeKubeconfig(api), '--hostname-override', 'node1', ...flags];
+  const commandLine = parseCommandLine(['--proxy-mode', 'nftables', ...args], {
+    readFile: () => '',
+    hostname: () => 'host',
+  });
+  const mode: OpenMode = {
+    name: 'nftables',
+    families: ['IPv4'],
+    means: {},
+    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    close: () => Promise.resolve(),
+  };
+  const container = composeProxy(commandLine, mode, logger);
+  container.rebind(CLOCK).toConstantValue(clock);
+  container.rebind(CONNTRACK).toConstantValue(new MemoryConntrack());
+  container.rebind(LOCAL_ADDRESSES).toConstantValue({ list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] });
+  container.rebind(HEALTH_SERVER).toConstantValue(undefined);
+  container.rebind(METRICS_SERVER).toConstantValue(undefined);
+  proxy = new Proxy(container);
+  await proxy.start();
+  return proxy;
+}
+
+/** Lets so much time pass, in steps, with moments in between in which what is on its way over sockets arrives. */
+async function letPass(milliseconds: number): Promise<void> {
+  const end = clock.now() + milliseconds;
+  do {
+    await clock.advanceAsync(Math.min(SECOND, end - clock.now()));
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  } while (clock.now() < end);
+}
+
+/** Lets time pass until the condition holds; fails when it does not within so much of it. */
+async function until(condition: () => boolean, milliseconds = MINUTE): Promise<void> {
+  const end = clock.now() + milliseconds;
+  while (!condition()) {
+    if (clock.now() >= end) throw new Error(`did not come to hold: ${condition.toString()}`);
+    await letPass(250);
+  }
+}
+
+const programmed = (): string[] => [...backend.programmed.keys()].map((key) => key.split('/')[1]!).sort();
+const endpoints = (name: string): string[] =>
+  backend.programmed.get(`default/${name}/tcp/`)?.endpoints.reachable.map(({ text }) => text) ?? [];
+
+function node(addresses: readonly string[], podCIDRs: readonly string[] = ['10.244.1.0/24']): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'node1' },
+    spec: { podCIDRs },
+    status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+  };
+}
+
+function putService(number: number, endpoint = number): void {
+  const name = `web-${number}`;
+  api.put({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { clusterIP: `172.30.0.${number}`, ports: [{ port: 80 }] },
+  });
+  api.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [`10.244.0.${endpoint}`] }],
+    ports: [{ name: '', port: 8080 }],
+  });
+}
+
+function removeService(number: number): void {
+  api.remove('v1', 'Service', { name: `web-${number}` });
+  api.remove('discovery.k8s.io/v1', 'EndpointSlice', { name: `web-${number}` });
+}
+
+async function startServing(...numbers: readonly number[]): Promise<void> {
+  api.put(node(['192.0.2.4']));
+  for (const number of numbers) putService(number);
+  await start();
+  await until(() => programmed().length === numbers.length && api.openWatches === 4);
+}
+
+describe('the API server', () => {
+  it.each([
+    ['remembers', false],
+    ['does not remember', true],
+  ])(
+    'goes down for a minute, changes, and %s: nothing is lost, and the rules converge',
+    async (_, forgets) => {
+      await startServing(1, 2, 3);
+      backend.take();
+      await api.close();
+      await letPass(MINUTE);
+      expect([programmed(), backend.take().filter(({ keys }) => keys.length > 0)]).toEqual([
+        ['web-1', 'web-2', 'web-3'],
+        [],
+      ]);
+      removeService(1);
+      putService(2, 20);
+      putService(4);
+      if (forgets) api.compact();
+      await api.open();
+      // The longest pause between two tries, and some more.
+      await until(() => String(programmed()) === 'web-2,web-3,web-4', 35 * SECOND);
+      await until(() => endpoints('web-2')[0] === '10.244.0.20:8080', 35 * SECOND);
+      // What stayed as it was has not been touched.
+      expect(backend.take().flatMap(({ keys }) => keys)).not.toContain('default/web-3/tcp/');
+      const lists = api.requestsOf('list', '/api/v1/services');
+      expect(lists).toHaveLength(forgets ? 2 : 1);
+    },
+  );
+
+  it('does not get asked ever faster while it is down', async () => {
+    await startServing(1);
+    logger.clear();
+    await api.close();
+    await letPass(10 * MINUTE);
+    const failures = logger.lines.filter(({ message }) => message.startsWith('request to the API server'));
+    expect(failures.length).toBeGreaterThan(40);
+    expect(failures.length).toBeLessThan(200);
+    await api.open();
+    await until(() => api.openWatches === 4);
+    // Once it is back for a while, a break is nothing but a break.
+    await letPass(2 * SECOND);
+    api.disconnectWatches();
+    putService(2);
+    await until(() => programmed().includes('web-2'), 2 * SECOND);
+  });
+
+  it('lets its watches hang: that is noticed, and what was missed arrives', async () => {
+    await startServing(1);
+    api.hangWatches();
+    putService(2);
+    await letPass(5 * MINUTE);
+    expect(programmed()).toEqual(['web-1']);
+    await until(() => programmed().includes('web-2'), 6 * MINUTE);
+    expect(logger.lines.some(({ facts }) => /hangs/.test(String(facts.error)))).toBe(true);
+  });
+
+  it('is asked no faster than clientConnection allows', async () => {
+    api.put(node(['192.0.2.4']));
+    putService(1);
+    await start('--kube-api-qps', '1', '--kube-api-burst', '1');
+    // Four lists: the rules must wait for three seconds.
+    await letPass(SECOND);
+    expect([api.requests.length <= 3, programmed()]).toEqual([true, []]);
+    await until(() => programmed().length === 1 && api.openWatches === 4);
+  });
+});
+
+describe('the own Node', () => {
+  it('is waited for: nothing is programmed before its address is known', async () => {
+    putService(1);
+    await start();
+    await letPass(20 * SECOND);
+    expect(backend.take()).toEqual([]);
+    api.put(node([]));
+    await letPass(2 * SECOND);
+    expect(backend.take()).toEqual([]);
+    api.put(node(['192.0.2.4']));
+    await until(() => programmed().length === 1);
+    expect(backend.node?.nodePortIPs).toEqual(['192.0.2.4']);
+  });
+
+  it('is not waited for without end: after 30 s services work, and its address is followed when it comes', async () => {
+    putService(1);
+    await start();
+    await until(() => programmed().length === 1, 31 * SECOND);
+    expect(backend.node?.nodePortIPs).toBe('all');
+    expect(logger.at('error').map(({ facts }) => facts.problem)).toContain('the own Node does not exist');
+    api.put(node(['192.0.2.4']));
+    await until(() => backend.node?.nodePortIPs !== 'all');
+    expect(backend.node?.nodePortIPs).toEqual(['192.0.2.4']);
+  });
+
+  it('changes its address and its podCIDRs: the rules follow', async () => {
+    api.put(node(['192.0.2.4']));
+    putService(1);
+    await start('--detect-local-mode', 'NodeCIDR');
+    await until(() => programmed().length === 1);
+    const detected = () =>
+      (backend.node?.detector as { cidr?: { address: string } } | undefined)?.cidr?.address;
+    expect([backend.node?.nodePortIPs, detected()]).toEqual([['192.0.2.4'], '10.244.1.0']);
+    api.put(node(['192.0.2.5'], ['10.244.7.0/24']));
+    await until(() => detected() === '10.244.7.0');
+    expect(backend.node?.nodePortIPs).toEqual(['192.0.2.5']);
+    // It is registered anew, and for a while has neither.
+    api.remove('v1', 'Node', { name: 'node1' });
+    api.put(node([], []));
+    await letPass(5 * SECOND);
+    expect([backend.node?.nodePortIPs, detected()]).toEqual([['192.0.2.5'], '10.244.7.0']);
+  });
+
+  it('gets no podCIDR where local traffic is told by it: the program gives up after five minutes', async () => {
+    api.put(node(['192.0.2.4'], []));
+    putService(1);
+    const { failure } = await start('--detect-local-mode', 'NodeCIDR');
+    let reason = '';
+    failure.catch((error: Error) => (reason = error.message));
+    await letPass(4 * MINUTE + 50 * SECOND);
+    expect(reason).toBe('');
+    await until(() => reason !== '', 15 * SECOND);
+    expect(reason).toBe('timeout waiting for PodCIDR allocation on node "node1"');
+    expect(backend.take()).toEqual([]);
+  });
+
+  it('does not go with the configuration: the program ends and says why', async () => {
+    api.put(node(['192.0.2.4']));
+    const { failure } = await start('--cluster-cidr', 'fd00::/48');
+    const ended = expect(failure).rejects.toThrow(
+      'kube-proxy configuration is incorrect: cluster is IPv4-only but clusterCIDRs contains only IPv6 addresses',
+    );
+    await letPass(2 * SECOND);
+    await ended;
+  });
+
+  it('is of a family that this machine cannot serve: the program ends and says why', async () => {
+    api.put(node(['fd00::4']));
+    const { failure } = await start();
+    const ended = expect(failure).rejects.toThrow('no support for primary IP family "IPv6"');
+    await letPass(2 * SECOND);
+    await ended;
+  });
+});
+
+it('a service port that cannot be programmed is an event of its Service', async () => {
+  backend.poisoned.set('default/web-1/tcp/', 'the kernel refused it');
+  await startServingPoisoned();
+  await until(() => api.objects('events.k8s.io/v1', 'Event').length > 0);
+  expect(api.objects('events.k8s.io/v1', 'Event')).toMatchObject([
+    {
+      metadata: { namespace: 'default', name: expect.stringMatching(/^web-1\.[0-9a-f]+$/) },
+      reportingController: 'kube-proxy',
+      reportingInstance: expect.stringMatching(/^kube-proxy-./),
+      regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'web-1' },
+      type: 'Warning',
+      reason: 'FailedToProgramServicePort',
+      action: 'SyncProxyRules',
+      note: 'node node1 failed to program tcp/ (IPv4): the kernel refused it',
+    },
+  ]);
+  // Further tries fail for the same reason: the event is a series.
+  await until(() => api.objects('events.k8s.io/v1', 'Event')[0]!.series !== undefined, 10 * MINUTE);
+  expect(api.objects('events.k8s.io/v1', 'Event')).toHaveLength(1);
+});
+
+async function startServingPoisoned(): Promise<void> {
+  api.put(node(['192.0.2.4']));
+  putService(1);
+  putService(2);
+  await start();
+  await until(() => programmed().includes('web-2'));
+}

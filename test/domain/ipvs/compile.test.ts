@@ -1,0 +1,285 @@
+import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
+import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
+import { ipvsImage } from '../../../src/domain/ipvs/image.js';
+import type { IpvsOptions } from '../../../src/domain/ipvs/options.js';
+import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
+import { setName } from '../../../src/domain/ipvs/service-sets.js';
+import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import { endpoint, service } from '../model/samples.js';
+import { RECORDED_HOST } from '../iptables/recorded.js';
+import { allChains } from '../iptables/tables-in-memory.js';
+
+const NODE: NodeNetwork = {
+  family: 'IPv4',
+  detector: { kind: 'cidr', cidr: parseCidr('10.244.0.0/16')! },
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodePortIPs: 'all',
+  nodeAddresses: ['192.0.2.11'],
+  serviceCIDRs: [],
+};
+const OPTIONS: IpvsOptions = { node: NODE, scheduler: 'rr', hasScheduler: (name) => name === 'mh' };
+const address = (text: string) => parseAddress(text)!;
+
+type Sample = readonly [Partial<Service>, readonly Endpoint[]];
+
+function entriesOf([parts, endpoints]: Sample) {
+  return forwardService(service(parts), () => endpoints, {
+    family: 'IPv4',
+    topology: { nodeName: 'worker-a', zone: '', nodeHints: false },
+    nodeIP: '192.0.2.11',
+    externalIPsAllowed: true,
+  });
+}
+
+function compositionOf(samples: readonly Sample[], options = OPTIONS): IpvsComposition {
+  const composition = new IpvsComposition();
+  for (const entry of samples.flatMap(entriesOf)) composition.replace(entry.key, compileIpvs(entry, options));
+  return composition;
+}
+
+function imageOf(samples: readonly Sample[], options = OPTIONS, node = NODE) {
+  const { sets, servers, addresses, rules } = ipvsImage(compositionOf(samples, options), node, RECORDED_HOST);
+  return {
+    servers: serverLines(servers),
+    addresses,
+    members: Object.fromEntries(
+      sets.flatMap(({ name, members }) => (members.size > 0 ? [[name, [...members]]] : [])),
+    ),
+    chain: (table: string, name: string) =>
+      allChains(rules).find((chain) => chain.table === table && chain.name === name)!.rules,
+  };
+}
+
+const CART: Sample = [
+  { name: 'cart', clusterIPs: { IPv4: '10.96.10.1' }, affinitySeconds: 600 },
+  [endpoint('10.244.1.4', { isLocal: true }), endpoint('10.244.2.4')],
+];
+const WEB: Partial<Service> = {
+  name: 'web',
+  clusterIPs: { IPv4: '10.96.10.2' },
+  ports: [{ name: '', protocol: 'TCP', port: 443, nodePort: 31443 }],
+  externalPolicyLocal: true,
+  healthCheckNodePort: 32111,
+  externalIPs: [address('198.18.0.9')],
+  loadBalancerIPs: [address('203.0.113.80')],
+  sourceRanges: [parseCidr('198.51.100.0/24')!],
+};
+const WEB_ENDPOINTS = [
+  endpoint('10.244.1.9', { isLocal: true, port: 8443 }),
+  endpoint('10.244.2.9', { port: 8443 }),
+];
+const DNS: Sample = [
+  {
+    namespace: 'infra',
+    name: 'dns',
+    clusterIPs: { IPv4: '10.96.0.10' },
+    ports: [{ name: '', protocol: 'UDP', port: 53, nodePort: 30053 }],
+  },
+  [endpoint('10.244.2.53', { port: 5353 })],
+];
+
+describe('the worked example (spec/ipvs.md 11)', () => {
+  const { servers, addresses, members, chain } = imageOf([CART, [WEB, WEB_ENDPOINTS], DNS]);
+
+  it('has these virtual servers', () => {
+    expect(servers).toEqual([
+      '-A -u 10.96.0.10:53 -s rr',
+      '-a -u 10.96.0.10:53 -r 10.244.2.53:5353 -m -w 1',
+      '-A -t 10.96.10.1:80 -s rr -p 600',
+      '-a -t 10.96.10.1:80 -r 10.244.1.4:8080 -m -w 1',
+      '-a -t 10.96.10.1:80 -r 10.244.2.4:8080 -m -w 1',
+      '-A -t 10.96.10.2:443 -s rr',
+      '-a -t 10.96.10.2:443 -r 10.244.1.9:8443 -m -w 1',
+      '-a -t 10.96.10.2:443 -r 10.244.2.9:8443 -m -w 1',
+      '-A -u 192.0.2.11:30053 -s rr',
+      '-a -u 192.0.2.11:30053 -r 10.244.2.53:5353 -m -w 1',
+      '-A -t 192.0.2.11:31443 -s rr',
+      '-a -t 192.0.2.11:31443 -r 10.244.1.9:8443 -m -w 1',
+      '-A -t 198.18.0.9:443 -s rr',
+      '-a -t 198.18.0.9:443 -r 10.244.1.9:8443 -m -w 1',
+      '-A -t 203.0.113.80:443 -s rr',
+      '-a -t 203.0.113.80:443 -r 10.244.1.9:8443 -m -w 1',
+    ]);
+  });
+
+  it('has these addresses and members', () => {
+    const bound = ['10.96.0.10', '10.96.10.1', '10.96.10.2', '198.18.0.9', '203.0.113.80'];
+    expect(addresses).toEqual(bound);
+    expect(members).toEqual({
+      'KUBE-LOOP-BACK': ['10.244.1.4,tcp:8080,10.244.1.4', '10.244.1.9,tcp:8443,10.244.1.9'],
+      'KUBE-CLUSTER-IP': ['10.96.0.10,udp:53', '10.96.10.1,tcp:80', '10.96.10.2,tcp:443'],
+      'KUBE-EXTERNAL-IP-LOCAL': ['198.18.0.9,tcp:443'],
+      'KUBE-LOAD-BALANCER': ['203.0.113.80,tcp:443'],
+      'KUBE-LOAD-BALANCER-LOCAL': ['203.0.113.80,tcp:443'],
+      'KUBE-LOAD-BALANCER-FW': ['203.0.113.80,tcp:443'],
+      'KUBE-LOAD-BALANCER-SOURCE-CIDR': ['203.0.113.80,tcp:443,198.51.100.0/24'],
+      'KUBE-NODE-PORT-TCP': ['31443'],
+      'KUBE-NODE-PORT-LOCAL-TCP': ['31443'],
+      'KUBE-NODE-PORT-UDP': ['30053'],
+      'KUBE-HEALTH-CHECK-NODE-PORT': ['32111'],
+      'KUBE-IPVS-IPS': bound,
+    });
+  });
+
+  it('keeps the node out of a load balancer that it may not use, and lets it in where it may', () => {
+    expect(chain('filter', 'KUBE-IPVS-OUT-FILTER')).toEqual([
+      '-s 203.0.113.80/32 -m ipvs --vproto 6 --vaddr 203.0.113.80 --vport 443 -j DROP',
+    ]);
+    expect(chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL')).toHaveLength(2);
+    const withNode = { ...WEB, sourceRanges: [...WEB.sourceRanges!, parseCidr('192.0.2.0/24')!] };
+    const image = imageOf([CART, [withNode, WEB_ENDPOINTS], DNS]);
+    expect(image.chain('filter', 'KUBE-IPVS-OUT-FILTER')).toEqual([]);
+    expect(image.members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toHaveLength(2);
+    expect(image.members['KUBE-LOAD-BALANCER-SOURCE-IP']).toEqual(['203.0.113.80,tcp:443,203.0.113.80']);
+    expect(image.chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL').map((rule) => rule.slice(-9))).toEqual([
+      '-j RETURN',
+      '-j RETURN',
+      '-j DROP',
+    ]);
+  });
+});
+
+describe('cluster IPs', () => {
+  const clusterIPRule = (node: NodeNetwork) =>
+    imageOf([CART], OPTIONS, node)
+      .chain('nat', 'KUBE-SERVICES')
+      .find((rule) => rule.endsWith('-j KUBE-MARK-MASQ'));
+
+  it('are masqueraded by the best that is known of their clients', () => {
+    expect(clusterIPRule(NODE)).toMatch(/^! -s 10\.244\.0\.0\/16 .* KUBE-CLUSTER-IP dst,dst -j/);
+    expect(clusterIPRule({ ...NODE, masqueradeAll: true })).toMatch(/^-m comment .* dst,dst -j/);
+    expect(clusterIPRule({ ...NODE, detector: undefined })).toMatch(/^-m comment .* src,dst -j/);
+    const detector = { kind: 'interface', name: 'cali', wildcard: true } as const;
+    expect(clusterIPRule({ ...NODE, detector })).toMatch(/^! -i cali\+ -m comment .* dst,dst -j/);
+  });
+});
+
+describe('node ports', () => {
+  const sctp: Sample = [
+    { ports: [{ name: '', protocol: 'SCTP', port: 80, nodePort: 30080 }], externalPolicyLocal: true },
+    [endpoint('10.244.1.4')],
+  ];
+
+  it('of SCTP have members for each address, and rules', () => {
+    const node = { ...NODE, nodePortIPs: ['192.0.2.11', '192.0.2.12'] };
+    const { members, servers, chain } = imageOf([sctp], { ...OPTIONS, node });
+    const both = ['192.0.2.11,sctp:30080', '192.0.2.12,sctp:30080'];
+    expect(members['KUBE-NODE-PORT-SCTP-HASH']).toEqual(both);
+    expect(members['KUBE-NODE-PORT-LOCAL-SCTP-HASH']).toEqual(both);
+    expect(servers).toContain('-A --sctp-service 192.0.2.12:30080 -s rr');
+    expect(chain('nat', 'KUBE-NODE-PORT').map((rule) => rule.split(' --match-set ')[1])).toEqual([
+      'KUBE-NODE-PORT-LOCAL-SCTP-HASH dst,dst -j RETURN',
+      'KUBE-NODE-PORT-SCTP-HASH dst,dst -j KUBE-MARK-MASQ',
+    ]);
+  });
+
+  it('without an address to live on leave everything else as it is', () => {
+    const { servers, members } = imageOf([[WEB, WEB_ENDPOINTS]], {
+      ...OPTIONS,
+      node: { nodePortIPs: [], nodeAddresses: ['192.0.2.11'] },
+    });
+    expect(servers.filter((line) => line.startsWith('-A'))).toHaveLength(3);
+    expect(members['KUBE-HEALTH-CHECK-NODE-PORT']).toEqual(['32111']);
+  });
+});
+
+describe('external addresses', () => {
+  it('that are the node’s own are served, but not bound', () => {
+    const own: Sample = [{ ...WEB, externalIPs: [address('192.0.2.11')] }, WEB_ENDPOINTS];
+    const { addresses, servers, members } = imageOf([own]);
+    expect(addresses).toEqual(['10.96.10.2', '203.0.113.80']);
+    expect(members['KUBE-IPVS-IPS']).toEqual(addresses);
+    expect(servers).toContain('-A -t 192.0.2.11:443 -s rr');
+  });
+
+  it('that are external IP and load-balancer IP at once are one virtual server with the members of both', () => {
+    const twice: Sample = [{ ...WEB, externalIPs: [address('203.0.113.80')] }, WEB_ENDPOINTS];
+    const { servers, members } = imageOf([twice]);
+    expect(servers.filter((line) => line.startsWith('-A -t 203.0.113.80:443'))).toHaveLength(1);
+    expect(members['KUBE-EXTERNAL-IP-LOCAL']).toEqual(['203.0.113.80,tcp:443']);
+    expect(members['KUBE-LOAD-BALANCER']).toEqual(['203.0.113.80,tcp:443']);
+  });
+
+  it('with no endpoint here fall back to those elsewhere', () => {
+    const { servers } = imageOf([[WEB, [WEB_ENDPOINTS[1]!]]]);
+    expect(servers).toContain('-a -t 203.0.113.80:443 -r 10.244.2.9:8443 -m -w 1');
+  });
+});
+
+describe('source ranges', () => {
+  it('of one address are written without their length, as ipset prints them', () => {
+    const one: Sample = [{ ...WEB, sourceRanges: [parseCidr('198.51.100.7/32')!] }, WEB_ENDPOINTS];
+    expect(imageOf([one]).members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toEqual([
+      '203.0.113.80,tcp:443,198.51.100.7',
+    ]);
+  });
+});
+
+describe('a scheduler of its own', () => {
+  const wanting = (scheduler: string): Sample => [{ ...CART[0], scheduler }, CART[1]];
+
+  it('is taken when the kernel has it; mh hashes the source port, too', () => {
+    expect(imageOf([wanting('mh')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s mh -p 600 -b mh-port');
+  });
+
+  it('is the default when the kernel has it not', () => {
+    expect(imageOf([wanting('wonder')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s rr -p 600');
+  });
+});
+
+describe('a frontend that two services claim', () => {
+  const claim = (name: string, parts: Partial<Service> = {}): Sample => [
+    {
+      name,
+      clusterIPs: { IPv4: `10.96.0.${name.charCodeAt(0)}` },
+      externalIPs: [address('198.18.0.9')],
+      ...parts,
+    },
+    [endpoint('10.244.1.4')],
+  ];
+
+  it('belongs to the first by name, with all that comes with it', () => {
+    const composition = compositionOf([claim('b', { externalPolicyLocal: true }), claim('a')]);
+    const [frontend, holder, loser] = ['198.18.0.9:80/TCP', 'shop/a/tcp/', 'shop/b/tcp/'];
+    expect(composition.server(frontend)!.owner).toBe(holder);
+    expect([...composition.membersOf('KUBE-EXTERNAL-IP')]).toEqual(['198.18.0.9,tcp:80']);
+    expect([...composition.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual([]);
+    for (const key of [holder, loser])
+      expect(composition.conflictsOf(key)).toEqual([{ frontend, holder, loser }]);
+    composition.replace(holder, undefined);
+    expect(composition.server(frontend)!.owner).toBe(loser);
+    expect([...composition.membersOf('KUBE-EXTERNAL-IP')]).toEqual([]);
+    expect([...composition.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual(['198.18.0.9,tcp:80']);
+    expect(composition.conflictsOf(loser)).toEqual([]);
+    composition.replace(loser, undefined);
+    expect([composition.size, [...composition.addresses()]]).toEqual([0, []]);
+  });
+});
+
+describe('the names of sets', () => {
+  it('are cut off at what the kernel takes in IPv6', () => {
+    expect(setName('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'IPv6')).toBe('KUBE-6-LOAD-BALANCER-SOURCE-CID');
+    expect(setName('KUBE-NODE-PORT-LOCAL-SCTP-HASH', 'IPv6')).toBe('KUBE-6-NODE-PORT-LOCAL-SCTP-HAS');
+    expect(setName('KUBE-LOOP-BACK', 'IPv4')).toBe('KUBE-LOOP-BACK');
+  });
+});
+
+it('without services only what stands always is there', () => {
+  const { rules } = ipvsImage(new IpvsComposition(), NODE, RECORDED_HOST);
+  const tables = (['nat', 'filter'] as const).map((name) => ({
+    name,
+    chains: allChains(rules)
+      .filter(({ table }) => table === name)
+      .map((chain) => ({ name: chain.name, policy: undefined, rules: chain.rules })),
+  }));
+  const text = renderSave(tables);
+  expect(text.match(/--match-set \S+/g)).toHaveLength(7);
+  expect(text).not.toMatch(/KUBE-LOOP-BACK|KUBE-NODE-PORT-TCP/);
+});

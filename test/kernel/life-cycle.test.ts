@@ -1,0 +1,223 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
+import { Command, type CommandOptions, type Ended } from './command.js';
+import { readTable } from './ruleset.js';
+import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
+import { until } from './until.js';
+
+/** The start, the end, and what happens to a running program, seen from outside: the real program and an API server. */
+
+const conntrack = 'net.netfilter.nf_conntrack_';
+const procConntrack = '/proc/sys/net/netfilter/nf_conntrack_';
+
+let bundle: StandInBundle;
+let served: ServedNode;
+let namespace: ServedNode['namespace'];
+let node: ServedNode['node'];
+let api: ServedNode['api'];
+let kubeconfig: string;
+let folder: string;
+let proxy: Command | undefined;
+
+beforeAll(async () => {
+  bundle = await bundleStandIn();
+});
+afterAll(() => bundle.remove());
+beforeEach(async () => {
+  proxy = undefined;
+  folder = await mkdtemp(join(tmpdir(), 'life-cycle-'));
+  ({ namespace, node, api, kubeconfig } = served = await ServedNode.open('life', bundle));
+  await namespace.run(['ip', 'link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node0p']);
+  for (const address of ['198.51.100.11/24', '198.51.100.12/24'])
+    await namespace.run(['ip', 'address', 'add', address, 'dev', 'node0']);
+  for (const link of ['node0', 'node0p']) await namespace.run(['ip', 'link', 'set', link, 'up']);
+});
+afterEach(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await served.close();
+  await rm(folder, { recursive: true });
+});
+
+const web = (number: number): TestService => ({
+  name: `web-${number}`,
+  clusterIP: `172.30.0.${number}`,
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+  endpoints: [`10.244.1.${number}`],
+});
+const put = (...objects: readonly object[]): Promise<void> => api.ask('put', objects as never);
+const cluster = (...numbers: readonly number[]): object[] => [
+  testNode,
+  testServiceCidr,
+  ...numbers.flatMap((number) => serviceObjects(web(number))),
+];
+const flags = (...more: readonly string[]): string[] => [
+  ...['--kubeconfig', kubeconfig, '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+  ...['--proxy-mode', 'nftables', '--logging-format', 'json', '-v', '2'],
+  ...more,
+];
+
+async function start(more: readonly string[] = [], options: CommandOptions = {}): Promise<Command> {
+  return (proxy = await Command.start(node, flags(...more), options));
+}
+
+const run = (more: readonly string[], options: CommandOptions = {}): Promise<Ended> =>
+  Command.run(node, flags(...more), options);
+
+async function elements(name: string): Promise<readonly string[]> {
+  return (await readTable(node)).get(name)?.elements ?? [];
+}
+
+/** Until the kernel serves exactly these. */
+async function serves(...numbers: readonly number[]): Promise<void> {
+  await until(
+    'the kernel serves these services',
+    async () => {
+      if (proxy && !proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+      expect(await elements('set cluster-ips')).toEqual(numbers.map((number) => `172.30.0.${number}`));
+      return true;
+    },
+    8_000,
+  );
+}
+
+const tables = (): Promise<string> => namespace.run(['nft', 'list', 'tables']);
+const eventOf = async (reason: string) => (await api.ask('events')).find((event) => event.reason === reason);
+
+describe('the start', () => {
+  it('tells the cluster, sets what the configuration asks of the machine and the process', async () => {
+    await namespace.run(['sysctl', '-qw', `${conntrack}tcp_timeout_established=1000`]);
+    await put(...cluster(1));
+    const limit = await readFile(`${procConntrack}max`, 'utf8');
+    // Scores below zero need a capability that a test must not count on.
+    await start([
+      ...['--conntrack-udp-timeout', '45s', '--conntrack-tcp-be-liberal', '--conntrack-min', '1'],
+      ...['--oom-score-adj', '500'],
+    ]);
+    await serves(1);
+    const names = ['tcp_timeout_established', 'tcp_timeout_close_wait', 'tcp_be_liberal', 'udp_timeout'];
+    const set = await namespace.run(['sysctl', '-n', ...names.map((name) => conntrack + name)]);
+    expect(set.split('\n')).toEqual(['86400', '3600', '1', '45']);
+    expect(await readFile(`/proc/${proxy!.pid}/oom_score_adj`, 'utf8')).toBe('500\n');
+    // The limit is the machine's, and this is not its own network namespace.
+    expect(await readFile(`${procConntrack}max`, 'utf8')).toBe(limit);
+    expect(proxy!.log).toContain('belongs to another network namespace');
+
+    await until('the event is there', async () => (await eventOf('Starting')) !== undefined);
+    expect(await eventOf('Starting')).toMatchObject({
+      apiVersion: 'events.k8s.io/v1',
+      metadata: { namespace: 'default', name: expect.stringMatching(/^node1\.[0-9a-f]{16}$/) },
+      eventTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      reportingController: 'kube-proxy',
+      reportingInstance: `kube-proxy-${hostname()}`,
+      action: 'StartKubeProxy',
+      regarding: { apiVersion: 'v1', kind: 'Node', name: 'node1' },
+      note: '',
+      type: 'Normal',
+    });
+    expect(await proxy!.stop()).toMatchObject({ exitCode: 0 });
+  });
+
+  it('goes on where /sys is read-only, and tells the cluster', async () => {
+    await writeFile(join(folder, 'max'), '1000');
+    await writeFile(join(folder, 'hashsize'), '250');
+    const hashSize = '/sys/module/nf_conntrack/parameters/hashsize';
+    const prepare = `
+      mount --bind ${folder}/max ${procConntrack}max
+      mount --bind ${folder}/hashsize ${hashSize}
+      mount -o remount,bind,ro ${hashSize}`;
+    await put(...cluster(1));
+    await start(['--conntrack-max-per-core', '1', '--conntrack-min', '2000'], { prepare });
+    await serves(1);
+    expect(await readFile(join(folder, 'max'), 'utf8')).toBe('2000');
+    expect(await readFile(join(folder, 'hashsize'), 'utf8')).toBe('250');
+    await until('the event is there', async () => (await eventOf('readOnlySysFS')) !== undefined);
+    expect(await eventOf('readOnlySysFS')).toMatchObject({
+      type: 'Warning',
+      regarding: { kind: 'Node', name: 'node1' },
+      note: expect.stringMatching(/hashsize cannot be raised from 250 to 500 .*EROFS/),
+    });
+  });
+
+  it.each([
+    [
+      'a sysctl that cannot be set',
+      [],
+      { prepare: 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys' },
+      /could not set conntrack parameters from kube-proxy configuration: .*tcp_timeout_established.*EROFS/,
+    ],
+    [
+      'a primary family that cannot be served',
+      ['--bind-address', 'fd00::9'],
+      { prepare: 'sysctl -qw net.ipv6.conf.all.disable_ipv6=1' },
+      /no support for primary IP family \\"IPv6\\"/,
+    ],
+    [
+      'a pod network of the wrong family',
+      ['--cluster-cidr', 'fd00::/48'],
+      { prepare: 'sysctl -qw net.ipv6.conf.all.disable_ipv6=1' },
+      /kube-proxy configuration is incorrect: cluster is IPv4-only but clusterCIDRs contains only IPv6/,
+    ],
+  ])('%s ends it with 1 and the reason, and no rule is written', async (_, more, options, reason) => {
+    await namespace.run(['sysctl', '-qw', `${conntrack}tcp_timeout_established=1000`]);
+    await put(...cluster(1));
+    const { exitCode, stderr } = await run(more, options);
+    expect(stderr).toMatch(reason);
+    expect(exitCode).toBe(1);
+    expect(await tables()).toBe('');
+  });
+
+  it('a port that is taken ends it where that shall be fatal, and the cluster is told', async () => {
+    await put(...cluster(1));
+    await node.ask('serve', { name: 'squatter', port: 10256 });
+    const { exitCode, stderr } = await run(['--bind-address-hard-fail']);
+    expect(stderr).toContain('healthz server failed');
+    expect(exitCode).toBe(1);
+    expect(await eventOf('FailedToStartProxierHealthcheck')).toMatchObject({
+      type: 'Warning',
+      action: 'StartKubeProxy',
+      note: expect.stringContaining('EADDRINUSE'),
+    });
+  });
+});
+
+describe('while it runs', () => {
+  const watching = (): Promise<void> =>
+    until('all watches are open', async () => (await api.ask('openWatches')) === 4);
+
+  it('follows a token that is rotated', async () => {
+    await put(...cluster(1));
+    await start();
+    await serves(1);
+    await watching();
+    await api.ask('rotateToken', 'another');
+    await api.ask('disconnectWatches');
+    await put(...serviceObjects(web(2)));
+    await serves(1, 2);
+  });
+
+  it('follows a new authority, with which the server comes back', async () => {
+    await put(...cluster(1));
+    await start();
+    await serves(1);
+    await watching();
+    await api.ask('rotateAuthority');
+    await put(...serviceObjects(web(2)));
+    await api.ask('open');
+    await serves(1, 2);
+  });
+
+  it('follows the addresses of its Node', async () => {
+    await put(...cluster(1));
+    await start();
+    await serves(1);
+    expect(await elements('set nodeport-ips')).toEqual(['198.51.100.11']);
+    const addresses = [{ type: 'InternalIP', address: '198.51.100.12' }];
+    await put({ ...testNode, status: { addresses } });
+    await until(
+      'the rules follow',
+      async () => String(await elements('set nodeport-ips')) === '198.51.100.12',
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { ContainerModule } from 'inversify';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
+import type { Logger } from '../../../src/application/ports/logger.js';
+import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
+import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
+import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { compileNftables } from '../../../src/domain/nftables/compile.js';
+import type { Fragment, PlacedElement } from '../../../src/domain/nftables/fragment.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
+import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/sets.js';
+import type { TransportName } from '../proxy-process.js';
+import type { Poison } from './poison.js';
+
+const poisons = {
+  'rules that are refused': { set: setsOf(BY_ADDRESS).classes, key: '7777:7777', value: 'goto nowhere' },
+  'rules that cannot be read': { set: CLUSTER_IPS, key: 'nonsense' },
+} satisfies Partial<Record<Poison, PlacedElement>>;
+
+/** Mode nftables for IPv4, with a compiler that poisons. */
+export async function poisonedNftables(
+  transportName: TransportName,
+  poisoned: ReadonlyMap<string, Poison>,
+  blind: boolean,
+  logger: Logger,
+): Promise<OpenMode> {
+  const compile = (entry: ForwardingEntry): Fragment => {
+    const poison = poisoned.get(entry.key);
+    if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
+    const fragment = compileNftables(entry);
+    if (poison === undefined) return fragment;
+    return [...fragment, { key: `poison of ${entry.key}`, elements: [poisons[poison]], uses: [] }];
+  };
+  const transports = await openNftTransports(transportName, logger);
+  const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
+  const watch = new GenerationWatch(transports.generations);
+  const backend = new NftablesBackend('IPv4', transport, watch, logger, { compile });
+  return {
+    name: 'nftables',
+    families: ['IPv4'],
+    means: {},
+    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    close: () => transports.close(),
+  };
+}
+
+/** The transport, but it never says which operation it was that the kernel refused. */
+function withoutPlaces(transport: NftTransport): NftTransport {
+  const commit = transport.commit.bind(transport);
+  transport.commit = (family, operations) =>
+    commit(family, operations).catch((error: unknown) => {
+      if (!(error instanceof NftCommitError)) throw error;
+      throw new NftCommitError(
+        family,
+        error.failures.map(({ reason }) => ({ reason })),
+      );
+    });
+  return transport;
+}

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { testNode, testServiceCidr } from './cluster-objects.js';
+import { Command } from './command.js';
+import { Host } from './host.js';
+import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { NodeIptables } from './iptables-node.js';
+import { contentsOf, readTable } from './ruleset.js';
+import { Churn, randomNumbers } from './soak/churn.js';
+import { FigureSeries, processFigures } from './soak/process-figures.js';
+import type { StandInDriver } from './stand-in/driver.js';
+import { until } from './until.js';
+
+/** How long it lasts, in seconds: a minute, or what `npm run soak` says. */
+const seconds = Number(process.env.SOAK_SECONDS ?? 60);
+const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
+const metrics = 'http://127.0.0.1:10249';
+const MEBIBYTE = 1 << 20;
+const modes = ['nftables', 'iptables', 'nftables'] as const;
+type Mode = (typeof modes)[number];
+
+let bundle: DriverBundle<StandInDriver>;
+let namespace: Namespace;
+let node: Host;
+let api: Driver<StandInDriver>;
+let proxy: Command;
+
+beforeAll(async () => {
+  bundle = await DriverBundle.make<StandInDriver>(new URL('./stand-in/driver.ts', import.meta.url));
+  namespace = await Namespace.open('soak');
+  node = new Host(namespace.name);
+  api = namespace.drive(bundle);
+});
+afterAll(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await node?.killAgent();
+  await namespace?.close();
+  await bundle?.remove();
+});
+
+const random = randomNumbers(seed);
+const churn = new Churn(random);
+
+/** What goes wrong around the proxy, one after the other. */
+const faults: readonly (() => Promise<unknown>)[] = [
+  () => api.ask('disconnectWatches'),
+  () => api.ask('fail', { status: 503, times: 3 }),
+  () => api.ask('endWatches'),
+  () => api.ask('fail', { status: 429, times: 2, retryAfter: 1 }),
+  async () => {
+    await api.ask('compact');
+    await api.ask('disconnectWatches');
+  },
+  async () => {
+    await api.ask('close');
+    await sleep(300);
+    await api.ask('open');
+  },
+];
+
+/** Damage to the rules, which the proxy is to repair. A rule that is not there just now cannot be hurt. */
+const damage: Record<Mode, readonly (readonly string[])[]> = {
+  nftables: [
+    ['nft', 'flush', 'set', 'ip', 'kube-proxy', 'cluster-ips'],
+    ['nft', 'flush', 'map', 'ip', 'kube-proxy', 'endpoints'],
+    ['nft', 'delete', 'table', 'ip', 'kube-proxy'],
+  ],
+  iptables: [
+    ['iptables-nft', '-w', '5', '-t', 'nat', '-F', 'PREROUTING'],
+    ['iptables-nft', '-w', '5', '-t', 'nat', '-F', 'KUBE-SERVICES'],
+    ['iptables-nft', '-w', '5', '-t', 'nat', '-F'],
+  ],
+};
+
+async function start(mode: Mode): Promise<void> {
+  proxy = await Command.start(node, [
+    ...['--kubeconfig', await api.ask('kubeconfig'), '--hostname-override', 'node1'],
+    ...['--cluster-cidr', '10.244.0.0/16', '--proxy-mode', mode, '--logging-format', 'json'],
+    ...['--conntrack-max-per-core', '0', '--conntrack-min', '0'],
+  ]);
+  await settled();
+}
+
+/** Returns when everything that the API server has is programmed. */
+async function settled(): Promise<void> {
+  let events = -1;
+  await until(
+    'everything is programmed',
+    async () => {
+      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+      const { body } = await node.get(`${metrics}/debug/sync`);
+      const { idle, appliedEvents } = JSON.parse(body) as { idle: boolean; appliedEvents: number };
+      const watching = (await api.ask('openWatches')) === 4;
+      const quiet = idle && watching && appliedEvents === events;
+      events = appliedEvents;
+      if (!quiet) await sleep(200);
+      return quiet;
+    },
+    30_000,
+  );
+}
+
+/** Changes, faults and damage for a while, with a look at the process all the time. */
+async function live(mode: Mode, end: number): Promise<FigureSeries> {
+  const series = new FigureSeries();
+  let damaged = 0;
+  for (let step = 0; Date.now() < end; step++) {
+    const { put, remove } = churn.next();
+    await api.ask('put', put);
+    for (const { kind, name } of remove)
+      await api.ask('remove', kind === 'Service' ? 'v1' : 'discovery.k8s.io/v1', kind, name);
+    if (step % 40 === 20) await faults[random(faults.length)]!();
+    if (step % 60 === 30) {
+      // What is to be hurt may be missing just now: two kinds of damage can meet.
+      await node.run(damage[mode][random(damage[mode].length)]!).then(
+        () => damaged++,
+        () => undefined,
+      );
+    }
+    if (step % 5 === 0) series.add(await processFigures(node, `${metrics}/metrics`));
+    await sleep(40);
+  }
+  expect(damaged).toBeGreaterThan(0);
+  return series;
+}
+
+/** The rules of a mode, free of what differs between two times of writing the same. */
+async function rules(mode: Mode): Promise<object> {
+  if (mode === 'nftables') {
+    return { ip: contentsOf(await readTable(node, 'ip')), ip6: contentsOf(await readTable(node, 'ip6')) };
+  }
+  const iptables = new NodeIptables(node, 'nft');
+  const chains = [...(await iptables.chains('IPv4')), ...(await iptables.chains('IPv6'))];
+  return chains.map(([name, chain]) => [name, [...chain.rules].sort()]).sort();
+}
+
+it(
+  `lives through ${seconds} seconds of changes, faults, damage and restarts (seed ${seed})`,
+  async () => {
+    await api.ask('put', [testNode, testServiceCidr] as never);
+    for (const [turn, mode] of modes.entries()) {
+      const end = Date.now() + (seconds * 1000) / modes.length;
+      await start(mode);
+      const first = await processFigures(node, `${metrics}/metrics`);
+      const series = await live(mode, end);
+      await settled();
+      // Timers and sockets of what was just going on end within a moment.
+      await until('nothing is left of what is over', async () => {
+        const now = await processFigures(node, `${metrics}/metrics`);
+        expect(now.openFiles).toBeLessThanOrEqual(first.openFiles + 2);
+        expect(total(now.active)).toBeLessThanOrEqual(total(first.active) + 2);
+        return true;
+      });
+      const heap = series.growth(({ heapBytes }) => heapBytes);
+      console.info(`${mode}: ${series.length} samples, heap ${mib(heap.before)} → ${mib(heap.after)} MiB`);
+      expect(heap.after).toBeLessThan(heap.before * 1.15 + 4 * MEBIBYTE);
+      expect(series.last.residentBytes).toBeLessThan(250 * MEBIBYTE);
+      expect(await api.ask('openWatches')).toBe(4);
+
+      const reached = await rules(mode);
+      await proxy.stop(turn === 1 ? 'SIGKILL' : 'SIGTERM');
+      expect(problems(proxy.log)).toEqual([]);
+      await node.run(['nft', 'flush', 'ruleset']);
+      await start(mode);
+      expect(reached).toEqual(await rules(mode));
+      await proxy.stop();
+    }
+  },
+  (seconds + 120) * 1000,
+);
+
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+const mib = (bytes: number): string => (bytes / MEBIBYTE).toFixed(1);
+
+/** Lines of the log that nothing in this test accounts for. */
+function problems(log: string): string[] {
+  return log.split('\n').filter((line) => /unhandled|TypeError|ReferenceError|MaxListeners/i.test(line));
+}

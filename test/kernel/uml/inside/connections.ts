@@ -1,0 +1,171 @@
+import { expect } from 'expect';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { parse, stringify } from 'yaml';
+import { clusterObjects, testConfig } from '../../cluster-objects.js';
+import { HINT_CHAIN, NodeIptables } from '../../iptables-node.js';
+import { ProxyProcess, type ModeName } from '../../proxy-process.js';
+import { Testbed } from '../../testbed.js';
+import { askTimes, Backend, OpenConnection, SteadyClient } from '../../traffic.js';
+import { until } from '../../until.js';
+import { emptyNode } from './recorded-kernel.js';
+import { linesOf, tool } from './tool.js';
+
+/** This kernel is slow, and shares the machine with others. */
+const PATIENCE = 60_000;
+const web = { what: 'http', dst: '172.30.20.11', port: 80 } as const;
+const nodePort = { what: 'http', dst: '198.51.100.11', port: 30191, src: '198.18.0.50' } as const;
+const config = stringify({
+  ...(parse(testConfig) as object),
+  ipvs: { syncPeriod: '2s', minSyncPeriod: '0s' },
+});
+
+/** Real connections of the real program in mode ipvs. */
+describe('mode ipvs', () => {
+  let testbed: Testbed;
+  let iptables: NodeIptables;
+  let backends: Backend[];
+  let proxy: ProxyProcess;
+
+  before(async () => {
+    await tool('modprobe', '-a', 'nf_conntrack_netlink');
+    testbed = await Testbed.open();
+    iptables = new NodeIptables(testbed.node, 'legacy');
+    backends = [];
+    for (const number of [1, 2])
+      backends.push(await Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`));
+  });
+  beforeEach(async () => {
+    await proxy?.remove();
+    await emptyNode(testbed.node);
+    await iptables.reset();
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      mode: 'ipvs',
+      transport: 'netlink',
+      config,
+      objects: objects(backends),
+      slow: true,
+    });
+  });
+  after(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  function objects(endpoints: readonly Backend[]): string {
+    const http = {
+      name: 'http',
+      protocol: 'TCP',
+      port: 80,
+      targetPort: 8080,
+      nodePort: nodePort.port,
+    } as const;
+    const addresses = endpoints.map(({ address }) => address);
+    return clusterObjects([{ name: 'web', clusterIP: web.dst, ports: [http], endpoints: addresses }]);
+  }
+
+  const run = (...command: readonly string[]) => testbed.node.run(command);
+  const servers = async () => linesOf(await run('ipvsadm', '-S', '-n'));
+  const weightOf = async ({ address, port }: Backend): Promise<string | undefined> =>
+    new RegExp(`${web.dst}:80 -r ${address}:${port} -m -w (\\d)$`, 'm').exec(
+      (await servers()).join('\n'),
+    )?.[1];
+  const eventually = (what: string, holds: () => Promise<boolean>) => until(what, holds, PATIENCE);
+
+  it('lets connections to an endpoint that goes live on, over a restart too, until it comes back', async () => {
+    const standing = await OpenConnection.open(testbed.pod, web);
+    const { body: name } = await standing.ask(PATIENCE);
+    const [going, staying] = name === 'b1' ? backends : backends.toReversed();
+    const livesOn = async () =>
+      expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
+
+    await proxy.change(objects([staying!]));
+    expect(await weightOf(going!)).toBe('0');
+    expect(await askTimes(4, testbed.pod, web)).toEqual(Array(4).fill(staying!.name));
+    await livesOn();
+
+    expect(await proxy.stop('SIGTERM')).toBe(0);
+    await livesOn();
+    await proxy.startAgain();
+    expect(await weightOf(going!)).toBe('0');
+    expect(await askTimes(4, testbed.pod, web)).toEqual(Array(4).fill(staying!.name));
+    await livesOn();
+
+    await proxy.change(objects(backends));
+    expect(await weightOf(going!)).toBe('1');
+    expect(new Set(await askTimes(4, testbed.pod, web))).toEqual(new Set(['b1', 'b2']));
+    await livesOn();
+  });
+
+  it('repairs what somebody changes, and nothing else', async () => {
+    const before = await servers();
+    const [, address] = backends.map((backend) => backend.address);
+    for (const damage of [
+      ['ipvsadm', '-D', '-t', `${web.dst}:80`],
+      ['ipvsadm', '-d', '-t', `${nodePort.dst}:${nodePort.port}`, '-r', `${address}:8080`],
+      ['ipset', 'del', 'KUBE-CLUSTER-IP', `${web.dst},tcp:80`],
+      ['ip', 'addr', 'del', `${web.dst}/32`, 'dev', 'kube-ipvs0'],
+    ])
+      await run(...damage);
+    await eventually('everything is as it was', async () => {
+      expect(await servers()).toEqual(before);
+      expect(await run('ipset', 'save', 'KUBE-CLUSTER-IP')).toContain(`${web.dst},tcp:80`);
+      expect(await run('ip', '-br', 'addr', 'show', 'kube-ipvs0')).toContain(`${web.dst}/32`);
+      return true;
+    });
+    const steps = [...proxy.log.matchAll(/"steps":(\d+),"message":"somebody changed the rules/g)];
+    const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+    // The virtual server and its two real servers, the other real server, the member and the address.
+    expect(repaired).toBe(6);
+  });
+
+  it('serves node ports on addresses as they come, and no more when they go', async () => {
+    const added = '198.51.100.77';
+    const served = async () => (await servers()).some((line) => line.includes(`${added}:${nodePort.port}`));
+    await run('ip', 'addr', 'add', `${added}/32`, 'dev', 'node0');
+    await eventually('the new address is served', served);
+    await run('ip', 'addr', 'del', `${added}/32`, 'dev', 'node0');
+    await eventually('the address is served no more', async () => !(await served()));
+  });
+
+  it('changes places with mode iptables, there and back, and no connection is lost', async () => {
+    const standing = await OpenConnection.open(testbed.pod, web);
+    const { body: name } = await standing.ask(PATIENCE);
+    for (const mode of ['iptables', 'ipvs'] as const) {
+      const clients = [
+        await SteadyClient.start(testbed.pod, web, 50, PATIENCE),
+        await SteadyClient.start(testbed.ext, nodePort, 50, PATIENCE),
+      ];
+      await changeTo(mode);
+      for (const client of clients) {
+        const requests = await client.stop();
+        expect(requests.length).toBeGreaterThan(10);
+        expect({ mode, failed: requests.filter(({ error }) => error !== undefined) }).toEqual({
+          mode,
+          failed: [],
+        });
+      }
+      expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
+    }
+  });
+
+  async function changeTo(mode: ModeName): Promise<void> {
+    expect(await proxy.stop('SIGTERM')).toBe(0);
+    await proxy.startAgain({ mode });
+    await eventually(`only what belongs to mode ${mode} is there`, async () => {
+      const sets = (await run('ipset', 'save')).match(/^create KUBE/gm)?.length ?? 0;
+      const chains = (await iptables.saved('IPv4')).flatMap((table) =>
+        table.chains.map((chain) => chain.name),
+      );
+      const own = (pattern: RegExp) => chains.filter((chain) => chain !== HINT_CHAIN && pattern.test(chain));
+      const ofIpvs = own(/^KUBE-(?:NODE-PORT|LOAD-BALANCER|IPVS-|SOURCE-RANGES)/);
+      const ofIptables = own(/^KUBE-(?:SVC|SEP|EXT|NODEPORTS|EXTERNAL-SERVICES)/);
+      expect({ sets: sets > 0, ipvs: ofIpvs.length > 0, iptables: ofIptables.length > 0 }).toEqual({
+        sets: mode === 'ipvs',
+        ipvs: mode === 'ipvs',
+        iptables: mode === 'iptables',
+      });
+      return true;
+    });
+  }
+});

@@ -1,0 +1,62 @@
+import { execa } from 'execa';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * The example as somebody else has it: in a folder of its own, with the packed package installed there. Its dependencies are
+ * links to those of this checkout, so that no registry is asked.
+ */
+export class InstalledPackage {
+  private constructor(
+    private readonly folder: string,
+    /** Where the example is. */
+    readonly example: string,
+  ) {}
+
+  static async make(): Promise<InstalledPackage> {
+    const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-package-'));
+    const installed = new InstalledPackage(folder, join(folder, 'example'));
+    try {
+      await execa('npm', ['run', 'build:library'], { cwd: repository });
+      await installed.unpack();
+      const source = join(repository, 'examples/custom-backend');
+      await cp(source, installed.example, {
+        recursive: true,
+        filter: (path) => !/\/(dist|node_modules)$/.test(path),
+      });
+      return installed;
+    } catch (error) {
+      await installed.remove();
+      throw error;
+    }
+  }
+
+  /** The files of the package, relative to it. */
+  async files(): Promise<readonly string[]> {
+    return readdir(join(this.folder, 'node_modules/kube-proxy-ts'), { recursive: true });
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async unpack(): Promise<void> {
+    const { stdout } = await execa(
+      'npm',
+      ['pack', '--ignore-scripts', '--json', '--pack-destination', this.folder],
+      { cwd: repository },
+    );
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    const modules = join(this.folder, 'node_modules');
+    const target = join(modules, 'kube-proxy-ts');
+    await mkdir(target, { recursive: true });
+    await execa('tar', ['-xzf', join(this.folder, filename), '-C', target, '--strip-components=1']);
+    for (const name of await readdir(join(repository, 'node_modules')))
+      if (name !== 'kube-proxy-ts')
+        await symlink(join(repository, 'node_modules', name), join(modules, name));
+  }
+}
