@@ -18,6 +18,7 @@ export interface TestService {
   readonly loadBalancerIPs?: readonly string[];
   /** Session affinity with this timeout in seconds. */
   readonly affinitySeconds?: number;
+  readonly annotations?: Readonly<Record<string, string>>;
   /** The addresses of its ready endpoints, all on the node. */
   readonly endpoints: readonly string[];
 }
@@ -61,11 +62,11 @@ export const testServiceCidr = {
 };
 
 function serviceOf(service: TestService): ApiObject {
-  const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds } = service;
+  const { name, clusterIP, ports, externalIPs, loadBalancerIPs, affinitySeconds, annotations } = service;
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace: 'default', ...(annotations && { annotations }) },
     spec: {
       type: typeOf(service),
       clusterIP,

@@ -1,6 +1,7 @@
 import { expect } from 'expect';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
+import { SCHEDULER_ANNOTATION } from '../../../../src/domain/border/read-service.js';
 import { clusterObjects, testConfig } from '../../cluster-objects.js';
 import { HINT_CHAIN, NodeIptables } from '../../iptables-node.js';
 import { ProxyProcess, type ModeName } from '../../proxy-process.js';
@@ -19,7 +20,7 @@ const config = stringify({
   ipvs: { syncPeriod: '2s', minSyncPeriod: '0s' },
 });
 
-/** Real connections of the real program in mode ipvs. */
+/** Real connections through the real program in mode ipvs, which runs through all of these tests. */
 describe('mode ipvs', () => {
   let testbed: Testbed;
   let iptables: NodeIptables;
@@ -33,9 +34,6 @@ describe('mode ipvs', () => {
     backends = [];
     for (const number of [1, 2])
       backends.push(await Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`));
-  });
-  beforeEach(async () => {
-    await proxy?.remove();
     await emptyNode(testbed.node);
     await iptables.reset();
     proxy = await ProxyProcess.start({
@@ -126,6 +124,31 @@ describe('mode ipvs', () => {
     await eventually('the new address is served', served);
     await run('ip', 'addr', 'del', `${added}/32`, 'dev', 'node0');
     await eventually('the address is served no more', async () => !(await served()));
+  });
+
+  it('has endpoints chosen by the scheduler that a Service asks for, where the kernel has it', async () => {
+    const ports = [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }] as const;
+    const endpoints = backends.map(({ address }) => address);
+    const services = ['sh', 'mh', 'wonder'].map((scheduler, index) => ({
+      name: scheduler,
+      clusterIP: `172.30.20.${21 + index}`,
+      annotations: { [SCHEDULER_ANNOTATION]: scheduler },
+      ports,
+      endpoints,
+    }));
+    await proxy.change(clusterObjects(services));
+    expect((await servers()).filter((line) => line.startsWith('-A'))).toEqual([
+      '-A -t 172.30.20.21:80 -s sh',
+      '-A -t 172.30.20.22:80 -s mh -b mh-port',
+      '-A -t 172.30.20.23:80 -s rr',
+    ]);
+    expect(proxy.log).toContain('this kernel has no IPVS scheduler wonder; using rr');
+    const answers = async (dst: string) =>
+      new Set(await askTimes(4, testbed.pod, { what: 'http', dst, port: 80 })).size;
+    expect(await answers('172.30.20.21')).toBe(1);
+    expect(await answers('172.30.20.22')).toBeGreaterThan(0);
+    expect(await answers('172.30.20.23')).toBe(2);
+    await proxy.change(objects(backends));
   });
 
   it('changes places with mode iptables, there and back, and no connection is lost', async () => {
