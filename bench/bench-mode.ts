@@ -1,16 +1,17 @@
 import type { BenchHost } from './host.js';
 
 /** What can be measured: a proxy mode, and for iptables the variant of the tools. */
-export const BENCH_MODES = ['nftables', 'iptables-nft', 'iptables-legacy'] as const;
+export const BENCH_MODES = ['nftables', 'iptables-nft', 'iptables-legacy', 'ipvs'] as const;
 export type BenchMode = (typeof BENCH_MODES)[number];
 
 /** The proxy mode behind it. */
-export function proxyMode(mode: BenchMode): 'nftables' | 'iptables' {
-  return mode === 'nftables' ? 'nftables' : 'iptables';
+export function proxyMode(mode: BenchMode): 'nftables' | 'iptables' | 'ipvs' {
+  return mode === 'nftables' || mode === 'ipvs' ? mode : 'iptables';
 }
 
 /** The numbers of services that are measured when none is asked for. */
 export function defaultSizes(mode: BenchMode): readonly number[] {
+  if (mode === 'ipvs') return [1000, 5000];
   return mode === 'nftables' ? [1000, 10_000, 30_000, 100_000] : [1000, 5000, 10_000];
 }
 
@@ -25,5 +26,7 @@ export function modesOf(text: string): readonly BenchMode[] {
 /** A fresh host of that mode. The kubelet's hint chain tells the proxy which variant of iptables the node uses. */
 export async function prepare(host: BenchHost, mode: BenchMode): Promise<void> {
   host.create();
-  if (mode !== 'nftables') await host.run(mode, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
+  if (mode === 'nftables') return;
+  const iptables = mode === 'ipvs' ? 'iptables-legacy' : mode;
+  await host.run(iptables, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
 }

@@ -5,6 +5,8 @@ import type { ClusterEvents } from '../src/application/use-cases/cluster-events.
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
 import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
+import type { Configuration } from '../src/bootstrap/configuration/schema.js';
+import { IpvsMode } from '../src/bootstrap/modes/ipvs-mode.js';
 import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
 import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
 import type { OpenMode } from '../src/bootstrap/modes/open-mode.js';
@@ -17,10 +19,10 @@ import type { InProcessResult } from './report.js';
  * prints InProcessResult as one line of JSON. MODE is a proxy mode. Runs in the namespace of the BenchHost.
  */
 
-type MeasuredMode = 'nftables' | 'iptables';
+type MeasuredMode = 'nftables' | 'iptables' | 'ipvs';
 
 /** So many single changes: one of iptables takes as long as the tool does. */
-const CHANGES = { nftables: 2_000, iptables: 20 };
+const CHANGES = { nftables: 2_000, iptables: 20, ipvs: 200 };
 const BURST = 1_000;
 
 /** Calls back when the next sync of IPv4 is finished. */
@@ -53,11 +55,10 @@ function deliver(
 }
 
 /** What opening warns of, such as a lock file of the container's own, is no concern here. */
-function open(mode: MeasuredMode): Promise<OpenMode> {
+function open(mode: MeasuredMode, { ipvs }: Configuration): Promise<OpenMode> {
   const logger = new MemoryLogger();
-  return mode === 'nftables'
-    ? new NftablesMode('auto', logger).open(['IPv4', 'IPv6'])
-    : new IptablesMode(false, logger).open();
+  if (mode === 'nftables') return new NftablesMode('auto', logger).open(['IPv4', 'IPv6']);
+  return mode === 'ipvs' ? new IpvsMode(ipvs, logger).open() : new IptablesMode(false, logger).open();
 }
 
 async function measure(
@@ -65,13 +66,15 @@ async function measure(
   endpoints: number,
   modeName: MeasuredMode,
 ): Promise<InProcessResult> {
-  // A change is measured, not the pause before it that mode iptables makes by default.
-  const pause = ['--iptables-min-sync-period', '0s'];
+  // A change is measured, not the pause before it that other modes make by default.
+  const pause = ['--iptables-min-sync-period', '0s', '--ipvs-min-sync-period', '0s'];
   const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR, ...pause];
+  // Of all addresses as node ports' own, which is the default, the program warns.
+  argv.push('--nodeport-addresses', 'primary');
   const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
   const commandLine = { ...asked, configuration: withMode(asked.configuration, modeName) };
   const logger = new MemoryLogger();
-  const mode = await open(modeName);
+  const mode = await open(modeName, commandLine.configuration);
   const container = composeProxy(commandLine, mode, logger);
   const syncs = new FinishedSyncs();
   container.unbind(SYNC_OBSERVER);

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
 import { BenchHost, type Run } from './host.js';
+import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
 import { type InProcessResult, type Measurement, table } from './report.js';
 import { RestoreRecorder } from './restore-recorder.js';
@@ -41,10 +42,7 @@ async function measure(mode: BenchMode, services: number, endpoints: number): Pr
     const manifests = join(folder, 'manifests');
     await writeManifests(manifests, services, endpoints);
     const command = [process.execPath, kubeproxy, ...arguments_(manifests, mode)];
-    const { start, restart, ...counted } =
-      mode === 'nftables'
-        ? await startNftables(host, command)
-        : await startIptables(host, mode, command, join(folder, 'restores'));
+    const { start, restart, ...counted } = await startTwice(host, mode, command, join(folder, 'restores'));
     return {
       services,
       endpoints,
@@ -60,10 +58,28 @@ async function measure(mode: BenchMode, services: number, endpoints: number): Pr
   }
 }
 
+function startTwice(
+  host: BenchHost,
+  mode: BenchMode,
+  command: readonly string[],
+  folder: string,
+): Promise<Starts> {
+  if (mode === 'nftables') return startNftables(host, command);
+  return mode === 'ipvs' ? startIpvs(host, command) : startIptables(host, mode, command, folder);
+}
+
 async function startNftables(host: BenchHost, command: readonly string[]): Promise<Starts> {
   const start = await host.run(...command);
   const { result: restart, writes } = await countWrites(host, () => host.run(...command));
   return { start, restart, restartWrites: writes };
+}
+
+/** Nobody tells of changes to virtual servers: what was written is what the proxy says. */
+async function startIpvs(host: BenchHost, command: readonly string[]): Promise<Starts> {
+  const start = await host.run(...command);
+  const restart = await host.run(...command);
+  const written = [...restart.output.matchAll(/"written":(\d+)/g)].map(([, steps]) => Number(steps));
+  return { start, restart, restartWrites: written.reduce((sum, steps) => sum + steps, 0) };
 }
 
 async function startIptables(
@@ -85,6 +101,7 @@ async function startIptables(
 
 function arguments_(manifests: string, mode: BenchMode): string[] {
   const options = ['--once', '--proxy-mode', proxyMode(mode), '--manifests', manifests];
+  if (mode === 'ipvs') options.push('--logging-format', 'json');
   return [...options, '--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
 }
 
@@ -102,6 +119,8 @@ const { values } = parseArgs({
     services: { type: 'string' },
     endpoints: { type: 'string', default: '5' },
     mode: { type: 'string', default: 'nftables' },
+    /** Measure mode ipvs on the kernel of this machine, not on one of its own. */
+    here: { type: 'boolean', default: false },
   },
 });
 const endpoints = natural('endpoints', values.endpoints);
@@ -114,6 +133,16 @@ if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
 
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
 for (const { mode, sizes } of plan) {
+  if (mode === 'ipvs' && !values.here) {
+    console.error(
+      `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,
+    );
+    const same = ['--mode', mode, '--here', '--endpoints', String(endpoints)];
+    if (asked) same.push('--services', String(asked));
+    const printed = (await runInGuest(fileURLToPath(import.meta.url), same)).trim();
+    console.log(plan.length > 1 ? `\n${mode}\n\n${printed}` : printed);
+    continue;
+  }
   const rows: Measurement[] = [];
   for (const services of sizes) {
     console.error(`measuring ${mode}: ${services} services of ${endpoints} endpoints …`);

@@ -6,7 +6,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.env.PATH += ':/usr/local/sbin:/usr/sbin:/sbin';
 
 for (const command of [
-  ['sh', 'scripts/setup.sh'],
+  // The kernel that mode ipvs is measured on belongs to what tests need.
+  [
+    'sh',
+    'scripts/setup.sh',
+    ...(process.argv.some((word) => /^(?:--mode=)?(?:ipvs|all)$/.test(word)) ? ['tests'] : []),
+  ],
   [process.execPath, 'scripts/build.mjs'],
 ]) {
   const { status } = spawnSync(command[0], command.slice(1), {

@@ -1,3 +1,5 @@
+import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RestoreRefusedError, type RestoreFailure } from '../iptables/errors.js';
@@ -31,6 +33,8 @@ export class MemoryIptables implements IptablesCommands {
   chainLimit = Infinity;
   /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
   namesLines = true;
+  /** Matches that this kernel does not have; that is told, but not by which line. */
+  lacking: readonly string[] = [];
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
   private outage: Error | undefined;
@@ -70,9 +74,9 @@ export class MemoryIptables implements IptablesCommands {
     let seen = this.commits;
     let epoch = 0;
     return {
-      async ours(commits, work) {
+      async ours(work, commits) {
         const outcome = await work();
-        seen += commits;
+        seen += commits();
         return outcome;
       },
       epoch: () => {
@@ -87,21 +91,20 @@ export class MemoryIptables implements IptablesCommands {
     return Promise.resolve(this.chainLimit);
   }
 
-  async save(family: IpFamily, signal?: AbortSignal): Promise<string> {
+  async save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables> {
     this.check();
     signal?.throwIfAborted();
     this.saves++;
-    const lines: string[] = [];
-    for (const name of Object.keys(BUILT_IN) as TableName[]) {
-      const table = this.table(family, name);
-      lines.push(`*${name}`);
-      for (const chain of table.keys())
-        lines.push(`:${chain} ${BUILT_IN[name].includes(chain) ? 'ACCEPT' : '-'} [0:0]`);
-      for (const [chain, rules] of table)
-        for (const rule of rules) lines.push(rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`);
-      lines.push('COMMIT');
-    }
-    return Promise.resolve(lines.map((line) => `${line}\n`).join(''));
+    return Promise.resolve(
+      (Object.keys(BUILT_IN) as TableName[]).map((name) => ({
+        name,
+        chains: [...this.table(family, name)].map(([chain, rules]) => ({
+          name: chain,
+          policy: BUILT_IN[name].includes(chain) ? 'ACCEPT' : undefined,
+          rules: rules.map((rule) => canonicalRule(rule, family)),
+        })),
+      })),
+    );
   }
 
   async restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
@@ -144,6 +147,7 @@ export class MemoryIptables implements IptablesCommands {
     let name: TableName | undefined;
     let table: Table = new Map();
     let refused: RestoreFailure | undefined;
+    const lacking = new Set<string>();
     lines.forEach((text, index) => {
       const line = index + 1;
       if (text === '' || text.startsWith('#')) return;
@@ -152,11 +156,18 @@ export class MemoryIptables implements IptablesCommands {
         table = new Map(this.table(family, name));
       } else if (text === 'COMMIT') {
         const fault = refused ?? brokenReference(table, line);
-        if (fault) throw new RestoreRefusedError('restore', [this.namesLines ? fault : { ...fault, line }]);
+        if (fault)
+          throw new RestoreRefusedError(
+            'restore',
+            [this.namesLines ? fault : { ...fault, line }],
+            [...lacking],
+          );
         this.tables.set(`${family} ${name!}`, table);
         this.commits++;
       } else {
-        const reason = this.refuses(text) ?? change(table, text);
+        const unknown = this.lacking.find((match) => text.includes(`-m ${match} `));
+        if (unknown !== undefined) lacking.add(unknown);
+        const reason = unknown === undefined ? (this.refuses(text) ?? change(table, text)) : 'failed';
         if (reason !== undefined) refused ??= { line, reason };
       }
     });

@@ -1,6 +1,7 @@
 import type { IptablesFragment } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { RestoreRefusedError } from './errors.js';
+import { lackingText } from './kernel-matches.js';
 import { extensionOf } from './restore-messages.js';
 import type { RestoreScript } from './restore-script.js';
 
@@ -12,20 +13,28 @@ export interface Candidate {
 
 export type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
 
-/** The candidates behind the lines that the tool named, each with the reason. */
+/** The candidates behind the lines that the tool named, and those that need a match that the kernel lacks, each with the reason. */
 export function blame(
-  { failures }: RestoreRefusedError,
+  { failures, lacking: lackingMatches }: RestoreRefusedError,
   script: RestoreScript,
   candidates: Candidates,
 ): ReadonlyMap<ServicePortKey, string> {
+  const lines = script.find(failures.flatMap(({ line }) => line ?? []));
   const culprits = new Map<ServicePortKey, string>();
   for (const { line, reason, missing } of failures) {
-    const owner = line === undefined ? undefined : script.owner(line);
-    if (owner === undefined || !candidates.has(owner)) continue;
-    const text = script.line(line!)!;
+    const { text, owner } = lines.get(line ?? 0) ?? {};
+    if (text === undefined || owner === undefined || !candidates.has(owner)) continue;
     const lacking = missing ?? (/No such file/.test(reason) ? extensionOf(text) : undefined);
     const advice = lacking === undefined ? '' : `; is the kernel module for \`${lacking}' there?`;
     culprits.set(owner, `iptables refused \`${text}': ${reason}${advice}`);
   }
+  for (const match of lackingMatches)
+    for (const [key, { wanted }] of candidates)
+      if (wanted && needs(wanted, match)) culprits.set(key, lackingText(match));
   return culprits;
+}
+
+function needs({ chains, entries }: IptablesFragment, match: string): boolean {
+  const rules = [...chains().flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
+  return rules.some((rule) => rule.includes(`-m ${match} `));
 }

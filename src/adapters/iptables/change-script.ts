@@ -2,7 +2,8 @@ import type { IptablesComposition, OwnedChain, OwnedEntry } from '../../domain/i
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { FrameDelta } from '../../domain/iptables/frame-delta.js';
 import type { IptablesFrame, SharedChain, TableName } from '../../domain/iptables/table.js';
-import { writeChains } from './chain-lines.js';
+import { removeChains, writeChains } from './chain-lines.js';
+import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
 const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
@@ -22,9 +23,9 @@ export function changeScript(
   frameDelta = NO_CHANGE,
 ): RestoreScript {
   const change = new Change(delta, composition, frame, frameDelta);
-  const script = new RestoreScript();
-  for (const table of TABLES) change.write(table, script, chainsPerCommit);
-  return script;
+  return new RestoreScript(function* (lines) {
+    for (const table of TABLES) yield* change.write(table, lines, chainsPerCommit);
+  });
 }
 
 class Change {
@@ -45,28 +46,22 @@ class Change {
     this.entriesAdded = delta.entriesAdded;
   }
 
-  write(table: TableName, script: RestoreScript, chainsPerCommit: number): void {
+  *write(table: TableName, lines: RestoreLines, chainsPerCommit: number): Generator<void> {
     const inTable = ({ chain }: OwnedChain) => chain.table === table;
-    const removed = this.removed.filter(inTable);
+    const removed = this.removed.filter(inTable).map(({ chain, owner }) => ({ ...chain, owner }));
     const nodeChains = this.frameDelta.chains.filter((chain) => chain.table === table);
-    writeChains(
-      script,
-      nodeChains.map((chain) => ({ chain, owner: undefined })),
+    yield* writeChains(
+      lines,
+      nodeChains.map((chain) => ({ chain })),
       Infinity,
     );
-    writeChains(script, this.written.filter(inTable), chainsPerCommit);
+    yield* writeChains(lines, this.written.filter(inTable), chainsPerCommit);
     const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
-    this.changeEntries(table, script, new Set(rewritten.map(({ name }) => name)));
-    for (const chain of rewritten) this.rewrite(chain, script);
-    removed.forEach(({ chain, owner }, index) => {
-      if (index > 0 && index % chainsPerCommit === 0) script.commit();
-      script.declare(table, chain.name, owner);
-    });
-    removed.forEach(({ chain, owner }, index) => {
-      if (index > 0 && index % chainsPerCommit === 0) script.commit();
-      script.remove(table, chain.name, owner);
-    });
-    script.commit();
+    this.changeEntries(table, lines, new Set(rewritten.map(({ name }) => name)));
+    for (const chain of rewritten) this.rewrite(chain, lines);
+    yield;
+    yield* removeChains(lines, removed, chainsPerCommit);
+    lines.commit();
   }
 
   private isRewritten({ table, name, before }: SharedChain): boolean {
@@ -75,27 +70,26 @@ class Change {
     return this.entriesRemoved.filter(here).length > MOST_DELETIONS;
   }
 
-  private changeEntries(table: TableName, script: RestoreScript, except: ReadonlySet<string>): void {
+  private changeEntries(table: TableName, lines: RestoreLines, except: ReadonlySet<string>): void {
     const single = ({ entry }: OwnedEntry) => entry.table === table && !except.has(entry.chain);
     const tails = this.frameDelta.tails.filter(
       ({ chain }) => chain.table === table && !except.has(chain.name),
     );
     for (const { entry, owner } of this.entriesRemoved.filter(single))
-      script.delete(table, entry.chain, entry.rule, owner);
+      lines.delete(table, entry.chain, entry.rule, owner);
     for (const { entry, owner } of this.entriesAdded.filter(single).reverse())
-      script.insert(table, entry.chain, entry.rule, owner);
+      lines.insert(table, entry.chain, entry.rule, owner);
     for (const { chain, removed, added } of tails) {
-      for (const rule of removed) script.delete(table, chain.name, rule);
-      for (const rule of added) script.append(table, chain.name, rule);
+      for (const rule of removed) lines.delete(table, chain.name, rule);
+      for (const rule of added) lines.append(table, chain.name, rule);
     }
   }
 
-  private rewrite({ table, name, before, after }: SharedChain, script: RestoreScript): void {
-    script.declare(table, name);
-    for (const rule of before) script.append(table, name, rule);
-    for (const { entry, owner } of this.composition.entries()) {
-      if (entry.table === table && entry.chain === name) script.append(table, name, entry.rule, owner);
-    }
-    for (const rule of after) script.append(table, name, rule);
+  private rewrite({ table, name, before, after }: SharedChain, lines: RestoreLines): void {
+    lines.declare(table, name);
+    for (const rule of before) lines.append(table, name, rule);
+    for (const { entry, owner } of this.composition.entries(table))
+      if (entry.chain === name) lines.append(table, name, entry.rule, owner);
+    for (const rule of after) lines.append(table, name, rule);
   }
 }

@@ -13,6 +13,7 @@ import {
 import { JUMPS } from '../../domain/iptables/frame.js';
 import type { SavedChain, SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { Jump, TableName } from '../../domain/iptables/table.js';
+import { removeChains } from './chain-lines.js';
 import { RestoreScript } from './restore-script.js';
 
 const TARGET = /-j (KUBE-\S+)$/;
@@ -46,25 +47,35 @@ export const IPTABLES_BELONGINGS: Belongings = {
  */
 export function cleanUpScripts(
   saved: SavedTables,
+  chainsPerCommit: number,
   belongings = IPTABLES_BELONGINGS,
   kept?: Belongings,
 ): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
     const chains = saved.find(({ name }) => name === table)?.chains ?? [];
-    const jumps = new RestoreScript();
-    for (const jump of belongings.jumps.filter((one) => one.table === table)) {
-      if (kept?.jumps.some((other) => sameJump(jump, other))) continue;
-      const present = chains.find(({ name }) => name === jump.chain)?.rules ?? [];
-      for (const actual of present) if (actual === jump.rule) jumps.delete(table, jump.chain, jump.rule);
-    }
-    const removal = new RestoreScript();
+    const jumps = belongings.jumps.filter(
+      (jump) => jump.table === table && !kept?.jumps.some((other) => sameJump(jump, other)),
+    );
     const ours = chains
       .map(({ name }) => name)
       .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
-    for (const name of ours) removal.declare(table, name);
     const held = heldByOthers(chains, ours, belongings);
-    for (const name of ours) if (!held.has(name)) removal.remove(table, name);
-    return [jumps, removal].filter((script) => !script.isEmpty);
+    return [
+      new RestoreScript(function* (lines) {
+        for (const { chain, rule } of jumps) {
+          const rules = chains.find(({ name }) => name === chain)?.rules ?? [];
+          for (const actual of rules) if (actual === rule) lines.delete(table, chain, rule);
+          yield;
+        }
+      }),
+      new RestoreScript((lines) =>
+        removeChains(
+          lines,
+          ours.map((name) => ({ table, name, held: held.has(name) })),
+          chainsPerCommit,
+        ),
+      ),
+    ];
   });
 }
 

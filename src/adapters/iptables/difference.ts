@@ -1,11 +1,21 @@
 import { isServiceChain } from '../../domain/iptables/chain-names.js';
-import { holds, type ChainImage, type IptablesImage } from '../../domain/iptables/image.js';
+import {
+  holds,
+  sharedHolds,
+  type IptablesImage,
+  type SharedChainImage,
+} from '../../domain/iptables/image.js';
+import type { OwnedChain } from '../../domain/iptables/composition.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { RuleText, TableName } from '../../domain/iptables/table.js';
-import { writeChains } from './chain-lines.js';
+import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
+import { removeChains, writeChains } from './chain-lines.js';
+import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
+/** The table in which service ports have chains of their own. */
+const OWNED: TableName = 'nat';
+/** Most of the work is in the first: the image makes the chains of service ports then, and knows their shared ones after. */
+const TABLES: readonly TableName[] = [OWNED, 'filter', 'mangle'];
 /** A shared chain with more to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -13,7 +23,10 @@ const MOST_SINGLE_RULES = 50;
 export interface TablesDifference {
   /** What must be applied at once. Empty when nothing differs. */
   readonly repair: RestoreScript;
-  /** Chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
+  /**
+   * Chains of services that are gone. What they are shows while the text of `repair` is gone through, and nothing of ours
+   * leads to them once that is applied.
+   */
   readonly removal: RestoreScript;
 }
 
@@ -25,16 +38,20 @@ export interface DifferenceOptions {
   readonly isServiceChain?: (name: string) => boolean;
 }
 
-/** Finds the least that turns the kernel's tables into the image. What is not ours is left alone. */
+/**
+ * Finds the least that turns the kernel's tables into the image. What is not ours is left alone. Chains are compared while
+ * the text is gone through, so that the tool reads the first while the last are not made yet.
+ */
 export function tablesDifference(
   image: IptablesImage,
   saved: SavedTables,
   options: DifferenceOptions,
 ): TablesDifference {
-  const present = new PresentTables(saved);
-  const repair = new RestoreScript();
-  for (const table of TABLES) repairTable(table, image, present, repair, options);
-  return { repair, removal: staleRemoval(image, present, options) };
+  const difference = new Difference(image, new PresentTables(saved), options);
+  return {
+    repair: new RestoreScript((lines) => difference.repair(lines)),
+    removal: new RestoreScript((lines) => difference.remove(lines)),
+  };
 }
 
 class PresentTables {
@@ -50,63 +67,87 @@ class PresentTables {
     return this.tables.get(table)?.get(chain);
   }
 
-  names(table: TableName): Iterable<string> {
-    return this.tables.get(table)?.keys() ?? [];
+  names(table: TableName): readonly string[] {
+    return [...(this.tables.get(table)?.keys() ?? [])];
   }
 }
 
-function repairTable(
-  table: TableName,
-  image: IptablesImage,
-  present: PresentTables,
-  script: RestoreScript,
-  { chainsPerCommit, rewriteShared = false }: DifferenceOptions,
-): void {
-  const differs = image.chains.filter((chain) => {
-    if (chain.table !== table) return false;
-    const actual = present.rules(table, chain.name);
+class Difference {
+  private stale = new Set<string>();
+
+  constructor(
+    private readonly image: IptablesImage,
+    private readonly present: PresentTables,
+    private readonly options: DifferenceOptions,
+  ) {}
+
+  *repair(lines: RestoreLines): Generator<void> {
+    for (const table of TABLES) yield* this.repairTable(table, lines);
+  }
+
+  *remove(lines: RestoreLines): Generator<void> {
+    const chains = [...this.stale].map((name) => ({ table: OWNED, name }));
+    yield* removeChains(lines, chains, this.options.chainsPerCommit);
+  }
+
+  private *repairTable(table: TableName, lines: RestoreLines): Generator<void> {
+    const { image, present } = this;
+    const { frame } = image;
+    for (const chain of [...frame.shared, ...frame.lent])
+      if (chain.table === table && !present.rules(table, chain.name)) lines.declare(table, chain.name);
+    const ofNode = frame.chains.filter((chain) => chain.table === table && this.differs(chain));
+    yield* writeChains(
+      lines,
+      ofNode.map((chain) => ({ chain })),
+      Infinity,
+    );
+    if (table === OWNED) yield* writeChains(lines, this.differingOwned(), this.options.chainsPerCommit);
+    for (const chain of image.shared(table)) yield* this.repairShared(chain, lines);
+    for (const { chain, rule, place } of frame.jumps.filter((jump) => jump.table === table)) {
+      if (present.rules(table, chain)?.includes(rule)) continue;
+      if (place === 'first') lines.insert(table, chain, rule);
+      else lines.append(table, chain, rule);
+    }
+    lines.commit();
+    yield;
+  }
+
+  private differs(chain: Chain): boolean {
+    const actual = this.present.rules(chain.table, chain.name);
     return !actual || !holds(chain, actual);
-  });
-  const shared = differs.filter((chain) => chain.shared);
-  for (const chain of shared) if (!present.rules(table, chain.name)) script.declare(table, chain.name);
-  for (const { name } of image.lent.filter((chain) => chain.table === table))
-    if (!present.rules(table, name)) script.declare(table, name);
-  const own = differs.filter((chain) => !chain.shared);
-  writeChains(script, own.filter(({ owner }) => owner === undefined).map(toWrite), Infinity);
-  writeChains(script, own.filter(({ owner }) => owner !== undefined).map(toWrite), chainsPerCommit);
-  for (const chain of shared) repairShared(chain, present.rules(table, chain.name), script, rewriteShared);
-  for (const { chain, rule, place } of image.jumps.filter((jump) => jump.table === table)) {
-    if (present.rules(table, chain)?.includes(rule)) continue;
-    if (place === 'first') script.insert(table, chain, rule);
-    else script.append(table, chain, rule);
   }
-  script.commit();
-}
 
-function toWrite(chain: ChainImage) {
-  return { chain, owner: chain.owner };
-}
-
-/** Puts single rules right where that is enough, and writes the chain anew where it is not. */
-function repairShared(
-  chain: ChainImage,
-  actual: readonly RuleText[] | undefined,
-  script: RestoreScript,
-  rewrite: boolean,
-): void {
-  const { table, name, rules } = chain;
-  const { before, entries, after } = chain.shared!;
-  const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
-  const repair = actual && !rewrite && before.length === 0 ? singleRules(rules, actual) : undefined;
-  if (repair && holds(chain, [...repair.missing, ...repair.kept])) {
-    for (const rule of repair.surplus) script.delete(table, name, rule, owners.get(rule));
-    for (const rule of [...repair.missing].reverse()) script.insert(table, name, rule, owners.get(rule));
-    return;
+  /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
+  private *differingOwned(): Generator<OwnedChain> {
+    const { isServiceChain: isOurs = isServiceChain } = this.options;
+    this.stale = new Set(this.present.names(OWNED).filter(isOurs));
+    for (const owned of this.image.owned()) {
+      this.stale.delete(owned.chain.name);
+      if (this.differs(owned.chain)) yield owned;
+    }
   }
-  if (actual) script.declare(table, name);
-  for (const rule of before) script.append(table, name, rule);
-  for (const { entry, owner } of entries) script.append(table, name, entry.rule, owner);
-  for (const rule of after) script.append(table, name, rule);
+
+  /** Puts single rules right where that is enough, and writes the chain anew where it is not. */
+  private *repairShared(chain: SharedChainImage, lines: RestoreLines): Generator<void> {
+    const { table, name, rules, before, entries, after } = chain;
+    const actual = this.present.rules(table, name);
+    if (actual && sharedHolds(chain, actual)) return;
+    const single = actual && !this.options.rewriteShared && before.length === 0;
+    const repair = single ? singleRules(rules, actual) : undefined;
+    if (repair && sharedHolds(chain, [...repair.missing, ...repair.kept])) {
+      const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
+      for (const rule of repair.surplus) lines.delete(table, name, rule, owners.get(rule));
+      for (const rule of [...repair.missing].reverse()) lines.insert(table, name, rule, owners.get(rule));
+      return;
+    }
+    if (actual) lines.declare(table, name);
+    for (const rule of before) lines.append(table, name, rule);
+    for (const { entry, owner } of entries) {
+      lines.append(table, name, entry.rule, owner);
+      yield;
+    }
+    for (const rule of after) lines.append(table, name, rule);
+  }
 }
 
 /** Which rules to delete, and which to put at the head; undefined when they are too many. */
@@ -137,22 +178,4 @@ function singleRules(
     return false;
   });
   return missing.length + surplus.length > MOST_SINGLE_RULES ? undefined : { missing, surplus, kept };
-}
-
-/** All are emptied before any goes, since they lead to each other. */
-function staleRemoval(
-  image: IptablesImage,
-  present: PresentTables,
-  { chainsPerCommit, isServiceChain: isOurs = isServiceChain }: DifferenceOptions,
-): RestoreScript {
-  const wanted = new Set(image.chains.filter(({ table }) => table === 'nat').map(({ name }) => name));
-  const stale = [...present.names('nat')].filter((name) => isOurs(name) && !wanted.has(name));
-  const script = new RestoreScript();
-  for (const step of ['declare', 'remove'] as const) {
-    stale.forEach((name, index) => {
-      if (index > 0 && index % chainsPerCommit === 0) script.commit();
-      script[step]('nat', name);
-    });
-  }
-  return script;
 }

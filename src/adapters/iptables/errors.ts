@@ -84,7 +84,8 @@ export class RestoreRefusedError extends Error {
     /** Matches and targets that the tool says this kernel lacks: `statistic`. */
     readonly lacking: readonly string[] = [],
   ) {
-    super(`${attempt} was refused: ${describe(failures)}`);
+    const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';
+    super(`${attempt} was refused: ${describe(failures)}${missing}`);
     this.name = 'RestoreRefusedError';
   }
 }

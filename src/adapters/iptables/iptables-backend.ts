@@ -20,7 +20,6 @@ import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { iptablesImage } from '../../domain/iptables/image.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
-import { parseSave } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -30,6 +29,7 @@ import { changeScript } from './change-script.js';
 import { cleanUpScripts } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
+import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { PresentRules } from './present-rules.js';
@@ -41,7 +41,7 @@ export interface IptablesBackendOptions {
   readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
   /** What removes everything that is written here. */
-  readonly cleanUp?: (saved: SavedTables) => readonly RestoreScript[];
+  readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
 }
@@ -49,6 +49,20 @@ export interface IptablesBackendOptions {
 interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
+}
+
+/** What the tables hold, and the epoch in which that is so. */
+interface Present {
+  readonly saved: SavedTables;
+  readonly epoch: number | undefined;
+}
+
+interface ReconcileOptions {
+  /** Where the candidates come from at a first start. Those that are refused keep what an earlier process left of them. */
+  readonly intake?: Intake;
+  /** Listed already. */
+  readonly present?: Promise<Present>;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -106,12 +120,13 @@ export class IptablesBackend implements Backend {
     this.chainsPerCommit = await this.commands.chainsPerCommit();
     this.node = node;
     this.frame = this.frameFor(node, this.host);
+    // Lists the tables meanwhile.
+    const present = this.present();
     for (const entry of entries) this.note(entry.key, entry);
     const failed: ServiceFailure[] = [];
-    const candidates = this.candidatesOf(this.entries, failed);
-    for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted);
-    const outcome = await this.reconcile(candidates, { adopting: true });
-    return this.result(outcome, failed, candidates.keys());
+    const intake = new Intake(this.compileAll(this.entries, failed), this.composition);
+    const outcome = await this.reconcile(intake.candidates, { intake, present });
+    return this.result(outcome, failed, intake.candidates.keys());
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -120,7 +135,7 @@ export class IptablesBackend implements Backend {
     const changed = compilesAlike(this.node, node)
       ? changes.map(({ key }) => [key, this.entries.get(key)] as const)
       : [...this.entries, ...changes.map(({ key }) => [key, this.entries.get(key)] as const)];
-    const candidates = this.candidatesOf(changed, failed, node);
+    const candidates = new Map(this.compileAll(changed, failed, node));
     const outcome = await this.commit(candidates, node);
     return this.result(outcome, failed, candidates.keys());
   }
@@ -134,11 +149,11 @@ export class IptablesBackend implements Backend {
   }
 
   async cleanup(): Promise<void> {
-    const saved = parseSave(await this.commands.save(this.family), this.family);
+    const saved = await this.commands.save(this.family);
     const errors: unknown[] = [];
-    for (const script of this.cleanUp(saved)) {
+    for (const script of this.cleanUp(saved, await this.commands.chainsPerCommit())) {
       try {
-        await this.commands.restore(this.family, script.text());
+        await this.send(script);
       } catch (error) {
         this.logger.error({ family: this.family, error }, 'could not remove all of the iptables rules');
         errors.push(error);
@@ -158,23 +173,23 @@ export class IptablesBackend implements Backend {
     else this.entries.delete(key);
   }
 
-  /** Compiles; what cannot be compiled keeps what it has. */
-  private candidatesOf(
+  /** What cannot be compiled keeps what it has. */
+  private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     failed: ServiceFailure[],
     node = this.node,
-  ): Map<ServicePortKey, Candidate> {
+  ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.size.isLarge };
-    const candidates = new Map<ServicePortKey, Candidate>();
     for (const [key, entry] of entries) {
+      let wanted: IptablesFragment | undefined;
       try {
-        const wanted = entry && this.compile(entry, options);
-        candidates.set(key, { wanted, former: this.composition.fragment(key) });
+        wanted = entry && this.compile(entry, options);
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
+        continue;
       }
+      yield [key, { wanted, former: this.composition.fragment(key) }];
     }
-    return candidates;
   }
 
   /** Applies candidates and node as a difference to what is in memory. */
@@ -186,8 +201,7 @@ export class IptablesBackend implements Backend {
     this.frame = frame;
     const script = changeScript(delta, this.composition, frame, this.chainsPerCommit, change);
     try {
-      await this.send(script);
-      return { written: script.written, failed: [] };
+      return { written: await this.send(script), failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       this.logger.warn(
@@ -201,30 +215,34 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { adopting = false, signal }: { readonly adopting?: boolean; readonly signal?: AbortSignal } = {},
+    { intake, present, signal }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
-    const pending = new Map(candidates);
+    let pending: Map<ServicePortKey, Candidate> | undefined;
     let left: SavedTables | undefined;
-    for (let rewriteShared = false; ;) {
-      const epoch = await this.watch.epoch();
-      const saved = parseSave(await this.commands.save(this.family, signal), this.family);
+    for (let rewriteShared = false; ; present = undefined) {
+      const { saved, epoch } = await (present ?? this.present(signal));
       signal?.throwIfAborted();
       left ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = iptablesImage(this.composition, this.frame);
+      const image = iptablesImage(this.composition, this.frame, intake);
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
-        await this.send(repair);
-        await this.remove(removal);
+        const written = await this.send(repair);
+        const removed = await this.remove(removal);
         this.soundEpoch = epoch;
-        const lost = adopting ? lostUdpFrontends(left, image) : [];
-        const written = repair.written + removal.written;
-        return { written, failed, ...(lost.length > 0 && { lost }) };
+        const lost = intake ? lostUdpFrontends(left, image) : [];
+        return { written: written + removed, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
-        if (adopting) this.rememberLeft(pending, left);
+        this.logger.warn(
+          { family: this.family, reason: error.message },
+          'restore refused; looking for the cause',
+        );
+        intake?.finish();
+        pending ??= new Map(candidates);
+        if (intake) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
@@ -257,14 +275,14 @@ export class IptablesBackend implements Backend {
     const delta = this.replaceAll(group, 'wanted');
     const script = changeScript(delta, this.composition, this.frame, this.chainsPerCommit);
     try {
-      await this.send(script);
-      return { written: script.written, failed: [] };
+      return { written: await this.send(script), failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
+      const [{ line = 0 } = {}] = error.failures;
+      const commit = script.find([line]).get(line)?.commit;
       this.replaceAll(group, 'former');
       // Commits before the refused one stand.
-      const [{ line } = {}] = error.failures;
-      if (line === undefined || script.commitOf(line) > 0) await this.reconcile(new Map());
+      if (commit !== 0) await this.reconcile(new Map());
       if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
       const middle = group.length >> 1;
       const one = await this.tryGroups(group.slice(0, middle));
@@ -282,15 +300,26 @@ export class IptablesBackend implements Backend {
     return delta;
   }
 
-  private async send(script: RestoreScript): Promise<void> {
-    if (script.isEmpty) return;
+  private async present(signal?: AbortSignal): Promise<Present> {
+    const epoch = await this.watch.epoch();
+    return { epoch, saved: await this.commands.save(this.family, signal) };
+  }
+
+  /** Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started. */
+  private async send(script: RestoreScript): Promise<number> {
+    const text = script.text();
+    const pieces = text[Symbol.iterator]();
+    const first = pieces.next();
+    if (first.done) return 0;
     try {
-      const { lockWaitSeconds } = await this.watch.ours(script.commits, () =>
-        this.commands.restore(this.family, script.text()),
+      const { lockWaitSeconds } = await this.watch.ours(
+        () => this.commands.restore(this.family, startingWith(first.value, pieces)),
+        () => text.commits,
       );
-      this.observer.restored(this.family, { written: script.written, lockWaitSeconds });
+      this.observer.restored(this.family, { written: text.written, lockWaitSeconds });
       if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
         this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
+      return text.written;
     } catch (error) {
       this.soundEpoch = undefined;
       this.observer.restoreFailed(this.family);
@@ -299,15 +328,16 @@ export class IptablesBackend implements Backend {
   }
 
   /** Removes leftovers. What others still hold on to is found again by the next verification. */
-  private async remove(removal: RestoreScript): Promise<void> {
+  private async remove(removal: RestoreScript): Promise<number> {
     try {
-      await this.send(removal);
+      return await this.send(removal);
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       this.logger.warn(
         { family: this.family, reason: error.message },
         'could not remove unused chains; will try again',
       );
+      return 0;
     }
   }
 
@@ -337,6 +367,11 @@ export class IptablesBackend implements Backend {
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
     return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
+}
+
+function* startingWith(first: string, rest: Iterable<string>): Generator<string> {
+  yield first;
+  yield* rest;
 }
 
 function messageOf(error: unknown): string {

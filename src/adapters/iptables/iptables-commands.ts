@@ -1,4 +1,5 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 
 /** Which of the kernel's two filters the tools speak to. */
@@ -11,8 +12,7 @@ export interface RestoreOutcome {
 }
 
 /**
- * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services; it carries
- * text. One call of a family at a time.
+ * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call of a family at a time.
  */
 export interface IptablesCommands {
   /**
@@ -22,7 +22,7 @@ export interface IptablesCommands {
   chainsPerCommit(): Promise<number>;
 
   /** `iptables-save`: all tables. Rejects with the signal's reason soon after it is aborted. */
-  save(family: IpFamily, signal?: AbortSignal): Promise<string>;
+  save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables>;
 
   /**
    * `iptables-restore --noflush`: each commit in the input is applied as a whole or not at all.

@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream';
 import { execa, type Options } from 'execa';
+import { SaveReader } from '../../domain/iptables/parse-save.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { chooseVariant, program, type IptablesChoice } from './choose-variant.js';
@@ -33,15 +36,27 @@ export interface IptablesIdentity extends IptablesChoice {
   readonly randomFully: boolean;
 }
 
+interface ToolStreams {
+  readonly input?: Iterable<string>;
+  /** What to do with the output: keep it, or give it away piece by piece as it comes. */
+  readonly stdout?: 'all' | 'ignore' | ((piece: string) => void);
+}
+
 interface ToolOutcome {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How long a tool waits for the lock, and we before it. */
+/** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
+/**
+ * Given a limit, iptables-legacy-restore sets an alarm, and when that goes off takes input that it has to wait for as
+ * ended. Nearly always we have waited for the lock before.
+ */
+const WAIT_WITHOUT_LIMIT = '-w';
 const NFT_CHAINS_PER_COMMIT = 500;
+const READ_AHEAD = 64 * 1024;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
 
 /** Starts the programs of iptables, and knows why they would not start. */
@@ -97,14 +112,16 @@ export class IptablesTool implements IptablesCommands {
     return (await this.identify()).variant === 'nft' ? NFT_CHAINS_PER_COMMIT : Infinity;
   }
 
-  async save(family: IpFamily, signal?: AbortSignal): Promise<string> {
+  async save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables> {
     const { prefix } = await this.identify();
     const command = [program(prefix, family, 'save')];
-    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' }, signal);
-    const incompatible = /^# .* is incompatible.*$/m.exec(stdout)?.[0];
-    if (incompatible !== undefined) throw new IptablesFailedError(command.join(' '), incompatible.slice(2));
+    const reader = new SaveReader(family);
+    const take = (piece: string) => reader.read(piece);
+    const { exitCode, stderr } = await this.run(command, { stdout: take }, signal);
+    if (reader.incompatible !== undefined)
+      throw new IptablesFailedError(command.join(' '), reader.incompatible);
     if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
-    return stdout;
+    return reader.finish();
   }
 
   /** One after another: the families share the lock, and nf_tables has a transaction begin anew when another comes first. */
@@ -117,7 +134,7 @@ export class IptablesTool implements IptablesCommands {
   async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
     const { prefix } = await this.identify();
     const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
-    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'pipe' });
+    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'all' });
     if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
     const failure = this.failure(command, stderr, exitCode);
     if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
@@ -135,7 +152,7 @@ export class IptablesTool implements IptablesCommands {
     const { exitCode, stderr } = await this.run(command, { input });
     if (exitCode === 0) return { lockWaitSeconds };
     const attempt = command.join(' ');
-    const lock = { path: this.lock.path, waitedSeconds: (lockWaitSeconds ?? 0) + WAIT_SECONDS };
+    const lock = { path: this.lock.path, waitedSeconds: lockWaitSeconds ?? 0 };
     throw (
       knownFailure(attempt, stderr, lock) ??
       new RestoreRefusedError(attempt, readRestoreFailures(stderr), readLacking(stderr))
@@ -146,7 +163,7 @@ export class IptablesTool implements IptablesCommands {
     const runner = {
       output: async (name: string, parameters: readonly string[]) => {
         try {
-          const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'pipe' });
+          const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
           if (exitCode === 0) return stdout;
           const failure = this.failure([name, ...parameters], stderr, exitCode);
           if (failure instanceof IptablesPermissionError) throw failure;
@@ -180,7 +197,7 @@ export class IptablesTool implements IptablesCommands {
 
   private async run(
     command: readonly string[],
-    { input, stdout = 'ignore' }: { readonly input?: Iterable<string>; readonly stdout?: 'pipe' | 'ignore' },
+    { input, stdout = 'ignore' }: ToolStreams,
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
     const attempt = command.join(' ');
@@ -188,8 +205,12 @@ export class IptablesTool implements IptablesCommands {
     signal?.throwIfAborted();
     const [file, ...parameters] = [...this.launcher, ...command];
     const options = {
-      stdin: input ?? 'ignore',
-      stdout,
+      // No more is made than the program takes: in object mode sixteen pieces would wait, and become old.
+      ...(input
+        ? { input: Readable.from(input, { objectMode: false, highWaterMark: READ_AHEAD }) }
+        : { stdin: 'ignore' }),
+      stdout: stdout === 'ignore' ? stdout : 'pipe',
+      buffer: { stdout: stdout === 'all' },
       maxBuffer: MAX_OUTPUT,
       stripFinalNewline: false,
       env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lock.path },
@@ -198,8 +219,20 @@ export class IptablesTool implements IptablesCommands {
       forceKillAfterDelay: 1000,
       reject: false,
     } satisfies Options;
-    const result = await execa(file!, parameters, options);
+    const running = execa(file!, parameters, options);
+    let problem: unknown;
+    if (typeof stdout === 'function')
+      running.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+        try {
+          if (problem === undefined) stdout(piece);
+        } catch (error) {
+          problem = error;
+          running.kill();
+        }
+      });
+    const result = await running;
     signal?.throwIfAborted();
+    if (problem !== undefined) throw problem;
     if (result.code === 'ENOENT' || result.code === 'EACCES')
       throw new IptablesMissingError(command[0]!, result.cause);
     if (result.exitCode === undefined) {
@@ -226,7 +259,7 @@ function rulesIn(line: string, chain: string): readonly string[] {
 
 /** How a restore is told to wait for the lock (spec/iptables.md §2.1). */
 function waiting(version: string): readonly string[] {
-  return reaches(version, '1.6.2') ? ['-w', String(WAIT_SECONDS)] : [];
+  return reaches(version, '1.6.2') ? [WAIT_WITHOUT_LIMIT] : [];
 }
 
 /** Whether a version is at least another. */

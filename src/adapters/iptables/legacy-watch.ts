@@ -28,7 +28,7 @@ export class LegacyWatch implements RulesWatch {
   ) {}
 
   /** What the tables look like after our work is what they should look like; before it, they tell of others. */
-  async ours<T>(_commits: number, work: () => Promise<T>): Promise<T> {
+  async ours<T>(work: () => Promise<T>): Promise<T> {
     this.compare();
     const outcome = await work();
     this.known = this.look();

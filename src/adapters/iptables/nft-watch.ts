@@ -15,9 +15,9 @@ export class NftWatch implements RulesWatch {
 
   constructor(private readonly counter: GenerationCounter) {}
 
-  async ours<T>(commits: number, work: () => Promise<T>): Promise<T> {
+  async ours<T>(work: () => Promise<T>, commits: () => number): Promise<T> {
     const counted = work().then((outcome) => {
-      for (let number = 0; number < commits; number++) this.counter.committed();
+      for (let number = commits(); number > 0; number--) this.counter.committed();
       return outcome;
     });
     this.underWay.add(counted);

@@ -1,102 +1,68 @@
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { RuleText, TableName } from '../../domain/iptables/table.js';
+import { RestoreLines, type RestoreLine } from './restore-lines.js';
 
-const TEXT_LENGTH = 64 * 1024;
+const PIECE_LENGTH = 64 * 1024;
+
+/** Writes the same lines each time, as long as nothing changes that it reads. Yields wherever there may be a pause. */
+export type WriteLines = (lines: RestoreLines) => Iterable<void>;
+
+/** What stands on a line of a script. */
+export interface PlacedLine extends RestoreLine {
+  /** Which commit (from 0) it is in. */
+  readonly commit: number;
+}
 
 /**
- * The input of a restore, line by line, and which service port each line is for. A commit is what the kernel takes as
- * a whole; opening another table, or the same one after `commit`, starts the next.
+ * The input of a restore. What is kept is how it is written, not the text: that is made while the tool reads it, and made
+ * again to see what stands on a line.
  */
 export class RestoreScript {
-  private readonly lines: string[] = [];
-  private readonly owners = new Map<number, ServicePortKey>();
-  private open: TableName | undefined;
-  private steps = 0;
-  private commitCount = 0;
+  constructor(private readonly write: WriteLines) {}
 
-  /** How many chains and rules it writes. */
+  text(): RestoreText {
+    return new RestoreText(this.write);
+  }
+
+  /** What stands on these lines (from 1). Goes through the whole script. */
+  find(numbers: Iterable<number>): ReadonlyMap<number, PlacedLine> {
+    const wanted = new Set(numbers);
+    const found = new Map<number, PlacedLine>();
+    let number = 0;
+    const lines: RestoreLines = new RestoreLines((text, owner) => {
+      number++;
+      if (wanted.has(number)) found.set(number, { text, owner, commit: lines.commits - 1 });
+    });
+    const pauses = this.write(lines)[Symbol.iterator]();
+    while (pauses.next().done !== true);
+    return found;
+  }
+}
+
+/** The text of a script, in pieces of a size that is good to stream. It is made while it is gone through, once. */
+export class RestoreText implements Iterable<string> {
+  private piece = '';
+  private readonly lines = new RestoreLines((text) => (this.piece += `${text}\n`));
+
+  constructor(private readonly write: WriteLines) {}
+
+  /** How many chains and rules are written so far. */
   get written(): number {
-    return this.steps;
+    return this.lines.written;
   }
 
+  /** How many commits are begun so far. */
   get commits(): number {
-    return this.commitCount;
+    return this.lines.commits;
   }
 
-  get isEmpty(): boolean {
-    return this.steps === 0;
+  *[Symbol.iterator](): Generator<string> {
+    for (const _ of this.write(this.lines)) if (this.piece.length >= PIECE_LENGTH) yield this.take();
+    this.lines.commit();
+    if (this.piece !== '') yield this.take();
   }
 
-  /** Makes the chain, or empties it. */
-  declare(table: TableName, chain: string, owner?: ServicePortKey): void {
-    this.add(table, `:${chain} - [0:0]`, owner);
-  }
-
-  append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner);
-  }
-
-  /** Puts the rule at the head of the chain. */
-  insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, `-I ${chain} ${rule}`, owner);
-  }
-
-  /** Deletes the first rule of that text. */
-  delete(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, `-D ${chain} ${rule}`, owner);
-  }
-
-  /** Deletes an empty chain. */
-  remove(table: TableName, chain: string, owner?: ServicePortKey): void {
-    this.add(table, `-X ${chain}`, owner);
-  }
-
-  /** Ends the open commit, if there is one. */
-  commit(): void {
-    if (this.open === undefined) return;
-    this.lines.push('COMMIT');
-    this.open = undefined;
-  }
-
-  /** The service port for which a line (from 1) is. */
-  owner(line: number): ServicePortKey | undefined {
-    return this.owners.get(line);
-  }
-
-  /** Which commit (from 0) a line is in. */
-  commitOf(line: number): number {
-    let commit = -1;
-    for (const text of this.lines.slice(0, line)) if (text.startsWith('*')) commit++;
-    return commit;
-  }
-
-  /** The text of a line (from 1), for messages. */
-  line(number: number): string | undefined {
-    return this.lines[number - 1];
-  }
-
-  /** The text, in pieces of a size that is good to stream. */
-  *text(): Iterable<string> {
-    this.commit();
-    let piece = '';
-    for (const line of this.lines) {
-      piece += `${line}\n`;
-      if (piece.length < TEXT_LENGTH) continue;
-      yield piece;
-      piece = '';
-    }
-    if (piece !== '') yield piece;
-  }
-
-  private add(table: TableName, line: string, owner: ServicePortKey | undefined): void {
-    if (this.open !== table) {
-      this.commit();
-      this.lines.push(`*${table}`);
-      this.open = table;
-      this.commitCount++;
-    }
-    this.lines.push(line);
-    this.steps++;
-    if (owner !== undefined) this.owners.set(this.lines.length, owner);
+  private take(): string {
+    const { piece } = this;
+    this.piece = '';
+    return piece;
   }
 }

@@ -3,14 +3,14 @@
  * that nobody has touched them since.
  */
 export interface RulesWatch {
-  /** Does work of ours that makes so many commits if it succeeds. */
-  ours<T>(commits: number, work: () => Promise<T>): Promise<T>;
+  /** Does work of ours. How many commits it made is asked when it has succeeded. */
+  ours<T>(work: () => Promise<T>, commits: () => number): Promise<T>;
   /** The present epoch; undefined when it cannot tell, so that nothing may be concluded. */
   epoch(): Promise<number | undefined>;
 }
 
 /** For hosts where nothing cheap tells. */
 export const BLIND_WATCH: RulesWatch = {
-  ours: (_, work) => work(),
+  ours: (work) => work(),
   epoch: () => Promise.resolve(undefined),
 };

@@ -10,6 +10,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { IptablesFragment } from '../../domain/iptables/table.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
 import { IpvsComposition } from '../../domain/ipvs/composition.js';
 import type { IpvsFragment } from '../../domain/ipvs/fragment.js';
@@ -27,6 +28,8 @@ import { ServerTable, SWEEP_PERIOD } from './server-table.js';
 import type { ServiceAddresses } from './service-addresses.js';
 import { SetTable } from './set-table.js';
 import type { VirtualServers } from './virtual-servers.js';
+
+const NO_RULES: IptablesFragment = { chains: () => [], entries: [] };
 
 /** The ways into the kernel. They are shared by both families, and closed by whoever opened them. */
 export interface IpvsKernel {
@@ -84,10 +87,7 @@ export class IpvsBackend implements Backend {
     this.sets = new SetTable(family, kernel.sets);
     const addresses = new AddressTable(family, kernel.addresses);
     this.programmer = new KernelProgrammer(family, this.servers, this.sets, addresses, logger);
-    this.rules = new IpvsRules(
-      kernel.rules,
-      ({ key }) => this.composition.rulesOf(key) ?? { chains: [], entries: [] },
-    );
+    this.rules = new IpvsRules(kernel.rules, ({ key }) => this.composition.rulesOf(key) ?? NO_RULES);
   }
 
   start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {

@@ -1,7 +1,8 @@
 import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
-import type { TableName } from '../../domain/iptables/table.js';
+import type { Jump, TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
+import { removeChains } from '../iptables/chain-lines.js';
 import { RestoreRefusedError } from '../iptables/errors.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { RestoreScript } from '../iptables/restore-script.js';
@@ -16,8 +17,8 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
   for (const table of ['nat', 'filter'] as const) {
     const [first, ...others] = USERSPACE_FRAME.shared.filter((chain) => chain.table === table);
     if (!(await commands.listChain(family, table, first!.name))) continue;
-    const jumps = await jumpRemoval(commands, family, table);
-    if (!jumps.isEmpty) await commands.restore(family, jumps.text());
+    const jumps = await presentJumps(commands, family, table);
+    if (jumps.length > 0) await commands.restore(family, jumpRemoval(jumps).text());
     const before = errors.length;
     for (const { name } of [...others, first!]) {
       if (name === first!.name && errors.length > before) break;
@@ -33,26 +34,28 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
     throw new AggregateError(errors, `chains of userspace mode are left in iptables for ${family}`);
 }
 
-async function jumpRemoval(
+async function presentJumps(
   commands: IptablesCommands,
   family: IpFamily,
   table: TableName,
-): Promise<RestoreScript> {
-  const script = new RestoreScript();
+): Promise<readonly Jump[]> {
   const jumps = USERSPACE_FRAME.jumps.filter((jump) => jump.table === table);
+  const present: Jump[] = [];
   for (const chain of new Set(jumps.map((jump) => jump.chain))) {
     const listed = (await commands.listChain(family, table, chain)) ?? [];
-    for (const present of listed.map((text) => canonicalRule(text, family)))
-      if (jumps.some((jump) => jump.chain === chain && jump.rule === present))
-        script.delete(table, chain, present);
+    for (const rule of listed.map((text) => canonicalRule(text, family)))
+      present.push(...jumps.filter((jump) => jump.chain === chain && jump.rule === rule));
   }
-  return script;
+  return present;
+}
+
+function jumpRemoval(jumps: readonly Jump[]): RestoreScript {
+  return new RestoreScript(function* (lines) {
+    for (const { table, chain, rule } of jumps) yield lines.delete(table, chain, rule);
+  });
 }
 
 /** A chain that is not there is made first, which is less work than to ask. */
 function chainRemoval(table: TableName, name: string): RestoreScript {
-  const script = new RestoreScript();
-  script.declare(table, name);
-  script.remove(table, name);
-  return script;
+  return new RestoreScript((lines) => removeChains(lines, [{ table, name }], Infinity));
 }

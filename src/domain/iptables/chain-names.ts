@@ -49,11 +49,12 @@ const HASH_LENGTH = 16;
 
 /** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (spec/iptables.md §8.2). */
 function hashOf(text: string): string {
-  const digest = hash('sha256', text, 'buffer');
+  // Much faster than a buffer for each digest.
+  const digest = hash('sha256', text, 'binary');
   let characters = '';
   for (let index = 0; index < HASH_LENGTH; index++) {
     const bit = index * 5;
-    const window = (digest[bit >> 3]! << 8) | digest[(bit >> 3) + 1]!;
+    const window = (digest.charCodeAt(bit >> 3) << 8) | digest.charCodeAt((bit >> 3) + 1);
     characters += BASE32[(window >> (11 - (bit & 7))) & 31];
   }
   return characters;

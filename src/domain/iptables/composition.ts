@@ -2,12 +2,6 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IptablesDelta } from './delta.js';
 import type { Chain, IptablesFragment, SharedEntry, TableName } from './table.js';
 
-/** What one service port has to say in one shared chain about the packets of one frontend, in order. */
-export interface Claim {
-  readonly owner: ServicePortKey;
-  readonly entries: readonly SharedEntry[];
-}
-
 /** A chain, and the service port behind it. */
 export interface OwnedChain {
   readonly chain: Chain;
@@ -34,40 +28,37 @@ export interface FrontendConflict {
  */
 export class IptablesComposition {
   private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
-  private readonly chainOwners = new Map<string, ServicePortKey>();
-  /** The claims on each frontend in each shared chain, in order of owners. */
-  private readonly claims = new Map<string, readonly Claim[]>();
-
-  get size(): number {
-    return this.fragments.size;
-  }
+  /** Who has entries about each frontend in each shared chain, in order. */
+  private readonly claimants = new Map<string, readonly ServicePortKey[]>();
 
   fragment(owner: ServicePortKey): IptablesFragment | undefined {
     return this.fragments.get(owner);
   }
 
-  /** The service port whose chain it is. */
-  ownerOf(table: TableName, chain: string): ServicePortKey | undefined {
-    return this.chainOwners.get(chainId(table, chain));
-  }
-
-  /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`. */
+  /**
+   * Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`.
+   * Only for that the chains of both are made.
+   */
   replace(owner: ServicePortKey, fragment: IptablesFragment | undefined, delta?: IptablesDelta): void {
     const former = this.fragments.get(owner);
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
-    this.replaceChains(owner, former?.chains ?? [], fragment?.chains ?? [], delta);
+    if (delta) replaceChains(owner, former?.chains() ?? [], fragment?.chains() ?? [], delta);
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
   }
 
-  /** The chains of all service ports, in order of their owners. */
-  *chains(): Iterable<OwnedChain> {
-    for (const [owner, { chains }] of this.inOrder()) for (const chain of chains) yield { chain, owner };
+  /** The chains of all service ports, those of one after those of another. */
+  *chains(): Generator<OwnedChain> {
+    for (const [owner, fragment] of this.fragments)
+      for (const chain of fragment.chains()) yield { chain, owner };
   }
 
-  /** The entries of all service ports, in order of their owners, which is the order of each frontend's claims too. */
-  *entries(): Iterable<OwnedEntry> {
-    for (const [owner, { entries }] of this.inOrder()) for (const entry of entries) yield { entry, owner };
+  /** The entries of all service ports in a table, in order of their owners, which is the order of a frontend's claimants. */
+  entries(table: TableName): readonly OwnedEntry[] {
+    const found: OwnedEntry[] = [];
+    for (const [owner, { entries }] of this.fragments)
+      for (const entry of entries) if (entry.table === table) found.push({ entry, owner });
+    return found.sort((one, other) => (one.owner < other.owner ? -1 : one.owner === other.owner ? 0 : 1));
   }
 
   /** The conflicts on frontends that the owner is part of. */
@@ -75,40 +66,11 @@ export class IptablesComposition {
     const conflicts = new Map<string, FrontendConflict>();
     for (const entry of this.fragments.get(owner)?.entries ?? []) {
       const { frontend } = entry;
-      const [holder, ...losers] = this.claims.get(claimId(entry)) ?? [];
-      if (frontend === undefined || !holder) continue;
-      for (const loser of losers)
-        conflicts.set(`${frontend} ${loser.owner}`, {
-          frontend,
-          holder: holder.owner,
-          loser: loser.owner,
-        });
+      const [holder, ...losers] = this.claimants.get(claimId(entry)) ?? [];
+      if (frontend === undefined || holder === undefined) continue;
+      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder, loser });
     }
     return [...conflicts.values()];
-  }
-
-  private inOrder(): readonly [ServicePortKey, IptablesFragment][] {
-    return [...this.fragments].sort(([one], [other]) => (one < other ? -1 : 1));
-  }
-
-  private replaceChains(
-    owner: ServicePortKey,
-    before: readonly Chain[],
-    after: readonly Chain[],
-    delta: IptablesDelta | undefined,
-  ): void {
-    const former = new Map(before.map((chain) => [chainId(chain.table, chain.name), chain]));
-    for (const chain of after) {
-      const id = chainId(chain.table, chain.name);
-      const present = former.get(id);
-      former.delete(id);
-      this.chainOwners.set(id, owner);
-      if (!present || !sameTexts(present.rules, chain.rules)) delta?.chain(id, owner, present, chain);
-    }
-    for (const [id, chain] of former) {
-      this.chainOwners.delete(id);
-      delta?.chain(id, owner, chain, undefined);
-    }
   }
 
   private replaceEntries(
@@ -122,25 +84,51 @@ export class IptablesComposition {
       const present = former.get(id);
       former.delete(id);
       if (!present || !sameTexts(present.map(ruleOf), entries.map(ruleOf)))
-        this.claim(id, owner, entries, delta);
+        this.claim(id, owner, present, entries, delta);
     }
-    for (const id of former.keys()) this.claim(id, owner, undefined, delta);
+    for (const [id, entries] of former) this.claim(id, owner, entries, undefined, delta);
   }
 
   private claim(
     id: string,
     owner: ServicePortKey,
-    entries: readonly SharedEntry[] | undefined,
+    former: readonly SharedEntry[] | undefined,
+    present: readonly SharedEntry[] | undefined,
     delta: IptablesDelta | undefined,
   ): void {
-    const before = this.claims.get(id) ?? [];
-    const after = before.filter((claim) => claim.owner !== owner);
-    if (entries) after.push({ owner, entries });
-    if (after.length > 1) after.sort((one, other) => (one.owner < other.owner ? -1 : 1));
-    if (after.length > 0) this.claims.set(id, after);
-    else this.claims.delete(id);
-    delta?.claims(id, before, after);
+    const before = this.claimants.get(id) ?? [];
+    const others = before.filter((claimant) => claimant !== owner);
+    // A literal of one is exactly as long: nearly all are, and there are very many.
+    const after = !present ? others : others.length === 0 ? [owner] : [...others, owner].sort();
+    if (after.length > 0) this.claimants.set(id, after);
+    else this.claimants.delete(id);
+    if (!delta) return;
+    const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
+      owners.flatMap((each) =>
+        (each === owner ? own : this.entriesAbout(id, each)).map((entry) => ({ entry, owner: each })),
+      );
+    delta.entries(id, entriesOf(before, former), entriesOf(after, present));
   }
+
+  private entriesAbout(id: string, owner: ServicePortKey): readonly SharedEntry[] {
+    return this.fragments.get(owner)?.entries.filter((entry) => claimId(entry) === id) ?? [];
+  }
+}
+
+function replaceChains(
+  owner: ServicePortKey,
+  before: readonly Chain[],
+  after: readonly Chain[],
+  delta: IptablesDelta,
+): void {
+  const former = new Map(before.map((chain) => [chainId(chain.table, chain.name), chain]));
+  for (const chain of after) {
+    const id = chainId(chain.table, chain.name);
+    const present = former.get(id);
+    former.delete(id);
+    if (!present || !sameTexts(present.rules, chain.rules)) delta.chain(id, owner, present, chain);
+  }
+  for (const [id, chain] of former) delta.chain(id, owner, chain, undefined);
 }
 
 /** Entries whose order counts, by what they are about. */

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import type { Claim, OwnedChain, OwnedEntry } from './composition.js';
+import type { OwnedChain, OwnedEntry } from './composition.js';
 import type { Chain } from './table.js';
 
 interface ChainChange {
@@ -8,15 +8,15 @@ interface ChainChange {
   after: Chain | undefined;
 }
 
-interface ClaimsChange {
-  readonly before: readonly Claim[];
-  after: readonly Claim[];
+interface EntriesChange {
+  readonly before: readonly OwnedEntry[];
+  after: readonly OwnedEntry[];
 }
 
 /** What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. */
 export class IptablesDelta {
   private readonly chainChanges = new Map<string, ChainChange>();
-  private readonly claimChanges = new Map<string, ClaimsChange>();
+  private readonly entriesChanges = new Map<string, EntriesChange>();
 
   chain(id: string, owner: ServicePortKey, before: Chain | undefined, after: Chain | undefined): void {
     const change = this.chainChanges.get(id);
@@ -24,10 +24,11 @@ export class IptablesDelta {
     else this.chainChanges.set(id, { owner, before, after });
   }
 
-  claims(id: string, before: readonly Claim[], after: readonly Claim[]): void {
-    const change = this.claimChanges.get(id);
+  /** All entries that stand in an order, those of other service ports as well. */
+  entries(id: string, before: readonly OwnedEntry[], after: readonly OwnedEntry[]): void {
+    const change = this.entriesChanges.get(id);
     if (change) change.after = after;
-    else this.claimChanges.set(id, { before, after });
+    else this.entriesChanges.set(id, { before, after });
   }
 
   get isEmpty(): boolean {
@@ -55,7 +56,7 @@ export class IptablesDelta {
 
   /** Entries to delete from shared chains, each once for each time it is named. They go before any is added. */
   get entriesRemoved(): readonly OwnedEntry[] {
-    return this.differentClaims().flatMap(({ before }) => entriesOf(before));
+    return this.differentEntries().flatMap(({ before }) => before);
   }
 
   /**
@@ -63,18 +64,12 @@ export class IptablesDelta {
    * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.
    */
   get entriesAdded(): readonly OwnedEntry[] {
-    return this.differentClaims().flatMap(({ after }) => entriesOf(after));
+    return this.differentEntries().flatMap(({ after }) => after);
   }
 
-  private differentClaims(): readonly ClaimsChange[] {
-    return [...this.claimChanges.values()].filter(
-      ({ before, after }) => !sameEntries(entriesOf(before), entriesOf(after)),
-    );
+  private differentEntries(): readonly EntriesChange[] {
+    return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
-}
-
-function entriesOf(claims: readonly Claim[]): readonly OwnedEntry[] {
-  return claims.flatMap(({ owner, entries }) => entries.map((entry) => ({ entry, owner })));
 }
 
 function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {

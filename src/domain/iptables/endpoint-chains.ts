@@ -1,10 +1,11 @@
 import type { Endpoint } from '../model/endpoint.js';
 import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
+import type { EndpointSelection } from '../selection/select-endpoints.js';
 import { MARK_MASQ } from './chain-names.js';
 import { oneIn } from './probability.js';
-import { comment } from './quoting.js';
-import { addressText, from, numberText, ruleText } from './rule-parts.js';
+import { checkComment, comment } from './quoting.js';
+import { addressText, from, MAX_PORT, numberText, ruleText } from './rule-parts.js';
 import type { RuleText } from './table.js';
 
 /** What the rules of a service port's endpoints have in common. */
@@ -29,7 +30,7 @@ export function endpointChoice(
   const because = ({ text }: Endpoint) => (comments ? [comment(`${service} -> ${text}`)] : []);
   const rules: RuleText[] = [];
   if (affinitySeconds > 0) {
-    const seconds = numberText('seconds of session affinity', affinitySeconds, Number.MAX_SAFE_INTEGER);
+    const seconds = secondsText(affinitySeconds);
     for (const endpoint of list) {
       const target = chainOf(endpoint);
       const seen = `-m recent --rcheck --seconds ${seconds} --reap ${recentList(target, family)}`;
@@ -52,7 +53,7 @@ export function endpointChain(
 ): readonly RuleText[] {
   const because = comments ? [comment(service)] : [];
   const remember = affinitySeconds > 0 ? [`-m recent --set ${recentList(name, family)}`] : [];
-  const destination = hostPort(addressText(address), Number(numberText('port', port, 65535)));
+  const destination = hostPort(addressText(address), Number(numberText('port', port, MAX_PORT)));
   return [
     ruleText({ source: from(address, family), matches: because, target: MARK_MASQ }),
     ruleText({
@@ -61,6 +62,28 @@ export function endpointChain(
       target: `DNAT --to-destination ${destination}`,
     }),
   ];
+}
+
+/**
+ * Makes sure that the rules of these endpoints can be made.
+ * @throws UnsafeRuleTextError
+ */
+export function checkEndpoints(
+  { cluster, local, reachable }: EndpointSelection,
+  affinitySeconds: number,
+): void {
+  secondsText(affinitySeconds);
+  for (const list of new Set([cluster, local, reachable])) {
+    for (const { address, port, text } of list ?? []) {
+      addressText(address);
+      numberText('port', port, MAX_PORT);
+      checkComment(text);
+    }
+  }
+}
+
+function secondsText(affinitySeconds: number): string {
+  return numberText('seconds of session affinity', affinitySeconds, Number.MAX_SAFE_INTEGER);
 }
 
 const WHOLE_ADDRESS: Readonly<Record<IpFamily, string>> = {

@@ -1,74 +1,80 @@
-import { claimId, type IptablesComposition, type OwnedEntry } from './composition.js';
+import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
-import type { ServicePortKey } from '../model/service-port-name.js';
 
 /** All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. */
 export interface IptablesImage {
-  readonly chains: readonly ChainImage[];
-  readonly jumps: IptablesFrame['jumps'];
-  /** Chains that must exist, but whose rules belong to somebody else. */
-  readonly lent: IptablesFrame['lent'];
+  /** What belongs to the node. */
+  readonly frame: IptablesFrame;
+  /** Chains of the service ports, in any order. They are made while they are gone through, each time anew. */
+  owned(): Iterable<OwnedChain>;
+  /** Chains of a table that service ports share. Costs what they hold. */
+  shared(table: TableName): readonly SharedChainImage[];
 }
 
-/** A chain as it should be. */
-export interface ChainImage extends Chain {
-  /** The service port that the chain belongs to; undefined for shared chains and those of the node. */
-  readonly owner?: ServicePortKey;
-  /** For a shared chain: where its rules come from, and what of their order counts. */
-  readonly shared?: SharedRules;
-}
-
-export interface SharedRules {
+export interface SharedChainImage extends Chain {
   readonly before: readonly RuleText[];
   readonly entries: readonly OwnedEntry[];
   /** Rules that lead away what no entry took; their order among themselves means nothing. */
   readonly after: readonly RuleText[];
-  /** Runs of entries about the same packets: each must stand in this order, anywhere among the entries. */
-  readonly ordered: readonly (readonly RuleText[])[];
 }
 
-/** Draws the image of a composition within a frame. Costs what the tables hold. */
-export function iptablesImage(composition: IptablesComposition, frame: IptablesFrame): IptablesImage {
-  const entries = new Map<string, OwnedEntry[]>();
-  for (const owned of composition.entries()) {
-    const id = placeOf(owned.entry.table, owned.entry.chain);
-    const present = entries.get(id);
-    if (present) present.push(owned);
-    else entries.set(id, [owned]);
-  }
-  const shared = frame.shared.map((chain) =>
-    sharedImage(chain, entries.get(placeOf(chain.table, chain.name))),
-  );
-  const own = [...composition.chains()].map(({ chain, owner }) => ({ ...chain, owner }));
-  return { chains: [...shared, ...frame.chains, ...own], jumps: frame.jumps, lent: frame.lent };
-}
-
-/** Whether a chain holds what it should, where the order of a shared chain's entries counts only within a frontend. */
-export function holds(chain: ChainImage, actual: readonly RuleText[]): boolean {
-  const { shared, rules } = chain;
-  if (actual.length !== rules.length) return false;
-  if (rules.every((rule, index) => rule === actual[index])) return true;
-  if (!shared) return false;
-  const start = shared.before.length;
-  const end = actual.length - shared.after.length;
-  return (
-    shared.before.every((rule, index) => rule === actual[index]) &&
-    sameRules(shared.after, actual.slice(end)) &&
-    sameRules(rules.slice(start, end), actual.slice(start, end)) &&
-    inOrder(shared.ordered, actual)
-  );
-}
-
-function sharedImage({ table, name, before, after }: SharedChain, entries: OwnedEntry[] = []): ChainImage {
-  const rules = entries.map(({ entry }) => entry.rule);
+/**
+ * The image of a composition within a frame, as the composition is when the image is asked.
+ * @param source whose chains the owned ones are, where the composition is filled only while they are gone through
+ */
+export function iptablesImage(
+  composition: IptablesComposition,
+  frame: IptablesFrame,
+  source: { chains(): Iterable<OwnedChain> } = composition,
+): IptablesImage {
   return {
-    table,
-    name,
-    rules: [...before, ...rules, ...after],
-    shared: { before, entries, after, ordered: orderedRuns(entries) },
+    frame,
+    owned: () => source.chains(),
+    shared: (table) => sharedImages(composition, frame, table),
   };
 }
 
+function sharedImages(
+  composition: IptablesComposition,
+  { shared }: IptablesFrame,
+  table: TableName,
+): readonly SharedChainImage[] {
+  const chains = shared.filter((chain) => chain.table === table);
+  if (chains.length === 0) return [];
+  const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
+  for (const owned of composition.entries(table)) entries.get(owned.entry.chain)?.push(owned);
+  return chains.map((chain) => sharedImage(chain, entries.get(chain.name)!));
+}
+
+function sharedImage(
+  { table, name, before, after }: SharedChain,
+  entries: readonly OwnedEntry[],
+): SharedChainImage {
+  const rules = [...before, ...entries.map(({ entry }) => entry.rule), ...after];
+  return { table, name, rules, before, entries, after };
+}
+
+/** Whether a chain holds what it should. */
+export function holds({ rules }: Chain, actual: readonly RuleText[]): boolean {
+  return actual.length === rules.length && rules.every((rule, index) => rule === actual[index]);
+}
+
+/** Whether a shared chain holds what it should: the order of its entries counts only among those about the same packets. */
+export function sharedHolds(chain: SharedChainImage, actual: readonly RuleText[]): boolean {
+  const { rules, before, entries, after } = chain;
+  if (holds(chain, actual)) return true;
+  if (actual.length !== rules.length) return false;
+  const start = before.length;
+  const end = actual.length - after.length;
+  return (
+    before.every((rule, index) => rule === actual[index]) &&
+    sameRules(after, actual.slice(end)) &&
+    sameRules(rules.slice(start, end), actual.slice(start, end)) &&
+    inOrder(orderedRuns(entries), actual)
+  );
+}
+
+/** Runs of entries about the same packets: each must stand in this order, anywhere among the entries. */
 function orderedRuns(entries: readonly OwnedEntry[]): readonly (readonly RuleText[])[] {
   const runs = new Map<string, RuleText[]>();
   for (const { entry } of entries) {
@@ -95,7 +101,7 @@ function sameRules(one: readonly RuleText[], other: readonly RuleText[]): boolea
 }
 
 /** Whether each run's rules stand in its order. All of them are there, each as often as it should be. */
-function inOrder(runs: SharedRules['ordered'], actual: readonly RuleText[]): boolean {
+function inOrder(runs: readonly (readonly RuleText[])[], actual: readonly RuleText[]): boolean {
   const runOf = new Map(runs.flatMap((run) => run.map((rule) => [rule, run])));
   const reached = new Map<readonly RuleText[], number>();
   return actual.every((rule) => {
@@ -105,8 +111,4 @@ function inOrder(runs: SharedRules['ordered'], actual: readonly RuleText[]): boo
     reached.set(run, next + 1);
     return run[next] === rule;
   });
-}
-
-function placeOf(table: TableName, chain: string): string {
-  return `${table} ${chain}`;
 }

@@ -10,7 +10,7 @@ const UDP_FRONTEND = /^(?:-d ([^/ ]+)\/(?:32|128) )?-p udp .*--dport (\d+) .*-j 
 /** The UDP frontends for which the saved tables lead to a service port and the image does not. */
 export function lostUdpFrontends(saved: SavedTables, image: IptablesImage): readonly FrontendAddress[] {
   return DISPATCH.flatMap((name) => {
-    const chain = image.chains.find((each) => each.table === 'nat' && each.name === name);
+    const chain = image.shared('nat').find((each) => each.name === name);
     const wanted = new Set((chain?.rules ?? []).flatMap(frontendText));
     const present = savedRules(saved, 'nat', name) ?? [];
     return present.flatMap((rule) =>

@@ -18,8 +18,13 @@ export function quoted(text: string): string {
  * @throws UnsafeRuleTextError on control characters, which would end the line
  */
 export function comment(text: string): string {
-  if (CONTROL.test(text)) throw new UnsafeRuleTextError('comment', text);
+  checkComment(text);
   return `-m comment --comment ${quoted(shortened(text))}`;
+}
+
+/** @throws UnsafeRuleTextError where `comment` does */
+export function checkComment(text: string): void {
+  if (CONTROL.test(text)) throw new UnsafeRuleTextError('comment', text);
 }
 
 const encoder = new TextEncoder();

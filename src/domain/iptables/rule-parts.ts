@@ -52,6 +52,7 @@ export function notFromLocalPods(detector: LocalTrafficDetector): Pick<RuleParts
   return { source: `! ${from(detector.cidr, detector.cidr.family)}` };
 }
 
+export const MAX_PORT = 65535;
 const ADDRESS = /^[0-9a-f:.]+$/;
 
 /** @throws UnsafeRuleTextError */

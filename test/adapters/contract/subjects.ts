@@ -8,11 +8,11 @@ import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { renderRule } from '../../../src/domain/nftables/render-text.js';
 import { MemoryNode } from '../ipvs/memory-node.js';
 import { HOST } from '../iptables/services.js';
+import { iptablesSnapshot } from './snapshots.js';
 
 const STRANGERS = '*nat\n:MINE - [0:0]\n-A PREROUTING -j MINE\n-A MINE -j RETURN\nCOMMIT\n';
 
@@ -121,7 +121,7 @@ function onIptables(family: IpFamily): Omit<BackendSubject<MemoryIptables>, 'ope
     },
     async snapshot(iptables) {
       iptables.reopen();
-      return iptablesSnapshot(await iptables.save(family), family);
+      return iptablesSnapshot(await iptables.save(family));
     },
     refuse: (iptables, key) =>
       iptables.refuse((line) => (key !== undefined && line.includes(commentOf(key)) ? 'refused' : undefined)),
@@ -137,27 +137,6 @@ function textOf(value: unknown): string {
 function commentOf(key: string): string {
   const [namespace, name, , port] = key.split('/');
   return `${namespace}/${name}:${port}`;
-}
-
-/** Rules of service ports in any order, without proxy ports, which are the kernel's choice. */
-function iptablesSnapshot(saved: string, family: IpFamily): unknown {
-  return parseSave(saved, family).map(({ name, chains }) => [
-    name,
-    chains
-      // KUBE-FIREWALL is the kubelet's too, and stays.
-      .filter((chain) => chain.name !== 'KUBE-FIREWALL')
-      .map((chain) => {
-        const rules = chain.rules
-          .filter((rule) => !rule.endsWith('-j KUBE-FIREWALL'))
-          .map((rule) =>
-            rule
-              .replace(/(DNAT --to-destination (?:127\.0\.0\.1|\[::1\])):\d+$/, '$1')
-              .replace(/--dport \d+( -m state --state NEW -j ACCEPT)$/, '$1'),
-          );
-        return [chain.name, /^KUBE-(?!SVC|SVL|SEP|FW|EXT)/.test(chain.name) ? rules.sort() : rules];
-      })
-      .sort(([one], [other]) => (one! < other! ? -1 : 1)),
-  ]);
 }
 
 export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
@@ -180,7 +159,7 @@ export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
           .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)),
         addresses: node.addresses.all,
         sets: node.sets.names.map((name) => [name, node.sets.members(name)]).sort(),
-        rules: iptablesSnapshot(await node.iptables.save(family), family),
+        rules: iptablesSnapshot(await node.iptables.save(family)),
       };
     },
     damage(node) {

@@ -3,6 +3,7 @@ import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { renderSave } from '../../../src/domain/iptables/render-save.js';
 import { endpointChain, HOST, keyOf, nodeNetwork, serviceChain, Services } from './services.js';
 
 const node = nodeNetwork();
@@ -195,6 +196,25 @@ describe.each([
   });
 });
 
+it('sets aside at once what needs a match that the kernel lacks, and says which', async () => {
+  iptables.namesLines = false;
+  iptables.lacking = ['statistic'];
+  for (const number of range(1, 40)) services.set(number, number % 2 === 0 ? 1 : 3);
+  const { failed } = await backendOn().start(services.all, node);
+  expect(failed.map(({ key }) => key)).toEqual(
+    range(1, 40)
+      .filter((number) => number % 2 === 1)
+      .map(keyOf),
+  );
+  expect(new Set(failed.map(({ reason }) => reason))).toEqual(
+    new Set([
+      "this kernel lacks the iptables match `statistic' (module xt_statistic): service ports with several endpoints cannot be programmed",
+    ]),
+  );
+  expect(iptables.restores).toBe(2);
+  expect(nat('KUBE-SERVICES')).toHaveLength(21);
+});
+
 it('reports what cannot be compiled', async () => {
   const backend = await started(2);
   const { failed } = await new IptablesBackend(
@@ -268,7 +288,7 @@ describe('cleanup', () => {
     await started();
     iptables.tamper('IPv4', '*nat\n:KUBE-KUBELET-CANARY - [0:0]\nCOMMIT\n');
     await backendOn().cleanup();
-    expect((await iptables.save('IPv4')).match(/^.*KUBE.*$/gm)).toEqual([
+    expect(renderSave(await iptables.save('IPv4')).match(/^.*KUBE.*$/gm)).toEqual([
       ':KUBE-FIREWALL - [0:0]',
       '-A INPUT -j KUBE-FIREWALL',
       '-A OUTPUT -j KUBE-FIREWALL',

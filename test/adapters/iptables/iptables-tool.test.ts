@@ -12,6 +12,7 @@ import {
 } from '../../../src/adapters/iptables/errors.js';
 import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
+import { SaveSyntaxError } from '../../../src/domain/iptables/parse-save.js';
 
 let folder: string;
 let tools: IptablesTool[] = [];
@@ -65,7 +66,7 @@ describe('IptablesTool', () => {
     });
     await tool.restore('IPv4', ['*nat\n', ':A - [0:0]\n', 'COMMIT\n'].values());
     expect(readFileSync(join(folder, 'in'), 'utf8')).toBe('*nat\n:A - [0:0]\nCOMMIT\n');
-    expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w 5 --noflush --counters\n');
+    expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w --noflush --counters\n');
   });
 
   it.each([
@@ -144,6 +145,18 @@ describe('IptablesTool', () => {
   it('does not take a table of another making for an empty one', async () => {
     const tool = nft({ 'iptables-nft-save': "echo \"# Table \\`nat' is incompatible, use 'nft' tool.\"" });
     await expect(tool.save('IPv4')).rejects.toThrow('is incompatible');
+  });
+
+  it('reads what is listed while it comes', async () => {
+    await expect(nft({}).save('IPv6')).rejects.toThrow(IptablesMissingError);
+    const tool = nft({
+      'iptables-nft-save':
+        'echo "*nat"; echo ":A - [0:0]"; printf "%s" "-A A -j "; /bin/sleep 0.05; echo B; echo COMMIT',
+      'ip6tables-nft-save': 'echo "*nat"; echo nonsense; exec /bin/sleep 30',
+    });
+    const chains = [{ name: 'A', policy: undefined, rules: ['-j B'] }];
+    expect(await tool.save('IPv4')).toEqual([{ name: 'nat', chains }]);
+    await expect(tool.save('IPv6')).rejects.toThrow(SaveSyntaxError);
   });
 
   it('lists the rules of a chain, or that there is none', async () => {

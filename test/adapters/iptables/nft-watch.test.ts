@@ -12,7 +12,10 @@ describe('NftWatch', () => {
 
   it('takes our own commits for our own', async () => {
     const before = await watch.epoch();
-    await watch.ours(3, () => Promise.resolve((generation += 3)));
+    await watch.ours(
+      () => Promise.resolve((generation += 3)),
+      () => 3,
+    );
     expect(await watch.epoch()).toBe(before);
     generation++;
     expect(await watch.epoch()).not.toBe(before);
@@ -21,10 +24,13 @@ describe('NftWatch', () => {
   it('has no answer while the other family writes', async () => {
     const before = await watch.epoch();
     let finish!: () => void;
-    const writing = watch.ours(2, () => {
-      generation++;
-      return new Promise<void>((resolve) => (finish = resolve));
-    });
+    const writing = watch.ours(
+      () => {
+        generation++;
+        return new Promise<void>((resolve) => (finish = resolve));
+      },
+      () => 2,
+    );
     const asked = watch.epoch();
     generation++;
     finish();
@@ -34,10 +40,13 @@ describe('NftWatch', () => {
 
   it('knows nothing of what a refused restore did before', async () => {
     const before = await watch.epoch();
-    const refused = watch.ours(2, () => {
-      generation++;
-      return Promise.reject(new Error('refused'));
-    });
+    const refused = watch.ours(
+      () => {
+        generation++;
+        return Promise.reject(new Error('refused'));
+      },
+      () => 2,
+    );
     await expect(refused).rejects.toThrow('refused');
     expect(await watch.epoch()).not.toBe(before);
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import type { IptablesFragment } from '../../../src/domain/iptables/table.js';
+import type { Chain, IptablesFragment } from '../../../src/domain/iptables/table.js';
 import type { IptablesHost } from '../../../src/domain/iptables/options.js';
 import type { ServicePortKey } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -29,7 +29,10 @@ export class Services {
   setEmpty(number: number): ForwardingChange {
     const key = keyOf(number);
     const rule = `-d ${this.address(number)} -p tcp -m comment --comment "${key} has no endpoints" -m tcp --dport 80 -j REJECT --reject-with ${this.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
-    this.fragments.set(key, { chains: [], entries: [{ table: 'filter', chain: 'KUBE-SERVICES', rule }] });
+    this.fragments.set(key, {
+      chains: () => [],
+      entries: [{ table: 'filter', chain: 'KUBE-SERVICES', rule }],
+    });
     return { key, entry: entryOf(key) };
   }
 
@@ -88,7 +91,7 @@ function fragment(family: IpFamily, number: number, endpoints: number, poison?: 
   const key = keyOf(number);
   const service = serviceChain(number);
   const choices: string[] = [];
-  const chains = [];
+  const chains: Chain[] = [];
   for (let index = 0; index < endpoints; index++) {
     const name = endpointChain(number, index);
     const ip =
@@ -110,7 +113,7 @@ function fragment(family: IpFamily, number: number, endpoints: number, poison?: 
   if (poison !== undefined) choices.push(poison);
   const entry = `-d ${addressOf(family, number)} -p tcp -m comment --comment "${key} cluster IP" -m tcp --dport 80 -j ${service}`;
   return {
-    chains: [{ table: 'nat', name: service, rules: choices }, ...chains],
+    chains: () => [{ table: 'nat', name: service, rules: choices }, ...chains],
     entries: [{ table: 'nat', chain: 'KUBE-SERVICES', rule: entry }],
   };
 }

@@ -151,4 +151,17 @@ describe('forwardService', () => {
     expect(forward({ healthCheckNodePort: 32111 }, []).localReadyIPs).toEqual([]);
     expect(forward({ externalPolicyLocal: true }, all)).not.toHaveProperty('localReadyIPs');
   });
+
+  it('gives every frontend every endpoint where policies and topology are left aside', () => {
+    const parts = { ...EXPOSED, internalPolicyLocal: true, externalPolicyLocal: true };
+    const hinted = endpoint('10.244.2.2', { zoneHints: ['elsewhere'] });
+    const here = endpoint('10.244.1.2', { isLocal: true, zoneHints: ['z'] });
+    const topology = { nodeName: 'n1', zone: 'z', nodeHints: true };
+    const plain = forward(parts, [here, hinted, dead], { everyEndpoint: true, topology });
+    expect(plain.endpoints.reachable).toEqual([here, hinted]);
+    expect(plain.frontends.map(({ policy, outcome }) => `${policy} ${outcome}`)).toEqual(
+      Array(4).fill('Cluster forward'),
+    );
+    expect(forward(parts, [here, hinted, dead], { topology }).endpoints.reachable).toEqual([here]);
+  });
 });

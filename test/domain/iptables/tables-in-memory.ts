@@ -1,14 +1,37 @@
 import type { IptablesDelta } from '../../../src/domain/iptables/delta.js';
 import type { FrameDelta } from '../../../src/domain/iptables/frame-delta.js';
-import type { IptablesImage } from '../../../src/domain/iptables/image.js';
-import type { RuleText, TableName } from '../../../src/domain/iptables/table.js';
+import {
+  holds,
+  sharedHolds,
+  type IptablesImage,
+  type SharedChainImage,
+} from '../../../src/domain/iptables/image.js';
+import type { Chain, RuleText, TableName } from '../../../src/domain/iptables/table.js';
+
+const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
+
+/** Chains of the service ports, those that they share, and those of the node. */
+export function allChains(image: IptablesImage): readonly Chain[] {
+  const owned = [...image.owned()].map(({ chain }) => chain);
+  return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.frame.chains];
+}
+
+/** A shared chain of the image; it is there whatever services there are. */
+export function sharedChain(image: IptablesImage, table: TableName, name: string): SharedChainImage {
+  return image.shared(table).find((chain) => chain.name === name)!;
+}
+
+/** Whether a chain of the image holds what it should. */
+export function isHeld(chain: Chain | SharedChainImage, actual: readonly RuleText[]): boolean {
+  return 'entries' in chain ? sharedHolds(chain, actual) : holds(chain, actual);
+}
 
 /** Tables that refuse what the kernel refuses. */
 export class TablesInMemory {
   readonly chains = new Map<string, RuleText[]>();
 
   constructor(image: IptablesImage) {
-    for (const { table, name, rules } of image.chains) this.chains.set(`${table} ${name}`, [...rules]);
+    for (const { table, name, rules } of allChains(image)) this.chains.set(`${table} ${name}`, [...rules]);
   }
 
   apply(delta: IptablesDelta): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
-import { parseSave, SaveSyntaxError } from '../../../src/domain/iptables/parse-save.js';
+import { parseSave, SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/parse-save.js';
 import { oneIn } from '../../../src/domain/iptables/probability.js';
 import { comment, quoted } from '../../../src/domain/iptables/quoting.js';
 import { renderSave } from '../../../src/domain/iptables/render-save.js';
@@ -128,6 +128,22 @@ describe('parseSave', () => {
     expect(savedRules(tables, 'nat', 'PREROUTING')).toEqual(['-j KUBE-A']);
     expect(savedRules(tables, 'nat', 'OUTPUT')).toBeUndefined();
     expect(savedRules(tables, 'raw', 'OUTPUT')).toBeUndefined();
+  });
+
+  it('comes to the same in pieces of any size', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(dump.length)), (cuts) => {
+        const reader = new SaveReader('IPv4');
+        const places = [0, ...cuts.sort((one, other) => one - other), dump.length];
+        places.slice(1).forEach((end, index) => reader.read(dump.slice(places[index], end)));
+        expect(reader.finish()).toEqual(parseSave(dump, 'IPv4'));
+      }),
+    );
+  });
+
+  it('takes rules of a chain that stand apart', () => {
+    const apart = '*nat\n:A - [0:0]\n:B - [0:0]\n-A A -j B\n-A B -j C\n-A A -j D\nCOMMIT\n';
+    expect(savedRules(parseSave(apart, 'IPv4'), 'nat', 'A')).toEqual(['-j B', '-j D']);
   });
 
   it('takes no table, and a last line without its line feed', () => {

@@ -13,6 +13,7 @@ import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { endpoint, service } from '../model/samples.js';
 import { RECORDED_HOST } from '../iptables/recorded.js';
+import { allChains } from '../iptables/tables-in-memory.js';
 
 const NODE: NodeNetwork = {
   family: 'IPv4',
@@ -52,7 +53,7 @@ function imageOf(samples: readonly Sample[], options = OPTIONS, node = NODE) {
       sets.flatMap(({ name, members }) => (members.size > 0 ? [[name, [...members]]] : [])),
     ),
     chain: (table: string, name: string) =>
-      rules.chains.find((chain) => chain.table === table && chain.name === name)!.rules,
+      allChains(rules).find((chain) => chain.table === table && chain.name === name)!.rules,
   };
 }
 
@@ -274,7 +275,7 @@ it('without services only what stands always is there', () => {
   const { rules } = ipvsImage(new IpvsComposition(), NODE, RECORDED_HOST);
   const tables = (['nat', 'filter'] as const).map((name) => ({
     name,
-    chains: rules.chains
+    chains: allChains(rules)
       .filter(({ table }) => table === name)
       .map((chain) => ({ name: chain.name, policy: undefined, rules: chain.rules })),
   }));

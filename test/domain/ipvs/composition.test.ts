@@ -4,12 +4,13 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
 import type { ServedAddress } from '../../../src/domain/ipvs/fragment.js';
-import { ipvsImage, type IpvsImage } from '../../../src/domain/ipvs/image.js';
+import { ipvsImage } from '../../../src/domain/ipvs/image.js';
 import { SERVICE_SETS } from '../../../src/domain/ipvs/service-sets.js';
 import { TouchedState } from '../../../src/domain/ipvs/touched-state.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { serviceEntries } from '../iptables/arbitraries.js';
 import { RECORDED_HOST } from '../iptables/recorded.js';
+import { allChains } from '../iptables/tables-in-memory.js';
 
 const NAMES = ['a', 'b', 'c'];
 
@@ -35,8 +36,11 @@ function compositionOf(entries: Iterable<ForwardingEntry>): IpvsComposition {
   return composition;
 }
 
-const image = (composition: IpvsComposition, family: IpFamily): IpvsImage =>
-  ipvsImage(composition, nodeOf(family), RECORDED_HOST);
+/** The image with its chains made, so that two can be compared. */
+function image(composition: IpvsComposition, family: IpFamily): object {
+  const { rules, ...others } = ipvsImage(composition, nodeOf(family), RECORDED_HOST);
+  return { ...others, chains: allChains(rules), jumps: rules.frame.jumps };
+}
 
 /** Knows what it was told to look at, and nothing else. */
 class Follower {

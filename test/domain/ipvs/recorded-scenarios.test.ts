@@ -1,5 +1,4 @@
 import { setLines } from '../../../src/domain/ipset/script-lines.js';
-import { holds } from '../../../src/domain/iptables/image.js';
 import { parseSave } from '../../../src/domain/iptables/parse-save.js';
 import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
@@ -16,6 +15,7 @@ import {
   recordedSteps,
   type RecordedStep,
 } from '../iptables/recorded.js';
+import { allChains, isHeld } from '../iptables/tables-in-memory.js';
 import { recordedKernel } from './recorded.js';
 
 const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
@@ -46,13 +46,14 @@ describe('what mode ipvs makes of recorded scenarios', () => {
       sets: sets.flatMap(setLines).toSorted(),
     }).toEqual(recordedKernel({ scenario, step }, family));
     const dump = parseSave(recordedDump({ scenario, step }, family, 'ipvs'), family);
-    expect(rules.chains.map(({ table, name }) => `${table} ${name}`).sort()).toEqual(chainNames(dump));
-    for (const chain of rules.chains) {
+    const chains = allChains(rules);
+    expect(chains.map(({ table, name }) => `${table} ${name}`).sort()).toEqual(chainNames(dump));
+    for (const chain of chains) {
       const recorded = savedRules(dump, chain.table, chain.name)!;
-      if (!holds(chain, recorded)) expect(chain.rules).toEqual(recorded);
+      if (!isHeld(chain, recorded)) expect(chain.rules).toEqual(recorded);
     }
-    for (const { table, chain } of rules.jumps) {
-      const placed = rules.jumps.filter((jump) => jump.table === table && jump.chain === chain);
+    for (const { table, chain } of rules.frame.jumps) {
+      const placed = rules.frame.jumps.filter((jump) => jump.table === table && jump.chain === chain);
       expect(placed.map(({ rule }) => rule).reverse()).toEqual(savedRules(dump, table, chain));
     }
   });

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../bundle.js';
@@ -39,11 +40,19 @@ export interface GuestProgram extends GuestOptions {
 }
 
 /**
- * Runs programs, each in a guest of its own, side by side, and makes each of their tests one of jest's. To be awaited at
- * the top of a test file. A guest that hangs, crashes or cannot be started is a failed test that shows its console.
+ * Runs programs, each in a guest of its own, as many at once as there are processors, and makes each of their tests one of
+ * jest's. To be awaited at the top of a test file. A guest that hangs, crashes or cannot be started is a failed test that
+ * shows its console.
  */
-export async function declareGuestTests(...programs: readonly GuestProgram[]): Promise<void> {
-  declare((await Promise.all(programs.map(runInGuest))).flat());
+export async function declareGuestTests(programs: readonly GuestProgram[]): Promise<void> {
+  const results: (readonly GuestTest[])[] = [];
+  const waiting = [...programs.entries()];
+  const runSome = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      results[next[0]] = await runInGuest(next[1]);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, runSome));
+  declare(results.flat());
 }
 
 async function runInGuest({

@@ -2,9 +2,8 @@ import { execa } from 'execa';
 import { mkdir, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { INIT_SCRIPT } from './init-script.js';
 
-const init = fileURLToPath(new URL('./init.sh', import.meta.url));
 /** What of the console is shown when something went wrong. */
 const TAIL = 4000;
 
@@ -50,7 +49,9 @@ export class Guest {
   ): Promise<GuestEnd> {
     await writeFile(join(this.folder, 'command'), `FORCE_COLOR=0 exec ${command.map(quoted).join(' ')}\n`);
     const own = join(this.folder, 'uml');
+    const init = join(this.folder, 'init');
     await mkdir(own);
+    await writeFile(init, INIT_SCRIPT, { mode: 0o755 });
     const kernel = [
       ...['linux.uml', `mem=${memory}M`, 'rootfstype=hostfs', 'ro', `init=${init}`],
       ...['con0=fd:0,fd:1', 'con=null', 'quiet', 'panic=-1', `uml_dir=${own}`, '--', this.folder],

@@ -3,7 +3,7 @@
  * `conformance.mjs 1/2` and `conformance.mjs 2/2` are all.
  */
 import { expect } from 'expect';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { parseSave } from '../../../../src/domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../../conformance/comparable-tables.js';
@@ -16,7 +16,10 @@ import { emptyNode, listNode, recordedListings, type Listings } from './recorded
 import { linesOf, tool } from './tool.js';
 
 const [part = 1, parts = 1] = (process.argv[2] ?? '').split('/').filter(Boolean).map(Number);
-const names = (await scenarioNames()).filter((_, position) => position % parts === part - 1);
+const all = await Promise.all((await scenarioNames()).map((name) => readScenario(name, 'ipvs')));
+const scenarios = all
+  .sort((one, other) => (one.config < other.config ? -1 : Number(one.config > other.config)))
+  .filter((_, position) => position % parts === part - 1);
 
 /** What of the listings means something. Real servers that only drain depend on which packets came before. */
 function comparable({ rules, servers, sets, device }: Listings): object {
@@ -33,15 +36,34 @@ function comparable({ rules, servers, sets, device }: Listings): object {
   };
 }
 
-/** Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. */
+/**
+ * Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. Scenarios
+ * of the same configuration follow each other in one run of the program: each must be free of what the others left.
+ */
 describe('mode ipvs', () => {
   let testbed: Testbed;
+  let proxy: ProxyProcess | undefined;
+  let configured = '';
   before(async () => {
     await tool('modprobe', '-a', 'nf_conntrack_netlink');
     testbed = await Testbed.open();
   });
-  beforeEach(() => emptyNode(testbed.node));
-  after(() => testbed.close());
+  after(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  /** Has a proxy of that configuration program the objects. */
+  async function program(config: string, objects: string): Promise<void> {
+    if (proxy && config === configured) return proxy.change(objects);
+    if (proxy) expect(await proxy.stop('SIGTERM')).toBe(0);
+    await proxy?.remove();
+    proxy = undefined;
+    await emptyNode(testbed.node);
+    const options = { host: testbed.node, mode: 'ipvs', transport: 'netlink', slow: true } as const;
+    proxy = await ProxyProcess.start({ ...options, config, objects });
+    configured = config;
+  }
 
   async function check(step: Step): Promise<void> {
     const present = comparable(await listNode(testbed.node));
@@ -53,23 +75,11 @@ describe('mode ipvs', () => {
     expect({ step: step.number, ...verdicts }).toEqual({ step: step.number, ipv6: {}, ...step.packets });
   }
 
-  for (const name of names)
+  for (const { name, config, steps } of scenarios)
     it(`leaves what kube-proxy leaves, and treats packets as it does, in ${name}`, async () => {
-      const { config, steps } = await readScenario(name, 'ipvs');
-      const host = testbed.node;
-      const objects = steps[0]!.objects;
-      const proxy = await ProxyProcess.start({
-        ...{ host, mode: 'ipvs', transport: 'netlink', config, objects },
-        slow: true,
-      });
-      try {
-        for (const step of steps) {
-          if (step.number > 1) await proxy.change(step.objects);
-          await check(step);
-        }
-        expect(await proxy.stop('SIGTERM')).toBe(0);
-      } finally {
-        await proxy.remove();
+      for (const step of steps) {
+        await program(config, step.objects);
+        await check(step);
       }
     });
 });

@@ -1,4 +1,5 @@
-#!/bin/sh
+/** What the first process of a guest does, as a shell script. */
+export const INIT_SCRIPT = `#!/bin/sh
 # The first process of a guest. Its root is the host's files, read-only, below a layer in memory that takes all writes;
 # only the folder $1 of the host is writable, at /exchange. Runs /exchange/command, leaves its exit status there, and
 # powers off.
@@ -33,3 +34,4 @@ ip link set lo up
 sh /exchange/command
 echo "$?" >/exchange/status
 poweroff -f
+`;
