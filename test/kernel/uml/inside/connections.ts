@@ -156,8 +156,8 @@ describe('mode ipvs', () => {
     const { body: name } = await standing.ask(PATIENCE);
     for (const mode of ['iptables', 'ipvs'] as const) {
       const clients = [
-        await SteadyClient.start(testbed.pod, web, 50, PATIENCE),
-        await SteadyClient.start(testbed.ext, nodePort, 50, PATIENCE),
+        await SteadyClient.start(testbed.pod, web, 200, PATIENCE),
+        await SteadyClient.start(testbed.ext, nodePort, 200, PATIENCE),
       ];
       await changeTo(mode);
       for (const client of clients) {
