@@ -17,16 +17,16 @@ import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
-import { iptablesImage } from '../../domain/iptables/image.js';
-import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
+import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { blame, type Candidate, type Candidates } from './candidates.js';
 import { changeScript } from './change-script.js';
-import { cleanUpScripts } from './clean-up-scripts.js';
+import { cleanUpScripts, IPTABLES_BELONGINGS } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
 import { Intake } from './intake.js';
@@ -101,7 +101,7 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
-      cleanUp = cleanUpScripts,
+      cleanUp = (saved, limit) => cleanUpScripts(saved, IPTABLES_BELONGINGS, undefined, limit),
       isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
@@ -225,15 +225,14 @@ export class IptablesBackend implements Backend {
       signal?.throwIfAborted();
       left ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = iptablesImage(this.composition, this.frame, intake);
+      const image = new IptablesImage(this.composition, this.frame, intake);
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
-        const written = await this.send(repair);
-        const removed = await this.remove(removal);
+        const written = (await this.send(repair)) + (await this.remove(removal));
         this.soundEpoch = epoch;
         const lost = intake ? lostUdpFrontends(left, image) : [];
-        return { written: written + removed, failed, ...(lost.length > 0 && { lost }) };
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         this.logger.warn(

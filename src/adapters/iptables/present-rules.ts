@@ -26,9 +26,9 @@ export class PresentRules {
   }
 
   /** The chains of these names, those that they lead to, and the entries that name them. Undefined when there are none. */
-  fragment(wanted: IptablesFragment): IptablesFragment | undefined {
+  fragment({ chains: wanted }: IptablesFragment): IptablesFragment | undefined {
     const chains = new Map<string, Chain>();
-    const names = wanted.chains().map(({ name }) => name);
+    const names = wanted.map(({ name }) => name);
     for (let name = names.pop(); name !== undefined; name = names.pop()) {
       const rules = this.chains.get(name);
       if (!rules || chains.has(name)) continue;
@@ -37,7 +37,7 @@ export class PresentRules {
     }
     if (chains.size === 0) return undefined;
     const entries = new Set([...chains.keys()].flatMap((name) => this.entries.get(name) ?? []));
-    return { entries: [...entries], chains: () => [...chains.values()] };
+    return { chains: [...chains.values()], entries: [...entries] };
   }
 
   private noteEntry(entry: SharedEntry): void {

@@ -30,7 +30,7 @@ export class Services {
     const key = keyOf(number);
     const rule = `-d ${this.address(number)} -p tcp -m comment --comment "${key} has no endpoints" -m tcp --dport 80 -j REJECT --reject-with ${this.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
     this.fragments.set(key, {
-      chains: () => [],
+      chains: [],
       entries: [{ table: 'filter', chain: 'KUBE-SERVICES', rule }],
     });
     return { key, entry: entryOf(key) };
@@ -113,7 +113,7 @@ function fragment(family: IpFamily, number: number, endpoints: number, poison?: 
   if (poison !== undefined) choices.push(poison);
   const entry = `-d ${addressOf(family, number)} -p tcp -m comment --comment "${key} cluster IP" -m tcp --dport 80 -j ${service}`;
   return {
-    chains: () => [{ table: 'nat', name: service, rules: choices }, ...chains],
+    chains: [{ table: 'nat', name: service, rules: choices }, ...chains],
     entries: [{ table: 'nat', chain: 'KUBE-SERVICES', rule: entry }],
   };
 }

@@ -52,8 +52,9 @@ describe('what mode ipvs makes of recorded scenarios', () => {
       const recorded = savedRules(dump, chain.table, chain.name)!;
       if (!isHeld(chain, recorded)) expect(chain.rules).toEqual(recorded);
     }
-    for (const { table, chain } of rules.frame.jumps) {
-      const placed = rules.frame.jumps.filter((jump) => jump.table === table && jump.chain === chain);
+    const { jumps } = rules.frame;
+    for (const { table, chain } of jumps) {
+      const placed = jumps.filter((jump) => jump.table === table && jump.chain === chain);
       expect(placed.map(({ rule }) => rule).reverse()).toEqual(savedRules(dump, table, chain));
     }
   });
