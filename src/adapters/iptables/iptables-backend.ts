@@ -58,10 +58,12 @@ interface Present {
 }
 
 interface ReconcileOptions {
-  /** Where the candidates come from at a first start. Those that are refused keep what an earlier process left of them. */
+  /** Where the candidates come from at a first start. */
   readonly intake?: Intake;
+  /** What an earlier process left: those that are refused keep it. */
+  readonly left?: PresentRules;
   /** Listed already. */
-  readonly present?: Promise<Present>;
+  readonly present?: Present;
   readonly signal?: AbortSignal;
 }
 
@@ -121,11 +123,13 @@ export class IptablesBackend implements Backend {
     this.node = node;
     this.frame = this.frameFor(node, this.host);
     // Lists the tables meanwhile.
-    const present = this.present();
+    const listing = this.present();
     for (const entry of entries) this.note(entry.key, entry);
+    const present = await listing;
+    const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    const intake = new Intake(this.compileAll(this.entries, failed), this.composition);
-    const outcome = await this.reconcile(intake.candidates, { intake, present });
+    const intake = new Intake(this.compileAll(this.entries, failed, node, left), this.composition);
+    const outcome = await this.reconcile(intake.candidates, { intake, left, present });
     return this.result(outcome, failed, intake.candidates.keys());
   }
 
@@ -173,11 +177,12 @@ export class IptablesBackend implements Backend {
     else this.entries.delete(key);
   }
 
-  /** What cannot be compiled keeps what it has. */
+  /** What cannot be compiled keeps what it has, or what an earlier process left. */
   private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     failed: ServiceFailure[],
-    node = this.node,
+    node: NodeNetwork,
+    left?: PresentRules,
   ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.size.isLarge };
     for (const [key, entry] of entries) {
@@ -186,7 +191,8 @@ export class IptablesBackend implements Backend {
         wanted = entry && this.compile(entry, options);
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
-        continue;
+        wanted = entry && left?.fragment(entry.name);
+        if (!wanted) continue;
       }
       yield [key, { wanted, former: this.composition.fragment(key) }];
     }
@@ -215,15 +221,15 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { intake, present, signal }: ReconcileOptions = {},
+    { intake, left, present, signal }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     let pending: Map<ServicePortKey, Candidate> | undefined;
-    let left: SavedTables | undefined;
+    let first: SavedTables | undefined;
     for (let rewriteShared = false; ; present = undefined) {
-      const { saved, epoch } = await (present ?? this.present(signal));
+      const { saved, epoch } = present ?? (await this.present(signal));
       signal?.throwIfAborted();
-      left ??= saved;
+      first ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
       const image = new IptablesImage(this.composition, this.frame, intake);
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
@@ -231,7 +237,7 @@ export class IptablesBackend implements Backend {
       try {
         const written = (await this.send(repair)) + (await this.remove(removal));
         this.soundEpoch = epoch;
-        const lost = intake ? lostUdpFrontends(left, image) : [];
+        const lost = intake ? lostUdpFrontends(first, image) : [];
         return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
@@ -241,7 +247,7 @@ export class IptablesBackend implements Backend {
         );
         intake?.finish();
         pending ??= new Map(candidates);
-        if (intake) this.rememberLeft(pending, left);
+        if (left) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
@@ -256,10 +262,9 @@ export class IptablesBackend implements Backend {
   }
 
   /** What candidates had before this process: those that are refused keep it. */
-  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: SavedTables): void {
-    const rules = new PresentRules(left, this.frame);
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: PresentRules): void {
     for (const [key, { wanted, former }] of pending)
-      if (wanted && !former) pending.set(key, { wanted, former: rules.fragment(wanted) });
+      if (wanted && !former) pending.set(key, { wanted, former: left.fragment(this.entries.get(key)!.name) });
   }
 
   /** Takes all candidates back, repairs the tables without them, and tries them again in ever smaller groups. */
