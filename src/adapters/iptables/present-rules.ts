@@ -42,7 +42,7 @@ export class PresentRules {
     }
     const entries = this.index.entries.get(displayName(name)) ?? [];
     if (chains.size === 0 && entries.length === 0) return undefined;
-    return { entries, chains: [...chains.values()] };
+    return { chains: [...chains.values()], entries };
   }
 }
 
