@@ -3,23 +3,14 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { serviceEntries } from '../../domain/iptables/arbitraries.js';
+import { follow, serviceChange } from '../../domain/iptables/arbitraries.js';
 import { MemoryNode, nodeNetwork } from './memory-node.js';
 
 const NAMES = ['a', 'b', 'c'];
 
-/** A Service in a new state, or gone; and whether the kernel refuses part of that. */
-const change = (family: IpFamily) =>
-  fc.constantFrom(...NAMES).chain((name) =>
-    fc.record({
-      service: fc.constant(`default/${name}/`),
-      entries: fc.option(serviceEntries(family, name), { nil: [], freq: 4 }),
-    }),
-  );
-
 const batch = (family: IpFamily) =>
   fc.record({
-    changes: fc.array(change(family), { maxLength: 3 }),
+    changes: fc.array(serviceChange(family, NAMES), { maxLength: 3 }),
     refused: fc.constantFrom('nothing', 'servers', 'sets', 'addresses'),
     nodeAddresses: fc.constantFrom<string[][]>([], ['10.0.0.2', 'fd00::2'], ['192.0.2.1', '2001:db8::1']),
   });
@@ -39,19 +30,6 @@ function stateOf(node: MemoryNode, family: IpFamily) {
   };
 }
 
-function changesOf(
-  { service, entries }: { readonly service: string; readonly entries: readonly ForwardingEntry[] },
-  present: ReadonlyMap<string, ForwardingEntry>,
-): readonly ForwardingChange[] {
-  const gone = [...present.keys()].filter(
-    (key) => key.startsWith(service) && !entries.some((entry) => entry.key === key),
-  );
-  return [
-    ...gone.map((key) => ({ key, entry: undefined })),
-    ...entries.map((entry) => ({ key: entry.key, entry })),
-  ];
-}
-
 describe('a running backend has in the kernel what a fresh one would make', () => {
   it.each(IP_FAMILIES)('after any sequence of changes, and of refusals that end, in %s', async (family) => {
     await fc.assert(
@@ -67,12 +45,7 @@ describe('a running backend has in the kernel what a fresh one would make', () =
           });
           if (refused !== 'nothing') node[refused].refuse(() => 'EPERM');
           const all = new Map<string, ForwardingChange>();
-          for (const one of changes)
-            for (const each of changesOf(one, present)) {
-              all.set(each.key, each);
-              if (each.entry) present.set(each.key, each.entry);
-              else present.delete(each.key);
-            }
+          for (const one of changes) for (const each of follow(one, present)) all.set(each.key, each);
           const { failed } = await backend.apply([...all.values()], network);
           if (refused === 'nothing') expect(failed).toEqual([]);
           for (const part of [node.servers, node.sets, node.addresses]) part.refuse(() => undefined);

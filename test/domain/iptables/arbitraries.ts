@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
-import type { Protocol } from '../../../src/domain/model/service-port-name.js';
+import type { Protocol, ServicePortKey } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { hostPort, parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
@@ -73,4 +74,55 @@ export function serviceEntries(family: IpFamily, name: string): fc.Arbitrary<rea
       externalIPsAllowed: true,
     }),
   );
+}
+
+/** A Service in a new state, or gone (without entries). */
+export interface ServiceChange {
+  /** The start of its service ports' keys. */
+  readonly service: string;
+  readonly entries: readonly ForwardingEntry[];
+}
+
+/** What happens to a Service of one of these names. */
+export function serviceChange(family: IpFamily, names: readonly string[]): fc.Arbitrary<ServiceChange> {
+  return fc
+    .constantFrom(...names)
+    .chain((name) =>
+      fc
+        .option(serviceEntries(family, name), { nil: [], freq: 4 })
+        .map((entries) => ({ service: `default/${name}/`, entries })),
+    );
+}
+
+/** A change as it comes to a backend, and noted in `present`, the entries of all service ports. */
+export function follow(
+  { service, entries }: ServiceChange,
+  present: Map<ServicePortKey, ForwardingEntry>,
+): readonly ForwardingChange[] {
+  const changes: ForwardingChange[] = [];
+  for (const key of present.keys())
+    if (key.startsWith(service) && !entries.some((entry) => entry.key === key))
+      changes.push({ key, entry: undefined });
+  for (const entry of entries) changes.push({ key: entry.key, entry });
+  for (const { key, entry } of changes) {
+    if (entry) present.set(key, entry);
+    else present.delete(key);
+  }
+  return changes;
+}
+
+/** The entries of Services of these names, and the same in another order. */
+export function inTwoOrders(
+  family: IpFamily,
+  names: readonly string[],
+): fc.Arbitrary<{
+  readonly entries: readonly ForwardingEntry[];
+  readonly shuffled: readonly ForwardingEntry[];
+}> {
+  return fc
+    .tuple(...names.map((name) => serviceEntries(family, name)))
+    .map((lists) => lists.flat())
+    .chain((entries) =>
+      fc.shuffledSubarray(entries, { minLength: entries.length }).map((shuffled) => ({ entries, shuffled })),
+    );
 }

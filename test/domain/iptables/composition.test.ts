@@ -9,7 +9,7 @@ import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
 import { IptablesImage, sharedHolds } from '../../../src/domain/iptables/image.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { serviceEntries } from './arbitraries.js';
+import { follow, inTwoOrders, serviceChange } from './arbitraries.js';
 import { RECORDED_HOST } from './recorded.js';
 import { allChains, isHeld, sharedChain, TablesInMemory } from './tables-in-memory.js';
 
@@ -46,19 +46,9 @@ function expectHeld(tables: TablesInMemory, image: IptablesImage): void {
   }
 }
 
-/** A Service in a new state, or gone. */
-const change = (family: IpFamily) =>
-  fc
-    .constantFrom(...NAMES)
-    .chain((name) =>
-      fc
-        .option(serviceEntries(family, name), { nil: [], freq: 4 })
-        .map((entries) => ({ service: `default/${name}/`, entries })),
-    );
-
 describe('incremental equals full', () => {
   it.each(IP_FAMILIES)('after any sequence of batches of changes, in %s', (family) => {
-    const batches = fc.array(fc.array(change(family), { maxLength: 3 }), { maxLength: 6 });
+    const batches = fc.array(fc.array(serviceChange(family, NAMES), { maxLength: 3 }), { maxLength: 6 });
     fc.assert(
       fc.property(batches, (sequence) => {
         const composition = new IptablesComposition();
@@ -66,17 +56,9 @@ describe('incremental equals full', () => {
         const present = new Map<string, ForwardingEntry>();
         for (const batch of sequence) {
           const delta = new IptablesDelta();
-          for (const { service, entries } of batch) {
-            for (const key of present.keys()) {
-              if (!key.startsWith(service) || entries.some((entry) => entry.key === key)) continue;
-              present.delete(key);
-              composition.replace(key, undefined, delta);
-            }
-            for (const entry of entries) {
-              present.set(entry.key, entry);
-              composition.replace(entry.key, compiled(entry), delta);
-            }
-          }
+          for (const change of batch)
+            for (const { key, entry } of follow(change, present))
+              composition.replace(key, entry && compiled(entry), delta);
           tables.apply(delta);
           expectHeld(tables, freshImage(present.values(), family));
         }
@@ -89,14 +71,8 @@ describe('incremental equals full', () => {
   });
 
   it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
-    const services = fc.tuple(...NAMES.map((name) => serviceEntries(family, name)));
     fc.assert(
-      fc.property(services, fc.infiniteStream(fc.nat()), (lists, random) => {
-        const entries = lists.flat();
-        const shuffled = entries
-          .map((entry) => ({ entry, at: random.next().value }))
-          .sort((one, other) => one.at - other.at)
-          .map(({ entry }) => entry);
+      fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
         const [one, other] = [freshImage(shuffled, family), freshImage(entries, family)];
         expect(new Set(allChains(one))).toEqual(new Set(allChains(other)));
       }),

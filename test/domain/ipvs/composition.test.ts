@@ -8,7 +8,7 @@ import { ipvsImage } from '../../../src/domain/ipvs/image.js';
 import { SERVICE_SETS } from '../../../src/domain/ipvs/service-sets.js';
 import { TouchedState } from '../../../src/domain/ipvs/touched-state.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { serviceEntries } from '../iptables/arbitraries.js';
+import { follow, inTwoOrders, serviceChange } from '../iptables/arbitraries.js';
 import { RECORDED_HOST } from '../iptables/recorded.js';
 import { allChains } from '../iptables/tables-in-memory.js';
 
@@ -88,19 +88,9 @@ function everything(composition: IpvsComposition): Follower {
   return follower;
 }
 
-/** A Service in a new state, or gone. */
-const change = (family: IpFamily) =>
-  fc
-    .constantFrom(...NAMES)
-    .chain((name) =>
-      fc
-        .option(serviceEntries(family, name), { nil: [], freq: 4 })
-        .map((entries) => ({ service: `default/${name}/`, entries })),
-    );
-
 describe('incremental equals full', () => {
   it.each(IP_FAMILIES)('after any sequence of batches of changes, in %s', (family) => {
-    const batches = fc.array(fc.array(change(family), { maxLength: 3 }), { maxLength: 6 });
+    const batches = fc.array(fc.array(serviceChange(family, NAMES), { maxLength: 3 }), { maxLength: 6 });
     fc.assert(
       fc.property(batches, (sequence) => {
         const composition = new IpvsComposition();
@@ -108,17 +98,9 @@ describe('incremental equals full', () => {
         const present = new Map<string, ForwardingEntry>();
         for (const batch of sequence) {
           const touched = new TouchedState();
-          for (const { service, entries } of batch) {
-            for (const key of present.keys()) {
-              if (!key.startsWith(service) || entries.some((entry) => entry.key === key)) continue;
-              present.delete(key);
-              composition.replace(key, undefined, touched);
-            }
-            for (const entry of entries) {
-              present.set(entry.key, entry);
-              composition.replace(entry.key, compiled(entry), touched);
-            }
-          }
+          for (const change of batch)
+            for (const { key, entry } of follow(change, present))
+              composition.replace(key, entry && compiled(entry), touched);
           follower.follow(composition, touched);
           const fresh = compositionOf(present.values());
           expect(image(composition, family)).toEqual(image(fresh, family));
@@ -130,14 +112,8 @@ describe('incremental equals full', () => {
   });
 
   it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
-    const services = fc.tuple(...NAMES.map((name) => serviceEntries(family, name)));
     fc.assert(
-      fc.property(services, fc.infiniteStream(fc.nat()), (lists, random) => {
-        const entries = lists.flat();
-        const shuffled = entries
-          .map((entry) => ({ entry, at: random.next().value }))
-          .sort((one, other) => one.at - other.at)
-          .map(({ entry }) => entry);
+      fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
         expect(image(compositionOf(shuffled), family)).toEqual(image(compositionOf(entries), family));
       }),
     );

@@ -1,0 +1,21 @@
+import type { IptablesImage } from '../../../src/domain/iptables/image.js';
+import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import { allChains, isHeld } from './tables-in-memory.js';
+
+/** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
+export function expectRecorded(image: IptablesImage, recorded: SavedTables): void {
+  const { lent, jumps } = image.frame;
+  const chains = allChains(image);
+  const names = recorded.flatMap(({ name, chains: all }) => all.map((chain) => `${name} ${chain.name}`));
+  expect([...chains, ...lent].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
+    names.filter((name) => / KUBE-/.test(name)).sort(),
+  );
+  for (const chain of chains) {
+    const rules = savedRules(recorded, chain.table, chain.name)!;
+    if (!isHeld(chain, rules)) expect(chain.rules).toEqual(rules);
+  }
+  for (const { table, chain } of jumps) {
+    const placed = jumps.filter((jump) => jump.table === table && jump.chain === chain);
+    expect(placed.map(({ rule }) => rule).reverse()).toEqual(savedRules(recorded, table, chain));
+  }
+}
