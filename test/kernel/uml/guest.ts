@@ -45,7 +45,7 @@ export class Guest {
   async run(
     command: readonly string[],
     progress: string,
-    { memory = 1024, silenceSeconds = 180 }: GuestOptions = {},
+    { memory = 1024, silenceSeconds = 300 }: GuestOptions = {},
   ): Promise<GuestEnd> {
     await writeFile(join(this.folder, 'command'), `FORCE_COLOR=0 exec ${command.map(quoted).join(' ')}\n`);
     const own = join(this.folder, 'uml');
