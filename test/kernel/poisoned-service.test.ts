@@ -94,11 +94,12 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
   const apply = (...changed: readonly object[]): Promise<void> => proxy.ask('apply', changed as never);
 
   /** Waits until the kernel has exactly these endpoints and the proxy is at rest. */
-  async function programmed(expected: readonly string[]): Promise<void> {
-    await until('the kernel has these endpoints, and the proxy is at rest', async () => {
+  async function programmed(expected: readonly string[], timeoutMs?: number): Promise<void> {
+    const atRest = async (): Promise<boolean> => {
       expect([...(await view.endpoints(node))].sort()).toEqual([...expected].sort());
       return proxy.ask('settled');
-    });
+    };
+    await until('the kernel has these endpoints, and the proxy is at rest', atRest, timeoutMs);
   }
 
   /** What a proxy leaves that never met any poison. */
@@ -194,10 +195,17 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
   it('are found though nothing tells which they are', async () => {
     await poison();
     await proxy.ask('start', way, [testNode, testServiceCidr, ...objects(1)] as never, true);
-    await programmed(others.map((number) => endpoint(number, 1)));
+    // Many tries: on a busy machine they take their time.
+    await programmed(
+      others.map((number) => endpoint(number, 1)),
+      30_000,
+    );
     expect(await failed()).toEqual(bad.map(keyOf));
     await apply(...objects(2));
-    await programmed(others.map((number) => endpoint(number, 2)));
+    await programmed(
+      others.map((number) => endpoint(number, 2)),
+      30_000,
+    );
     await proxy.ask('heal');
     await programmed(numbers.map((number) => endpoint(number, 2)));
     expect(await view.contents(node)).toEqual(await asIfNothingHadBeen(2));
