@@ -18,7 +18,7 @@ export interface ProgramRunner {
 }
 
 /** Chains that the node's own components make, so that rules beside them are the rules that count (spec/iptables.md §14). */
-const HINT = /^:(KUBE-IPTABLES-HINT|KUBE-KUBELET-CANARY|KUBE-PROXY-CANARY) /m;
+const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY', 'KUBE-PROXY-CANARY'];
 const PREFIXES = { nft: 'iptables-nft', legacy: 'iptables-legacy' } as const;
 
 /**
@@ -31,11 +31,12 @@ export async function chooseVariant(
   forced?: IptablesVariant,
 ): Promise<IptablesChoice | undefined> {
   const candidates = forced ? [forced] : (['nft', 'legacy'] as const);
-  const present: { variant: IptablesVariant; version: string }[] = [];
-  for (const variant of candidates) {
-    const version = await versionOf(runner, PREFIXES[variant]);
-    if (version) present.push({ variant, version: version.number });
-  }
+  const versions = await Promise.all(
+    candidates.map(async (variant) => ({ variant, version: await versionOf(runner, PREFIXES[variant]) })),
+  );
+  const present = versions.flatMap(({ variant, version }) =>
+    version ? [{ variant, version: version.number }] : [],
+  );
   const [only, other] = present;
   if (!only) return plain(runner, forced);
   const found = ({ variant, version }: typeof only, reason: string): IptablesChoice => ({
@@ -74,15 +75,38 @@ async function versionOf(
 }
 
 async function hintOf(runner: ProgramRunner, variant: IptablesVariant): Promise<string | undefined> {
-  for (const family of ['IPv4', 'IPv6'] as const) {
-    // Naming the table would create it, in legacy.
-    const table = variant === 'nft' ? ['-t', 'mangle'] : [];
-    const saved = await runner.output(program(PREFIXES[variant], family, 'save'), table);
-    const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0];
-    const hint = HINT.exec(mangle ?? '')?.[1];
-    if (hint !== undefined) return hint;
+  const find = variant === 'nft' ? hintInNft : hintInLegacy;
+  return (await find(runner, 'IPv4')) ?? (await find(runner, 'IPv6'));
+}
+
+/** Asks for each chain: whatever else is asked, iptables-nft reads all rules of all tables. */
+async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
+  for (const hint of HINTS) {
+    const listed = await runner.output(program(PREFIXES.nft, family), ['-t', 'mangle', '-S', hint]);
+    if (listed !== undefined) return hint;
   }
   return undefined;
+}
+
+/** Asks only for a table that is there: naming it would create it. */
+async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
+  const tables = await legacyTables(runner, family);
+  if (tables && !tables.includes('mangle')) return undefined;
+  const saved = await runner.output(
+    program(PREFIXES.legacy, family, 'save'),
+    tables ? ['-t', 'mangle'] : [],
+  );
+  const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
+  return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
+}
+
+/** The tables of ip_tables that were used since the network namespace is there; undefined when that cannot be told. */
+export async function legacyTables(
+  runner: ProgramRunner,
+  family: IpFamily,
+): Promise<readonly string[] | undefined> {
+  const file = family === 'IPv4' ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
+  return (await runner.output('cat', [file]))?.split('\n');
 }
 
 async function countRules(runner: ProgramRunner, variant: IptablesVariant): Promise<number> {

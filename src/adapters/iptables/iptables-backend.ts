@@ -118,14 +118,16 @@ export class IptablesBackend implements Backend {
     this.composition = new IptablesComposition();
     this.size = new ClusterSize();
     this.entries.clear();
-    this.host = await this.readHost();
-    this.chainsPerCommit = await this.commands.chainsPerCommit();
-    this.node = node;
-    this.frame = this.frameFor(node, this.host);
-    // Lists the tables meanwhile.
-    const listing = this.present();
     for (const entry of entries) this.note(entry.key, entry);
-    const present = await listing;
+    const [present, host, chainsPerCommit] = await Promise.all([
+      this.present(),
+      this.readHost(),
+      this.commands.chainsPerCommit(),
+    ]);
+    this.host = host;
+    this.chainsPerCommit = chainsPerCommit;
+    this.node = node;
+    this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
     const intake = new Intake(this.compileAll(this.entries, failed, node, left), this.composition);

@@ -4,7 +4,13 @@ import { SaveReader } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { chooseVariant, program, type IptablesChoice } from './choose-variant.js';
+import {
+  chooseVariant,
+  legacyTables,
+  program,
+  type IptablesChoice,
+  type ProgramRunner,
+} from './choose-variant.js';
 import {
   IptablesFailedError,
   IptablesKernelError,
@@ -62,6 +68,20 @@ export class IptablesTool implements IptablesCommands {
   private readonly closing = new AbortController();
   private identity: Promise<IptablesIdentity> | undefined;
   private last: Promise<unknown> = Promise.resolve();
+  private readonly runner: ProgramRunner = {
+    output: async (name, parameters) => {
+      try {
+        const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
+        if (exitCode === 0) return stdout;
+        const failure = this.failure([name, ...parameters], stderr, exitCode);
+        if (failure instanceof IptablesPermissionError) throw failure;
+        return undefined;
+      } catch (error) {
+        if (error instanceof IptablesMissingError) return undefined;
+        throw error;
+      }
+    },
+  };
 
   constructor(private readonly options: IptablesToolOptions = {}) {
     this.lock = options.lock ?? new XtablesLock();
@@ -86,6 +106,9 @@ export class IptablesTool implements IptablesCommands {
   /** Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. */
   async problem(family: IpFamily): Promise<string | undefined> {
     try {
+      const { variant } = await this.identify();
+      // To list one chain, iptables-legacy reads the whole table.
+      if (variant === 'legacy' && (await legacyTables(this.runner, family))?.includes('nat')) return undefined;
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
@@ -157,21 +180,7 @@ export class IptablesTool implements IptablesCommands {
   }
 
   private async choose(): Promise<IptablesIdentity> {
-    const runner = {
-      output: async (name: string, parameters: readonly string[]) => {
-        try {
-          const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
-          if (exitCode === 0) return stdout;
-          const failure = this.failure([name, ...parameters], stderr, exitCode);
-          if (failure instanceof IptablesPermissionError) throw failure;
-          return undefined;
-        } catch (error) {
-          if (error instanceof IptablesMissingError) return undefined;
-          throw error;
-        }
-      },
-    };
-    const choice = await chooseVariant(runner, this.options.variant);
+    const choice = await chooseVariant(this.runner, this.options.variant);
     if (!choice)
       throw new IptablesMissingError(
         this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',

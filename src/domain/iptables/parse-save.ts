@@ -119,7 +119,8 @@ export class SaveReader {
 
   /** Gives the chain its rules, in an array that is no longer than they are: there are very many. */
   private fill(): void {
-    if (this.filled) this.filled.rules = [...this.filled.rules, ...this.rules];
+    const { filled, rules } = this;
+    if (filled) filled.rules = filled.rules.length === 0 ? rules.slice() : filled.rules.concat(rules);
     this.filled = undefined;
     this.rules = [];
   }

@@ -18,18 +18,34 @@ describe('chooseVariant', () => {
   it.each([
     [
       'nft',
-      { 'iptables-nft-save -t mangle': mangle('KUBE-IPTABLES-HINT') },
+      { 'iptables-nft -t mangle -S KUBE-IPTABLES-HINT': '-N KUBE-IPTABLES-HINT\n' },
       'chain KUBE-IPTABLES-HINT is there',
     ],
     [
       'nft',
-      { 'ip6tables-nft-save -t mangle': mangle('KUBE-KUBELET-CANARY') },
+      { 'ip6tables-nft -t mangle -S KUBE-KUBELET-CANARY': '-N KUBE-KUBELET-CANARY\n' },
+      'chain KUBE-KUBELET-CANARY is there',
+    ],
+    [
+      'legacy',
+      {
+        'cat /proc/net/ip_tables_names': 'nat\nmangle\n',
+        'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
+      },
       'chain KUBE-KUBELET-CANARY is there',
     ],
     [
       'legacy',
       { 'iptables-legacy-save': mangle('KUBE-KUBELET-CANARY') },
       'chain KUBE-KUBELET-CANARY is there',
+    ],
+    [
+      'nft',
+      {
+        'cat /proc/net/ip_tables_names': 'nat\n',
+        'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
+      },
+      'no hint of either',
     ],
     [
       'legacy',
@@ -50,7 +66,7 @@ describe('chooseVariant', () => {
   });
 
   it('does as it is told', async () => {
-    const saved = { 'iptables-nft-save -t mangle': mangle('KUBE-IPTABLES-HINT') };
+    const saved = { 'iptables-nft -t mangle -S KUBE-IPTABLES-HINT': '-N KUBE-IPTABLES-HINT\n' };
     expect(await chooseVariant(host({ ...VERSIONS, ...saved }), 'legacy')).toMatchObject({
       variant: 'legacy',
       reason: 'asked for',
