@@ -1,3 +1,4 @@
+import './small-heap.js';
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
