@@ -15,6 +15,8 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 60);
 const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
 const metrics = 'http://127.0.0.1:10249';
 const MEBIBYTE = 1 << 20;
+/** By then damage is repaired. */
+const HEALING_MILLISECONDS = 5_000;
 const modes = ['nftables', 'iptables', 'nftables'] as const;
 type Mode = (typeof modes)[number];
 
@@ -109,7 +111,7 @@ async function live(mode: Mode, end: number): Promise<FigureSeries> {
     for (const { kind, name } of remove)
       await api.ask('remove', kind === 'Service' ? 'v1' : 'discovery.k8s.io/v1', kind, name);
     if (step % 40 === 20) await faults[random(faults.length)]!();
-    if (step % 60 === 30) {
+    if (step % 60 === 30 && Date.now() < end - HEALING_MILLISECONDS) {
       // What is to be hurt may be missing just now: two kinds of damage can meet.
       await node.run(damage[mode][random(damage[mode].length)]!).then(
         () => damaged++,
