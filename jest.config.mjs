@@ -1,4 +1,7 @@
-/** Unit and hermetic tests run in parallel; tests that need a kernel run in the project "kernel", one at a time. */
+/**
+ * Unit and hermetic tests run in parallel; tests that need the machine's kernel run in the project "kernel", one at a time;
+ * those that bring a kernel or a root file system of their own are "contained".
+ */
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -26,7 +29,13 @@ export default {
     {
       ...shared,
       displayName: 'kernel',
-      testMatch: ['kernel', 'conformance', 'deploy'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      testMatch: ['kernel', 'conformance'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      testPathIgnorePatterns: ['<rootDir>/test/kernel/uml/'],
+    },
+    {
+      ...shared,
+      displayName: 'contained',
+      testMatch: ['kernel/uml', 'deploy'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
     },
   ],
   testTimeout: 60000,

@@ -30,13 +30,28 @@ step() {
   fi
 }
 
+# Waits for what was started before, and shows what it said.
+finished() {
+  wait "$1"
+  status=$?
+  cat "$2"
+  rm -f "$2"
+  return "$status"
+}
+
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
   step typecheck npm run --silent typecheck
   step lint npm run --silent lint
   step format npm run --silent format:check
   step build npm run --silent build
+  # With a kernel or a root file system of their own: beside the hermetic tests.
+  contained_log=$(mktemp)
+  npm run --silent jest -- --selectProjects contained --runInBand --json --outputFile="$results/contained.json" \
+    >"$contained_log" 2>&1 </dev/null &
+  contained=$!
   step hermetic npm run --silent jest -- --selectProjects hermetic --maxWorkers=2 --json --outputFile="$results/hermetic.json"
+  step contained finished "$contained" "$contained_log"
   # One at a time: the kernel tests measure time and send real packets.
   step kernel npm run --silent jest -- --selectProjects kernel --runInBand --json --outputFile="$results/kernel.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"

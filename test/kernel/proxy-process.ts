@@ -178,5 +178,7 @@ function configurationText({ config, mode = 'nftables' }: ProxyOptions): string 
     metricsBindAddress: metricsAddress,
     healthzBindAddress: healthzAddress,
     logging: { format: 'json' },
+    // A test may lack the right to lower it.
+    oomScoreAdj: 0,
   });
 }

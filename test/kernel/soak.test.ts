@@ -15,8 +15,10 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 60);
 const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
 const metrics = 'http://127.0.0.1:10249';
 const MEBIBYTE = 1 << 20;
-/** By then damage is repaired. */
+/** By then damage is repaired. Nothing more is broken so shortly before the end. */
 const HEALING_MILLISECONDS = 5_000;
+/** After many failures in a row, a watch is tried again half a minute later. */
+const WATCH_PATIENCE_MILLISECONDS = 60_000;
 const modes = ['nftables', 'iptables', 'nftables'] as const;
 type Mode = (typeof modes)[number];
 
@@ -94,10 +96,11 @@ async function settled(): Promise<void> {
       const watching = (await api.ask('openWatches')) === 4;
       const quiet = idle && watching && appliedEvents === events;
       events = appliedEvents;
-      if (!quiet) await sleep(200);
-      return quiet;
+      if (quiet) return true;
+      await sleep(200);
+      throw new Error(JSON.stringify({ idle, watching, appliedEvents }));
     },
-    30_000,
+    WATCH_PATIENCE_MILLISECONDS,
   );
 }
 
@@ -110,8 +113,9 @@ async function live(mode: Mode, end: number): Promise<FigureSeries> {
     await api.ask('put', put);
     for (const { kind, name } of remove)
       await api.ask('remove', kind === 'Service' ? 'v1' : 'discovery.k8s.io/v1', kind, name);
-    if (step % 40 === 20) await faults[random(faults.length)]!();
-    if (step % 60 === 30 && Date.now() < end - HEALING_MILLISECONDS) {
+    const mayBreak = Date.now() < end - HEALING_MILLISECONDS;
+    if (step % 40 === 20 && mayBreak) await faults[random(faults.length)]!();
+    if (step % 60 === 30 && mayBreak) {
       // What is to be hurt may be missing just now: two kinds of damage can meet.
       await node.run(damage[mode][random(damage[mode].length)]!).then(
         () => damaged++,
@@ -167,7 +171,7 @@ it(
       await proxy.stop();
     }
   },
-  (seconds + 120) * 1000,
+  (seconds + 300) * 1000,
 );
 
 const total = (counts: Readonly<Record<string, number>>): number =>

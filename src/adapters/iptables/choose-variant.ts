@@ -92,10 +92,7 @@ async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<strin
 async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
   const tables = await legacyTables(runner, family);
   if (tables && !tables.includes('mangle')) return undefined;
-  const saved = await runner.output(
-    program(PREFIXES.legacy, family, 'save'),
-    tables ? ['-t', 'mangle'] : [],
-  );
+  const saved = await runner.output(program(PREFIXES.legacy, family, 'save'), tables ? ['-t', 'mangle'] : []);
   const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
   return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
 }

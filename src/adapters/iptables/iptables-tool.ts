@@ -108,7 +108,8 @@ export class IptablesTool implements IptablesCommands {
     try {
       const { variant } = await this.identify();
       // To list one chain, iptables-legacy reads the whole table.
-      if (variant === 'legacy' && (await legacyTables(this.runner, family))?.includes('nat')) return undefined;
+      if (variant === 'legacy' && (await legacyTables(this.runner, family))?.includes('nat'))
+        return undefined;
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
