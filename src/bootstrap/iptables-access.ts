@@ -67,11 +67,10 @@ export async function removeFromIptables(
   await withEachVariant(families, async (tool, variant, family) => {
     const kept = beside?.variant === variant ? beside.belongings : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
-    const options = {
-      cleanUp: (saved: SavedTables, chainsPerCommit: number) =>
-        cleanUpScripts(saved, chainsPerCommit, belongings, kept),
-    };
-    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), logger, options).cleanup();
+    const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, belongings, kept, limit);
+    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), logger, {
+      cleanUp,
+    }).cleanup();
   });
 }
 

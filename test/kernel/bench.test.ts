@@ -14,6 +14,11 @@ describe('npm run bench', () => {
     expect(await readdir('/run/netns')).not.toContain(`bench-${bench.child.pid}`);
   });
 
+  it('measures mode ipvs on a kernel of its own', async () => {
+    const { stdout } = await run(process.execPath, ['bench/run.mjs', '--mode', 'ipvs', '--services', '20']);
+    expect(stdout.trim().split('\n').at(-1)).toMatch(/^\| 20 × 5 \|.*, 0 writes \| \d+ MB \|$/);
+  }, 180_000);
+
   it('says what is wrong with its arguments', async () => {
     await expect(run(process.execPath, ['bench/run.mjs', '--services', 'many'])).rejects.toThrow(
       '--services takes a positive number, not "many"',

@@ -35,6 +35,6 @@ export function blame(
 }
 
 function needs({ chains, entries }: IptablesFragment, match: string): boolean {
-  const rules = [...chains().flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
+  const rules = [...chains.flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
   return rules.some((rule) => rule.includes(`-m ${match} `));
 }

@@ -9,8 +9,8 @@ interface ChainToWrite {
 
 interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly owner?: ServicePortKey;
-  /** Somebody else leads to it, so it can only be emptied. */
-  readonly held?: boolean;
+  /** Others lead to it: it is emptied only. */
+  readonly isKept?: boolean;
 }
 
 /** So many chains are gathered before any is written, where a commit may hold more. */
@@ -60,18 +60,20 @@ function* groups(chains: Iterable<ChainToWrite>, size: number): Generator<readon
   if (group.length > 0) yield group;
 }
 
-/** Removes chains to which nothing leads that stays. All are emptied before any goes, since they lead to each other. */
+/** Removes chains. All are emptied before any goes, since they lead to each other. */
 export function* removeChains(
   lines: RestoreLines,
   chains: readonly ChainToRemove[],
   chainsPerCommit: number,
 ): Generator<void> {
-  for (const step of ['declare', 'remove'] as const) {
-    const concerned = step === 'remove' ? chains.filter(({ held }) => !held) : chains;
-    for (const [index, { table, name, owner }] of concerned.entries()) {
-      if (index > 0 && index % chainsPerCommit === 0) lines.commit();
-      lines[step](table, name, owner);
-      yield;
-    }
+  for (const [index, { table, name, owner }] of chains.entries()) {
+    if (index > 0 && index % chainsPerCommit === 0) lines.commit();
+    lines.declare(table, name, owner);
+    yield;
+  }
+  for (const [index, { table, name, owner, isKept }] of chains.entries()) {
+    if (index > 0 && index % chainsPerCommit === 0) lines.commit();
+    if (!isKept) lines.remove(table, name, owner);
+    yield;
   }
 }

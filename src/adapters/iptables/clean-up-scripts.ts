@@ -47,9 +47,9 @@ export const IPTABLES_BELONGINGS: Belongings = {
  */
 export function cleanUpScripts(
   saved: SavedTables,
-  chainsPerCommit: number,
   belongings = IPTABLES_BELONGINGS,
   kept?: Belongings,
+  chainsPerCommit = Infinity,
 ): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
     const chains = saved.find(({ name }) => name === table)?.chains ?? [];
@@ -63,15 +63,15 @@ export function cleanUpScripts(
     return [
       new RestoreScript(function* (lines) {
         for (const { chain, rule } of jumps) {
-          const rules = chains.find(({ name }) => name === chain)?.rules ?? [];
-          for (const actual of rules) if (actual === rule) lines.delete(table, chain, rule);
+          const present = chains.find(({ name }) => name === chain)?.rules ?? [];
+          for (const actual of present) if (actual === rule) lines.delete(table, chain, rule);
           yield;
         }
       }),
       new RestoreScript((lines) =>
         removeChains(
           lines,
-          ours.map((name) => ({ table, name, held: held.has(name) })),
+          ours.map((name) => ({ table, name, isKept: held.has(name) })),
           chainsPerCommit,
         ),
       ),
@@ -85,9 +85,10 @@ function heldByOthers(
   ours: readonly string[],
   { jumps }: Belongings,
 ): ReadonlySet<string | undefined> {
+  const own = new Set(ours);
   const others = chains.flatMap(({ name, policy, rules }) =>
     policy === undefined
-      ? rules.filter(() => name.startsWith('KUBE-') && !ours.includes(name))
+      ? rules.filter(() => name.startsWith('KUBE-') && !own.has(name))
       : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
   );
   return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));

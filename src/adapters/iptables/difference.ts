@@ -35,7 +35,7 @@ export interface DifferenceOptions {
   /** Strangers' rules in our chains are not named one by one: iptables may not read what it wrote. */
   readonly rewriteShared?: boolean;
   /** Which chains of table nat go when the image does not have them. Missing: those of mode iptables. */
-  readonly isServiceChain?: (name: string) => boolean;
+  readonly isServiceChain?: ((name: string) => boolean) | undefined;
 }
 
 /**

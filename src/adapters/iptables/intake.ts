@@ -23,7 +23,7 @@ export class Intake {
   *chains(): Generator<OwnedChain> {
     yield* this.composition.chains();
     for (let owner = this.take(); owner !== undefined; owner = this.take())
-      for (const chain of this.composition.fragment(owner)?.chains() ?? []) yield { chain, owner };
+      for (const chain of this.composition.fragment(owner)?.chains ?? []) yield { chain, owner };
   }
 
   /** Takes in what is left. */

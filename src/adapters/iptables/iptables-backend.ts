@@ -17,16 +17,16 @@ import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
-import { iptablesImage } from '../../domain/iptables/image.js';
-import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
+import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { blame, type Candidate, type Candidates } from './candidates.js';
 import { changeScript } from './change-script.js';
-import { cleanUpScripts } from './clean-up-scripts.js';
+import { cleanUpScripts, IPTABLES_BELONGINGS } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
 import { Intake } from './intake.js';
@@ -58,10 +58,12 @@ interface Present {
 }
 
 interface ReconcileOptions {
-  /** Where the candidates come from at a first start. Those that are refused keep what an earlier process left of them. */
+  /** Where the candidates come from at a first start. */
   readonly intake?: Intake;
+  /** What an earlier process left: those that are refused keep it. */
+  readonly left?: PresentRules;
   /** Listed already. */
-  readonly present?: Promise<Present>;
+  readonly present?: Present;
   readonly signal?: AbortSignal;
 }
 
@@ -101,7 +103,7 @@ export class IptablesBackend implements Backend {
       observer = SILENT_OBSERVER,
       compile = compileIptables,
       frame = iptablesFrame,
-      cleanUp = cleanUpScripts,
+      cleanUp = (saved, limit) => cleanUpScripts(saved, IPTABLES_BELONGINGS, undefined, limit),
       isServiceChain,
     }: IptablesBackendOptions = {},
   ) {
@@ -121,11 +123,13 @@ export class IptablesBackend implements Backend {
     this.node = node;
     this.frame = this.frameFor(node, this.host);
     // Lists the tables meanwhile.
-    const present = this.present();
+    const listing = this.present();
     for (const entry of entries) this.note(entry.key, entry);
+    const present = await listing;
+    const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    const intake = new Intake(this.compileAll(this.entries, failed), this.composition);
-    const outcome = await this.reconcile(intake.candidates, { intake, present });
+    const intake = new Intake(this.compileAll(this.entries, failed, node, left), this.composition);
+    const outcome = await this.reconcile(intake.candidates, { intake, left, present });
     return this.result(outcome, failed, intake.candidates.keys());
   }
 
@@ -173,11 +177,12 @@ export class IptablesBackend implements Backend {
     else this.entries.delete(key);
   }
 
-  /** What cannot be compiled keeps what it has. */
+  /** What cannot be compiled keeps what it has, or what an earlier process left. */
   private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     failed: ServiceFailure[],
-    node = this.node,
+    node: NodeNetwork,
+    left?: PresentRules,
   ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.size.isLarge };
     for (const [key, entry] of entries) {
@@ -186,7 +191,8 @@ export class IptablesBackend implements Backend {
         wanted = entry && this.compile(entry, options);
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
-        continue;
+        wanted = entry && left?.fragment(entry.name);
+        if (!wanted) continue;
       }
       yield [key, { wanted, former: this.composition.fragment(key) }];
     }
@@ -215,25 +221,24 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { intake, present, signal }: ReconcileOptions = {},
+    { intake, left, present, signal }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     let pending: Map<ServicePortKey, Candidate> | undefined;
-    let left: SavedTables | undefined;
+    let first: SavedTables | undefined;
     for (let rewriteShared = false; ; present = undefined) {
-      const { saved, epoch } = await (present ?? this.present(signal));
+      const { saved, epoch } = present ?? (await this.present(signal));
       signal?.throwIfAborted();
-      left ??= saved;
+      first ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = iptablesImage(this.composition, this.frame, intake);
+      const image = new IptablesImage(this.composition, this.frame, intake);
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
-        const written = await this.send(repair);
-        const removed = await this.remove(removal);
+        const written = (await this.send(repair)) + (await this.remove(removal));
         this.soundEpoch = epoch;
-        const lost = intake ? lostUdpFrontends(left, image) : [];
-        return { written: written + removed, failed, ...(lost.length > 0 && { lost }) };
+        const lost = intake ? lostUdpFrontends(first, image) : [];
+        return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
         this.logger.warn(
@@ -242,7 +247,7 @@ export class IptablesBackend implements Backend {
         );
         intake?.finish();
         pending ??= new Map(candidates);
-        if (intake) this.rememberLeft(pending, left);
+        if (left) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
@@ -257,10 +262,9 @@ export class IptablesBackend implements Backend {
   }
 
   /** What candidates had before this process: those that are refused keep it. */
-  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: SavedTables): void {
-    const rules = new PresentRules(left, this.frame);
+  private rememberLeft(pending: Map<ServicePortKey, Candidate>, left: PresentRules): void {
     for (const [key, { wanted, former }] of pending)
-      if (wanted && !former) pending.set(key, { wanted, former: rules.fragment(wanted) });
+      if (wanted && !former) pending.set(key, { wanted, former: left.fragment(this.entries.get(key)!.name) });
   }
 
   /** Takes all candidates back, repairs the tables without them, and tries them again in ever smaller groups. */

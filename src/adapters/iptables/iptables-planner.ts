@@ -6,7 +6,7 @@ import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
-import { iptablesImage } from '../../domain/iptables/image.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
 import type { IptablesHost } from '../../domain/iptables/options.js';
 import { program } from './choose-variant.js';
 import { tablesDifference } from './difference.js';
@@ -24,7 +24,7 @@ export class IptablesPlanner implements Planner {
     const options = { node, host, largeCluster: size.isLarge };
     const composition = new IptablesComposition();
     for (const entry of all) composition.replace(entry.key, compileIptables(entry, options));
-    const image = iptablesImage(composition, iptablesFrame(node, host));
+    const image = new IptablesImage(composition, iptablesFrame(node, host));
     const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity, isServiceChain });
     return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
   }

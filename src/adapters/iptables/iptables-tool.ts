@@ -50,11 +50,6 @@ interface ToolOutcome {
 
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
-/**
- * Given a limit, iptables-legacy-restore sets an alarm, and when that goes off takes input that it has to wait for as
- * ended. Nearly always we have waited for the lock before.
- */
-const WAIT_WITHOUT_LIMIT = '-w';
 const NFT_CHAINS_PER_COMMIT = 500;
 const READ_AHEAD = 64 * 1024;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
@@ -101,7 +96,8 @@ export class IptablesTool implements IptablesCommands {
   /** Which of the mode's matches the kernel lacks, as far as the tool tells: asked with rules that are not written. */
   async lackingMatches(family: IpFamily): Promise<readonly string[]> {
     const { prefix, version } = await this.identify();
-    const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--test'];
+    const wait = waiting(version, WAIT_SECONDS);
+    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--test'];
     const rules = Object.values(KERNEL_MATCHES).map(({ trial }) => `-A KUBE-TRIAL ${trial}\n`);
     const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
     const { stderr } = await this.run(command, { input });
@@ -116,8 +112,8 @@ export class IptablesTool implements IptablesCommands {
     const { prefix } = await this.identify();
     const command = [program(prefix, family, 'save')];
     const reader = new SaveReader(family);
-    const take = (piece: string) => reader.read(piece);
-    const { exitCode, stderr } = await this.run(command, { stdout: take }, signal);
+    const stdout = (piece: string) => reader.read(piece);
+    const { exitCode, stderr } = await this.run(command, { stdout }, signal);
     if (reader.incompatible !== undefined)
       throw new IptablesFailedError(command.join(' '), reader.incompatible);
     if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
@@ -147,6 +143,7 @@ export class IptablesTool implements IptablesCommands {
 
   private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
     const { prefix, variant, version } = await this.identify();
+    // With a limit, iptables-legacy-restore sets an alarm, and then takes input that it has to wait for as ended.
     const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
     const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
     const { exitCode, stderr } = await this.run(command, { input });
@@ -258,8 +255,9 @@ function rulesIn(line: string, chain: string): readonly string[] {
 }
 
 /** How a restore is told to wait for the lock (spec/iptables.md §2.1). */
-function waiting(version: string): readonly string[] {
-  return reaches(version, '1.6.2') ? [WAIT_WITHOUT_LIMIT] : [];
+function waiting(version: string, seconds?: number): readonly string[] {
+  if (!reaches(version, '1.6.2')) return [];
+  return seconds === undefined ? ['-w'] : ['-w', String(seconds)];
 }
 
 /** Whether a version is at least another. */

@@ -29,7 +29,7 @@ import type { ServiceAddresses } from './service-addresses.js';
 import { SetTable } from './set-table.js';
 import type { VirtualServers } from './virtual-servers.js';
 
-const NO_RULES: IptablesFragment = { chains: () => [], entries: [] };
+const NO_RULES: IptablesFragment = { chains: [], entries: [] };
 
 /** The ways into the kernel. They are shared by both families, and closed by whoever opened them. */
 export interface IpvsKernel {

@@ -1,11 +1,15 @@
 import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
-import type { Jump, TableName } from '../../domain/iptables/table.js';
+import type { RuleText, TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
-import { removeChains } from '../iptables/chain-lines.js';
 import { RestoreRefusedError } from '../iptables/errors.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { RestoreScript } from '../iptables/restore-script.js';
+
+interface PresentJump {
+  readonly chain: string;
+  readonly rule: RuleText;
+}
 
 /**
  * Removes the chains of userspace mode and the jumps to them (spec/userspace.md 7), and nothing else. It looks for the
@@ -18,7 +22,7 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
     const [first, ...others] = USERSPACE_FRAME.shared.filter((chain) => chain.table === table);
     if (!(await commands.listChain(family, table, first!.name))) continue;
     const jumps = await presentJumps(commands, family, table);
-    if (jumps.length > 0) await commands.restore(family, jumpRemoval(jumps).text());
+    if (jumps.length > 0) await commands.restore(family, jumpRemoval(table, jumps).text());
     const before = errors.length;
     for (const { name } of [...others, first!]) {
       if (name === first!.name && errors.length > before) break;
@@ -38,24 +42,27 @@ async function presentJumps(
   commands: IptablesCommands,
   family: IpFamily,
   table: TableName,
-): Promise<readonly Jump[]> {
+): Promise<readonly PresentJump[]> {
+  const present: PresentJump[] = [];
   const jumps = USERSPACE_FRAME.jumps.filter((jump) => jump.table === table);
-  const present: Jump[] = [];
   for (const chain of new Set(jumps.map((jump) => jump.chain))) {
     const listed = (await commands.listChain(family, table, chain)) ?? [];
     for (const rule of listed.map((text) => canonicalRule(text, family)))
-      present.push(...jumps.filter((jump) => jump.chain === chain && jump.rule === rule));
+      if (jumps.some((jump) => jump.chain === chain && jump.rule === rule)) present.push({ chain, rule });
   }
   return present;
 }
 
-function jumpRemoval(jumps: readonly Jump[]): RestoreScript {
+function jumpRemoval(table: TableName, jumps: readonly PresentJump[]): RestoreScript {
   return new RestoreScript(function* (lines) {
-    for (const { table, chain, rule } of jumps) yield lines.delete(table, chain, rule);
+    for (const { chain, rule } of jumps) yield lines.delete(table, chain, rule);
   });
 }
 
 /** A chain that is not there is made first, which is less work than to ask. */
 function chainRemoval(table: TableName, name: string): RestoreScript {
-  return new RestoreScript((lines) => removeChains(lines, [{ table, name }], Infinity));
+  return new RestoreScript(function* (lines) {
+    yield lines.declare(table, name);
+    yield lines.remove(table, name);
+  });
 }

@@ -123,7 +123,7 @@ export class IpvsMode implements Mode {
         new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
           ...source,
           observer,
-          cleanUp: (saved, chainsPerCommit) => cleanUpScripts(saved, chainsPerCommit, IPVS_BELONGINGS),
+          cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
         }),
       servedByIptables: () => servedByIptables(tool, family),
     });

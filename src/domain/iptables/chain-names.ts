@@ -15,7 +15,8 @@ export const FIREWALL = 'KUBE-FIREWALL';
 export const CANARY = 'KUBE-PROXY-CANARY';
 
 /** Endpoint choice for the policy Cluster, and for Local; the door from outside; the sources that may use a load balancer. */
-export type ServiceChainKind = 'SVC' | 'SVL' | 'EXT' | 'FW';
+export const SERVICE_CHAIN_KINDS = ['SVC', 'SVL', 'EXT', 'FW'] as const;
+export type ServiceChainKind = (typeof SERVICE_CHAIN_KINDS)[number];
 
 const SERVICE_CHAIN = /^KUBE-(?:SVC|SVL|FW|EXT|SEP)-/;
 

@@ -22,7 +22,7 @@ class CompiledFragment implements IptablesFragment {
     private readonly options: IptablesOptions,
   ) {}
 
-  chains(): readonly Chain[] {
+  get chains(): readonly Chain[] {
     return serviceChains(new ServicePortTerms(this.entry), this.options);
   }
 }

@@ -43,14 +43,14 @@ export class IptablesComposition {
     const former = this.fragments.get(owner);
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
-    if (delta) replaceChains(owner, former?.chains() ?? [], fragment?.chains() ?? [], delta);
+    if (delta) replaceChains(owner, former?.chains ?? [], fragment?.chains ?? [], delta);
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
   }
 
   /** The chains of all service ports, those of one after those of another. */
   *chains(): Generator<OwnedChain> {
     for (const [owner, fragment] of this.fragments)
-      for (const chain of fragment.chains()) yield { chain, owner };
+      for (const chain of fragment.chains) yield { chain, owner };
   }
 
   /** The entries of all service ports in a table, in order of their owners, which is the order of a frontend's claimants. */

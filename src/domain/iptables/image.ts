@@ -1,16 +1,7 @@
 import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
 
-/** All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. */
-export interface IptablesImage {
-  /** What belongs to the node. */
-  readonly frame: IptablesFrame;
-  /** Chains of the service ports, in any order. They are made while they are gone through, each time anew. */
-  owned(): Iterable<OwnedChain>;
-  /** Chains of a table that service ports share. Costs what they hold. */
-  shared(table: TableName): readonly SharedChainImage[];
-}
-
+/** A chain that service ports share, and where its rules come from. */
 export interface SharedChainImage extends Chain {
   readonly before: readonly RuleText[];
   readonly entries: readonly OwnedEntry[];
@@ -18,32 +9,37 @@ export interface SharedChainImage extends Chain {
   readonly after: readonly RuleText[];
 }
 
-/**
- * The image of a composition within a frame, as the composition is when the image is asked.
- * @param source whose chains the owned ones are, where the composition is filled only while they are gone through
- */
-export function iptablesImage(
-  composition: IptablesComposition,
-  frame: IptablesFrame,
-  source: { chains(): Iterable<OwnedChain> } = composition,
-): IptablesImage {
-  return {
-    frame,
-    owned: () => source.chains(),
-    shared: (table) => sharedImages(composition, frame, table),
-  };
+/** Chains of service ports, those of one after those of another. */
+export interface OwnedChains {
+  chains(): Iterable<OwnedChain>;
 }
 
-function sharedImages(
-  composition: IptablesComposition,
-  { shared }: IptablesFrame,
-  table: TableName,
-): readonly SharedChainImage[] {
-  const chains = shared.filter((chain) => chain.table === table);
-  if (chains.length === 0) return [];
-  const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
-  for (const owned of composition.entries(table)) entries.get(owned.entry.chain)?.push(owned);
-  return chains.map((chain) => sharedImage(chain, entries.get(chain.name)!));
+/**
+ * All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. It is
+ * made while it is gone through, from a composition and a frame as they are at that moment.
+ */
+export class IptablesImage {
+  /** @param source whose chains the owned ones are, where the composition is filled only while they are gone through */
+  constructor(
+    private readonly composition: IptablesComposition,
+    /** What belongs to the node. */
+    readonly frame: IptablesFrame,
+    private readonly source: OwnedChains = composition,
+  ) {}
+
+  /** Chains that are one service port's, in any order. */
+  owned(): Iterable<OwnedChain> {
+    return this.source.chains();
+  }
+
+  /** Chains of a table that service ports share. Costs what they hold. */
+  shared(table: TableName): readonly SharedChainImage[] {
+    const chains = this.frame.shared.filter((chain) => chain.table === table);
+    if (chains.length === 0) return [];
+    const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
+    for (const owned of this.composition.entries(table)) entries.get(owned.entry.chain)?.push(owned);
+    return chains.map((chain) => sharedImage(chain, entries.get(chain.name)!));
+  }
 }
 
 function sharedImage(

@@ -10,9 +10,10 @@ const UDP_FRONTEND = /^(?:-d ([^/ ]+)\/(?:32|128) )?-p udp .*--dport (\d+) .*-j 
 /** The UDP frontends for which the saved tables lead to a service port and the image does not. */
 export function lostUdpFrontends(saved: SavedTables, image: IptablesImage): readonly FrontendAddress[] {
   return DISPATCH.flatMap((name) => {
+    const present = (savedRules(saved, 'nat', name) ?? []).filter((rule) => frontendText(rule).length > 0);
+    if (present.length === 0) return [];
     const chain = image.shared('nat').find((each) => each.name === name);
     const wanted = new Set((chain?.rules ?? []).flatMap(frontendText));
-    const present = savedRules(saved, 'nat', name) ?? [];
     return present.flatMap((rule) =>
       frontendText(rule).some((text) => wanted.has(text)) ? [] : udpFrontend(rule),
     );

@@ -28,12 +28,12 @@ export interface SharedEntry {
  * other fragment has them; shared chains end with what the frame says must stand last.
  */
 export interface IptablesFragment {
-  readonly entries: readonly SharedEntry[];
   /**
-   * Chains that are this service port's alone. They are most of what the tables hold, and needed only while they are
-   * compared or written; so they are made when they are asked for, each time the same.
+   * Chains of table nat that are this service port's alone. They are most of what the tables hold, and needed only while
+   * they are compared or written; so they may be made anew each time they are asked for.
    */
-  chains(): readonly Chain[];
+  readonly chains: readonly Chain[];
+  readonly entries: readonly SharedEntry[];
 }
 
 /**

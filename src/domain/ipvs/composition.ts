@@ -99,7 +99,7 @@ export class IpvsComposition {
     if (!fragment) return undefined;
     const held = fragment.claims.filter(({ frontend }) => this.claims.get(frontend)?.[0]?.owner === owner);
     const entries: SharedEntry[] = held.flatMap(({ rules }) => rules);
-    return { chains: () => [], entries };
+    return { chains: [], entries };
   }
 
   /** The conflicts on frontends that the owner is part of. */

@@ -1,7 +1,7 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { IpSet } from '../ipset/ip-set.js';
 import { IptablesComposition } from '../iptables/composition.js';
-import { iptablesImage, type IptablesImage } from '../iptables/image.js';
+import { IptablesImage } from '../iptables/image.js';
 import type { IptablesHost } from '../iptables/options.js';
 import type { IpvsComposition } from './composition.js';
 import type { ServedAddress } from './fragment.js';
@@ -34,6 +34,6 @@ export function ipvsImage(
       ...setHeader(set, node.family),
       members: new Set([...composition.membersOf(set)].sort()),
     })),
-    rules: iptablesImage(rules, ipvsFrame(node, host, composition.filled)),
+    rules: new IptablesImage(rules, ipvsFrame(node, host, composition.filled)),
   };
 }

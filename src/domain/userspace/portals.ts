@@ -73,5 +73,5 @@ export function compilePortals(
         ];
     }
   };
-  return { chains: () => [], entries: frontends.flatMap(entriesOf) };
+  return { chains: [], entries: frontends.flatMap(entriesOf) };
 }

@@ -1,6 +1,7 @@
 import { Profile } from 'pprof-format';
-import { Profiler } from '../../../src/adapters/debug/pprof/profiler.js';
+import { Profiler, ProfilerBusyError } from '../../../src/adapters/debug/pprof/profiler.js';
 import { pprofRoutes } from '../../../src/adapters/debug/pprof/pprof-routes.js';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { Served } from '../http/served.js';
 
@@ -82,12 +83,18 @@ describe('/debug/pprof (spec/server.md 9)', () => {
 
   it('takes one CPU profile at a time, and none for those who left', async () => {
     const gone = new AbortController();
-    const first = served.get('/debug/pprof/profile?seconds=60', { signal: gone.signal });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect((await served.get('/debug/pprof/profile?seconds=1')).status).toBe(500);
+    const first = served.get('/debug/pprof/profile?seconds=3600', { signal: gone.signal });
+    const isBusy = (): Promise<boolean> =>
+      profiler.cpu(1, AbortSignal.abort()).then(
+        () => false,
+        (error: unknown) => error instanceof ProfilerBusyError,
+      );
+    while (!(await isBusy())) await sleep(5);
+    const second = await served.get('/debug/pprof/profile?seconds=1');
+    expect([second.status, await second.text()]).toEqual([500, expect.stringContaining('already in use')]);
     gone.abort();
     await expect(first).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    while (await isBusy()) await sleep(5);
     expect((await served.get('/debug/pprof/profile?seconds=1')).status).toBe(200);
   });
 

@@ -4,6 +4,7 @@ import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { endpointChain, HOST, keyOf, nodeNetwork, serviceChain, Services } from './services.js';
 
 const node = nodeNetwork();
@@ -215,22 +216,35 @@ it('sets aside at once what needs a match that the kernel lacks, and says which'
   expect(nat('KUBE-SERVICES')).toHaveLength(21);
 });
 
-it('reports what cannot be compiled', async () => {
-  const backend = await started(2);
-  const { failed } = await new IptablesBackend(
-    'IPv4',
-    iptables,
-    iptables.watch(),
-    () => Promise.resolve(HOST),
-    logger,
-    {
-      compile: (entry) => {
-        if (entry.key === keyOf(2)) throw new Error('a comment with a line feed');
-        return services.compile(entry);
-      },
+it('reports what cannot be compiled, and keeps what an earlier process wrote for it', async () => {
+  await started(3);
+  services.setEmpty(3);
+  await backendOn().start(services.all, node);
+  const rejects = iptables.chain('IPv4', 'filter', 'KUBE-SERVICES');
+  expect(rejects).toHaveLength(1);
+  iptables.linesWritten = 0;
+  const bad = [keyOf(2), keyOf(3), keyOf(4)];
+  services.set(4);
+  const options = {
+    compile: (entry: ForwardingEntry) => {
+      if (bad.includes(entry.key)) throw new Error('a comment with a line feed');
+      return services.compile(entry);
     },
-  ).start(services.all, node);
-  expect(failed).toEqual([{ key: keyOf(2), reason: 'cannot be compiled: a comment with a line feed' }]);
+  };
+  const readHost = () => Promise.resolve(HOST);
+  const backend = new IptablesBackend('IPv4', iptables, iptables.watch(), readHost, logger, options);
+  const { failed } = await backend.start(services.all, node);
+  expect(failed).toEqual(
+    bad.map((key) => ({ key, reason: 'cannot be compiled: a comment with a line feed' })),
+  );
+  expect(nat(serviceChain(2))).toHaveLength(2);
+  expect(nat('KUBE-SERVICES')).toHaveLength(3);
+  expect(iptables.chain('IPv4', 'filter', 'KUBE-SERVICES')).toEqual(rejects);
+  expect(iptables.linesWritten).toBe(0);
+  await backend.apply([services.remove(2), services.remove(3)], node);
+  expect(nat(serviceChain(2))).toBeUndefined();
+  expect(nat('KUBE-SERVICES')).toHaveLength(2);
+  expect(iptables.chain('IPv4', 'filter', 'KUBE-SERVICES')).toEqual([]);
   await backend.close();
 });
 

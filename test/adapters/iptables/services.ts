@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import { ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import type { Chain, IptablesFragment } from '../../../src/domain/iptables/table.js';
 import type { IptablesHost } from '../../../src/domain/iptables/options.js';
-import type { ServicePortKey } from '../../../src/domain/model/service-port-name.js';
+import type { ServicePortKey, ServicePortName } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Hand-made service ports: `s7` is at 10.96.0.7:80, and has endpoints of its own. */
@@ -30,7 +30,7 @@ export class Services {
     const key = keyOf(number);
     const rule = `-d ${this.address(number)} -p tcp -m comment --comment "${key} has no endpoints" -m tcp --dport 80 -j REJECT --reject-with ${this.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
     this.fragments.set(key, {
-      chains: () => [],
+      chains: [],
       entries: [{ table: 'filter', chain: 'KUBE-SERVICES', rule }],
     });
     return { key, entry: entryOf(key) };
@@ -65,20 +65,20 @@ export function keyOf(number: number): ServicePortKey {
 }
 
 export function serviceChain(number: number): string {
-  return `KUBE-SVC-${hashOf(`${number}`)}`;
+  return new ServiceChainNames(nameOf(keyOf(number))).of('SVC');
 }
 
 export function endpointChain(number: number, endpoint: number): string {
-  return `KUBE-SEP-${hashOf(`${number} ${endpoint}`)}`;
+  return new ServiceChainNames(nameOf(keyOf(number))).ofEndpoint(String(endpoint));
 }
 
-/** In no order, as real names are: how long iptables needs depends on that. */
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16).toUpperCase();
+function nameOf(key: ServicePortKey): ServicePortName {
+  const [namespace, name] = key.split('/') as [string, string];
+  return { namespace, name, port: '', protocol: 'TCP' };
 }
 
 function entryOf(key: ServicePortKey): ForwardingEntry {
-  return { key, knownEndpoints: 1 } as ForwardingEntry;
+  return { key, name: nameOf(key), knownEndpoints: 1 } as ForwardingEntry;
 }
 
 function addressOf(family: IpFamily, number: number): string {
@@ -113,7 +113,7 @@ function fragment(family: IpFamily, number: number, endpoints: number, poison?: 
   if (poison !== undefined) choices.push(poison);
   const entry = `-d ${addressOf(family, number)} -p tcp -m comment --comment "${key} cluster IP" -m tcp --dport 80 -j ${service}`;
   return {
-    chains: () => [{ table: 'nat', name: service, rules: choices }, ...chains],
+    chains: [{ table: 'nat', name: service, rules: choices }, ...chains],
     entries: [{ table: 'nat', chain: 'KUBE-SERVICES', rule: entry }],
   };
 }

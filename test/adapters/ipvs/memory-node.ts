@@ -50,7 +50,7 @@ export class MemoryNode {
         rules: (source) =>
           new IptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
             ...source,
-            cleanUp: (saved, chainsPerCommit) => cleanUpScripts(saved, chainsPerCommit, IPVS_BELONGINGS),
+            cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
       },
@@ -76,7 +76,7 @@ export class MemoryNode {
       BLIND_WATCH,
       () => Promise.resolve(HOST),
       logger,
-      { cleanUp: (saved, chainsPerCommit) => cleanUpScripts(saved, chainsPerCommit, IPVS_BELONGINGS, kept) },
+      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept) },
     );
     return {
       family,

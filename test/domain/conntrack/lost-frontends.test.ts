@@ -2,7 +2,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { iptablesImage } from '../../../src/domain/iptables/image.js';
+import { IptablesImage } from '../../../src/domain/iptables/image.js';
 import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/lost-frontends.js';
 import { parseSave } from '../../../src/domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
@@ -58,7 +58,7 @@ describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family'
     const imageOf = (some: readonly ForwardingEntry[]) => {
       const composition = new IptablesComposition();
       for (const entry of some) composition.replace(entry.key, compileIptables(entry, options));
-      return iptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
+      return new IptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
     };
     const saved = parseSave(recordedDump(recorded, family), family);
     expect(lostInIptables(saved, imageOf([])).map(text).sort()).toEqual(frontends);

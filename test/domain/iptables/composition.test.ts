@@ -6,7 +6,7 @@ import { IptablesComposition } from '../../../src/domain/iptables/composition.js
 import { IptablesDelta } from '../../../src/domain/iptables/delta.js';
 import { frameDelta } from '../../../src/domain/iptables/frame-delta.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { iptablesImage, sharedHolds, type IptablesImage } from '../../../src/domain/iptables/image.js';
+import { IptablesImage, sharedHolds } from '../../../src/domain/iptables/image.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { follow, inTwoOrders, serviceChange } from './arbitraries.js';
@@ -33,7 +33,7 @@ const compiled = (entry: ForwardingEntry) =>
 function freshImage(entries: Iterable<ForwardingEntry>, family: IpFamily): IptablesImage {
   const composition = new IptablesComposition();
   for (const entry of entries) composition.replace(entry.key, compiled(entry));
-  return iptablesImage(composition, iptablesFrame(nodeOf(family), RECORDED_HOST));
+  return new IptablesImage(composition, iptablesFrame(nodeOf(family), RECORDED_HOST));
 }
 
 function expectHeld(tables: TablesInMemory, image: IptablesImage): void {
@@ -89,11 +89,11 @@ describe('incremental equals full', () => {
     };
     const frames = [before, after].map((node) => iptablesFrame(node, RECORDED_HOST)) as [never, never];
     const empty = new IptablesComposition();
-    const tables = new TablesInMemory(iptablesImage(empty, frames[0]));
+    const tables = new TablesInMemory(new IptablesImage(empty, frames[0]));
     tables.applyFrame(frameDelta(...frames));
     // What was in KUBE-FIREWALL stays: the kubelet uses it too.
     tables.chains.delete('filter KUBE-FIREWALL');
-    expectHeld(tables, iptablesImage(empty, frames[1]));
+    expectHeld(tables, new IptablesImage(empty, frames[1]));
     expect(frameDelta(frames[1], frames[1])).toEqual({ chains: [], tails: [] });
   });
 });

@@ -1,7 +1,7 @@
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { iptablesImage, type IptablesImage } from '../../../src/domain/iptables/image.js';
+import { IptablesImage } from '../../../src/domain/iptables/image.js';
 import { parseSave } from '../../../src/domain/iptables/parse-save.js';
 import { renderSave } from '../../../src/domain/iptables/render-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -25,7 +25,7 @@ function imageOf(step: RecordedStep, family: IpFamily): IptablesImage {
   const composition = new IptablesComposition();
   for (const entry of forwardingTable(state, context).entries())
     composition.replace(entry.key, compileIptables(entry, options));
-  return iptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
+  return new IptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
 }
 
 describe('the rules of recorded scenarios', () => {

@@ -64,7 +64,7 @@ const cart: ForwardingEntry = {
 };
 
 const rulesOf = (fragment: IptablesFragment): string[] => [
-  ...fragment.chains().flatMap(({ name, rules }) => rules.map((rule) => `${name} ${rule}`)),
+  ...fragment.chains.flatMap(({ name, rules }) => rules.map((rule) => `${name} ${rule}`)),
   ...fragment.entries.map(({ chain, rule }) => `${chain} ${rule}`),
 ];
 
@@ -131,7 +131,7 @@ describe('service ports', () => {
     ]);
     const none = { ...entry, endpoints: { cluster: [], local: [], reachable: [], hasAny: false } };
     const bare = compileIptables(none, ipv6);
-    expect(bare.chains()).toEqual([]);
+    expect(bare.chains).toEqual([]);
     expect(bare.entries.map(({ rule }) => rule.split(' -j ')[1])).toEqual([
       'REJECT --reject-with icmp6-port-unreachable',
       'REJECT --reject-with icmp6-port-unreachable',
@@ -140,7 +140,7 @@ describe('service ports', () => {
 
   it('have a door although the feature gate keeps their only external IP closed', () => {
     const gated = compileIptables({ ...cart, externallyReachable: true }, options);
-    expect(gated.chains()[0]!.name).toBe('KUBE-EXT-I5LIAMPLWKMBJ54B');
+    expect(gated.chains[0]!.name).toBe('KUBE-EXT-I5LIAMPLWKMBJ54B');
     expect(gated.entries).toHaveLength(1);
   });
 
@@ -154,7 +154,7 @@ describe('service ports', () => {
         externallyReachable: true,
       },
       options,
-    ).chains();
+    ).chains;
     expect(chains[1]!.rules).toEqual([
       '-s 192.0.2.0/24 -m comment --comment "shop/cart:http loadbalancer IP" -j KUBE-EXT-I5LIAMPLWKMBJ54B',
       '-s 203.0.113.80/32 -m comment --comment "shop/cart:http loadbalancer IP" -j KUBE-EXT-I5LIAMPLWKMBJ54B',
@@ -163,9 +163,7 @@ describe('service ports', () => {
   });
 
   function sepOf(entry: ForwardingEntry, from: IptablesOptions): string {
-    return compileIptables(entry, from)
-      .chains()
-      .find(({ name }) => name.startsWith('KUBE-SEP-'))!.name;
+    return compileIptables(entry, from).chains.find(({ name }) => name.startsWith('KUBE-SEP-'))!.name;
   }
 });
 

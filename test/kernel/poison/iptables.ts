@@ -38,11 +38,8 @@ export async function poisonedIptables(
     if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
     const { chains, entries } = compileIptables(entry, options);
     if (poison === undefined) return { chains, entries };
-    const poisonedChains = () => {
-      const [first, ...others] = chains();
-      return [{ ...first!, rules: [...first!.rules, poisons[poison]] }, ...others];
-    };
-    return { chains: poisonedChains, entries };
+    const [first, ...others] = chains;
+    return { chains: [{ ...first!, rules: [...first!.rules, poisons[poison]] }, ...others], entries };
   };
   const folder = await mkdtemp(join(tmpdir(), 'kppoison-'));
   const tool = new IptablesTool({ variant, lock: new XtablesLock(join(folder, 'xtables.lock')) });

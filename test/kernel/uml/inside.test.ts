@@ -14,6 +14,7 @@ const programs = [
   program('conformance', '2/2'),
   program('take-over'),
   program('connections'),
+  program('node'),
   program('drivers'),
 ];
 const wanted = process.env.GUEST_PROGRAMS?.split(',');

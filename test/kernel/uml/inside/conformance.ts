@@ -4,37 +4,18 @@
  */
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
-import { parseSave } from '../../../../src/domain/iptables/parse-save.js';
-import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
-import { comparableTables } from '../../../conformance/comparable-tables.js';
 import { readScenario, scenarioNames, type Step } from '../../../conformance/scenarios.js';
-import { HINT_CHAIN } from '../../iptables-node.js';
 import { probe } from '../../probe.js';
 import { ProxyProcess } from '../../proxy-process.js';
 import { Testbed } from '../../testbed.js';
-import { emptyNode, listNode, recordedListings, type Listings } from './recorded-kernel.js';
-import { linesOf, tool } from './tool.js';
+import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
+import { tool } from './tool.js';
 
 const [part = 1, parts = 1] = (process.argv[2] ?? '').split('/').filter(Boolean).map(Number);
 const all = await Promise.all((await scenarioNames()).map((name) => readScenario(name, 'ipvs')));
 const scenarios = all
   .sort((one, other) => (one.config < other.config ? -1 : Number(one.config > other.config)))
   .filter((_, position) => position % parts === part - 1);
-
-/** What of the listings means something. Real servers that only drain depend on which packets came before. */
-function comparable({ rules, servers, sets, device }: Listings): object {
-  const tables = IP_FAMILIES.map((family) => {
-    const { [`mangle ${HINT_CHAIN}`]: _, ...rest } = comparableTables(parseSave(rules[family], family));
-    return rest;
-  });
-  return {
-    tables,
-    servers: linesOf(servers).filter((line) => !line.endsWith(' -w 0')),
-    // The kernel draws these by lot.
-    sets: linesOf(sets.replace(/ bucketsize \d+ initval \w+/g, '')),
-    device: device.trim().split(/\s+/).sort(),
-  };
-}
 
 /**
  * Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. Scenarios

@@ -1,6 +1,9 @@
-import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
+import { parseSave } from '../../../../src/domain/iptables/parse-save.js';
+import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
+import { comparableTables } from '../../../conformance/comparable-tables.js';
 import type { Step } from '../../../conformance/scenarios.js';
 import { HINT_CHAIN } from '../../iptables-node.js';
+import { linesOf } from './tool.js';
 
 /** Stands between what two tools print. */
 const NEXT = '--next--';
@@ -55,7 +58,7 @@ export async function listNode(host: Shell): Promise<Listings> {
     'ip -br addr show kube-ipvs0 2>/dev/null || true',
   ].join(' && echo "${next}" && ');
   const printed = await host.run(['sh', '-e', '-c', `next='${NEXT}'; ${script}`], '');
-  const [ipv4, ipv6, servers, sets, device] = printed.split(`${NEXT}\n`);
+  const [ipv4, ipv6, servers, sets, device] = printed.split(new RegExp(`^${NEXT}$\\n?`, 'm'));
   return { rules: { IPv4: ipv4!, IPv6: ipv6! }, servers: servers!, sets: sets!, device: device! };
 }
 
@@ -63,6 +66,21 @@ export async function listNode(host: Shell): Promise<Listings> {
 export function recordedListings({ tables }: Step): Listings {
   const [ipv4, ipv6, servers, sets, device] = tables as [string, string, string, string, string];
   return { rules: { IPv4: ipv4, IPv6: ipv6 }, servers, sets, device };
+}
+
+/** What of the listings means something. Real servers that only drain depend on which packets came before. */
+export function comparable({ rules, servers, sets, device }: Listings): object {
+  const tables = IP_FAMILIES.map((family) => {
+    const { [`mangle ${HINT_CHAIN}`]: _, ...rest } = comparableTables(parseSave(rules[family], family));
+    return rest;
+  });
+  return {
+    tables,
+    servers: linesOf(servers).filter((line) => !line.endsWith(' -w 0')),
+    // The kernel draws these by lot.
+    sets: linesOf(sets.replace(/ bucketsize \d+ initval \w+/g, '')),
+    device: device.trim().split(/\s+/).sort(),
+  };
 }
 
 /**

@@ -33,7 +33,7 @@ function backendOf(family: IpFamily): IpvsBackend {
     rules: (source) =>
       new IptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
         ...source,
-        cleanUp: (saved, chainsPerCommit) => cleanUpScripts(saved, chainsPerCommit, IPVS_BELONGINGS),
+        cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
       }),
     servedByIptables: () => Promise.resolve(false),
   };
