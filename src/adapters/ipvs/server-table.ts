@@ -12,6 +12,7 @@ import {
 } from '../../domain/ipvs/virtual-server.js';
 import { cidrContains, type Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { Draining } from './draining.js';
 import { carryOut, withSecondTry, type Outcome, type PlannedStep } from './outcome.js';
 import type { VirtualServers, VirtualServerStep } from './virtual-servers.js';
 
@@ -41,8 +42,7 @@ type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
  */
 export class ServerTable {
   private readonly known = new Map<VirtualServerKey, KnownServer>();
-  /** Since when each real server drains. */
-  private readonly draining = new Map<VirtualServerKey, Map<RealServerKey, number>>();
+  private readonly draining = new Draining();
 
   /** @param excluded virtual servers at these addresses are never deleted */
   constructor(
@@ -61,7 +61,7 @@ export class ServerTable {
       const reals = new Map(realServers.map((real) => [realServerKey(real), real]));
       this.known.set(virtualServerKey(server), { server, reals });
     }
-    for (const key of this.draining.keys()) if (!this.known.has(key)) this.draining.delete(key);
+    for (const key of this.draining.servers()) if (!this.known.has(key)) this.draining.forget(key);
   }
 
   keys(): Iterable<VirtualServerKey> {
@@ -85,16 +85,18 @@ export class ServerTable {
 
   /** Whether some real server drains. */
   get isDraining(): boolean {
-    return this.draining.size > 0;
+    return !this.draining.isEmpty;
   }
 
   /** Makes virtual servers be as wanted. One that is refused does not keep the others from it. */
   async make(wanted: ReadonlyMap<VirtualServerKey, ServedAddress>): Promise<Outcome<VirtualServerKey>> {
-    const before = new Map([...wanted.keys()].map((key) => [key, this.draining.get(key)?.size ?? 0]));
+    const before = new Map([...wanted.keys()].map((key) => [key, new Set(this.draining.of(key).keys())]));
     const attempt = (keys: readonly VirtualServerKey[]) =>
       this.carryOut(keys.flatMap((key) => this.planned(key, wanted.get(key)!)));
     const outcome = await withSecondTry([...wanted.keys()], attempt, () => this.read());
-    const begun = [...before].filter(([key, count]) => (this.draining.get(key)?.size ?? 0) > count);
+    const begun = [...before].filter(([key, drained]) =>
+      [...this.draining.of(key).keys()].some((real) => !drained.has(real)),
+    );
     const swept = await this.sweep(begun.map(([key]) => key));
     return { ...outcome, written: outcome.written + swept };
   }
@@ -107,9 +109,9 @@ export class ServerTable {
   }
 
   /** Deletes what has drained, of these virtual servers or of all; gives the number of real servers deleted. */
-  async sweep(keys: Iterable<VirtualServerKey> = this.draining.keys()): Promise<number> {
+  async sweep(keys: readonly VirtualServerKey[] = this.draining.servers()): Promise<number> {
     const planned: Planned[] = [];
-    for (const key of [...keys]) planned.push(...(await this.drained(key)));
+    for (const key of keys) planned.push(...(await this.drained(key)));
     const { written, refused } = await this.carryOut(planned);
     for (const { what: server, reason } of refused)
       this.logger.warn({ server, reason }, 'a drained real server could not be deleted; will try again');
@@ -136,13 +138,13 @@ export class ServerTable {
       wanted.add(key);
       const weight = reals.get(key)?.weight;
       if (weight === 1) {
-        this.stopDraining(about, key);
+        this.draining.end(about, key);
         continue;
       }
       const kind = weight === undefined ? 'add-real' : 'set-real';
       const done = () => {
         reals.set(key, real);
-        this.stopDraining(about, key);
+        this.draining.end(about, key);
       };
       steps.push({ step: { kind, server, real }, about, done });
     }
@@ -159,22 +161,22 @@ export class ServerTable {
   ): Planned[] {
     if (server.protocol !== 'TCP') return [this.realDeletion(about, server, key, real)];
     if (real.weight === 0) {
-      this.drain(about, key);
+      this.draining.begin(about, key, this.clock.now());
       return [];
     }
     const idle = { address: real.address, port: real.port, weight: 0 };
     const done = () => {
       this.known.get(about)?.reals.set(key, idle);
-      this.drain(about, key);
+      this.draining.begin(about, key, this.clock.now());
     };
     return [{ step: { kind: 'set-real', server, real: idle }, about, done }];
   }
 
   /** The deletions of what has drained at one virtual server. What is gone by itself is forgotten. */
   private async drained(about: VirtualServerKey): Promise<Planned[]> {
-    const draining = this.draining.get(about);
+    const draining = this.draining.of(about);
     const server = this.known.get(about)?.server;
-    if (!draining || !server) return [];
+    if (draining.size === 0 || !server) return [];
     const listed = await this.servers.realServers(server);
     const present = new Map(listed.map((real) => [realServerKey(real), real]));
     return [...draining].flatMap(([key, since]) => {
@@ -210,7 +212,7 @@ export class ServerTable {
     if (!server || this.isExcluded(server)) return [];
     const done = () => {
       this.known.delete(about);
-      this.draining.delete(about);
+      this.draining.forget(about);
     };
     return [{ step: { kind: 'delete', server }, about, done }];
   }
@@ -219,19 +221,8 @@ export class ServerTable {
     return this.excluded.some((cidr) => cidrContains(cidr, address));
   }
 
-  private drain(server: VirtualServerKey, real: RealServerKey): void {
-    const draining = this.draining.get(server) ?? new Map<RealServerKey, number>();
-    if (!draining.has(real)) draining.set(real, this.clock.now());
-    this.draining.set(server, draining);
-  }
-
-  private stopDraining(server: VirtualServerKey, real: RealServerKey): void {
-    const draining = this.draining.get(server);
-    if (draining?.delete(real) && draining.size === 0) this.draining.delete(server);
-  }
-
   private forget(server: VirtualServerKey, real: RealServerKey): void {
     this.known.get(server)?.reals.delete(real);
-    this.stopDraining(server, real);
+    this.draining.end(server, real);
   }
 }

@@ -68,6 +68,16 @@ describe('an endpoint that goes', () => {
     expect(node.clock.pending).toBe(0);
   });
 
+  it('is deleted at once when it has no connections, also while another one comes back', async () => {
+    node.servers.connect(SERVER, OLD, 3);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    await backend.apply(changed(entryOf('a', [1])), network);
+    expect(weights()).toEqual({ [OLD]: 1 });
+    expect(node.clock.pending).toBe(1);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.clock.pending).toBe(0);
+  });
+
   it('goes with its service, whatever connections it has', async () => {
     node.servers.connect(SERVER, OLD, 3);
     await backend.apply(changed(entryOf('a', [2])), network);
