@@ -64,6 +64,8 @@ export class RestoreRecorder {
   #script(program: string): string {
     return `#!/bin/sh
 PATH=\${PATH#*:}
+# A trial, which asks what the kernel has, writes nothing.
+case "$*" in *--test*) exec ${program} "$@" ;; esac
 recording=${this.#inputs}/$(date +%s%N)
 echo "${program} $*" > "$recording.command"
 tee "$recording.input" | ${program} "$@"
