@@ -40,11 +40,18 @@ export class NetlinkVirtualServers implements VirtualServers {
   async list(family: IpFamily, signal?: AbortSignal): Promise<readonly ListedVirtualServer[]> {
     const servers: VirtualServer[] = [];
     const attempt = 'listing the virtual servers';
-    await this.channel.dump(await this.request(COMMAND.GET_SERVICE, attempt, () => undefined), (message) => {
-      signal?.throwIfAborted();
-      const server = readServer(message);
-      if (server && familyOf(server) === family) servers.push(server);
-    });
+    const request = await this.request(COMMAND.GET_SERVICE, attempt, () => undefined);
+    try {
+      await this.channel.dump(request, (message) => {
+        signal?.throwIfAborted();
+        const server = readServer(message);
+        if (server && familyOf(server) === family) servers.push(server);
+      });
+    } catch (error) {
+      // The module was unloaded; loaded anew, it has another number.
+      if (error instanceof NetlinkRequestError && error.errno === ENOENT) this.family = undefined;
+      throw error;
+    }
     const listed: ListedVirtualServer[] = [];
     for (const server of servers) {
       signal?.throwIfAborted();

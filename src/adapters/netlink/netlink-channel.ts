@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { EPERM } from './errno.js';
 import {
   NetlinkClosedError,
@@ -61,12 +62,17 @@ export class NetlinkChannel {
     });
   }
 
-  /** Carries out requests in their order, many with one call; one that is refused does not stop the others. */
+  /**
+   * Carries out requests in their order, many with one call; one that is refused does not stop the others. Now and then
+   * others have their turn.
+   */
   perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
     return this.exclusively(async (socket) => {
       const replies: KernelReply[] = [];
-      for (let from = 0; from < requests.length; from += AT_ONCE)
+      for (let from = 0; from < requests.length; from += AT_ONCE) {
+        if (from > 0) await breathe();
         replies.push(...(await this.performed(socket, requests.slice(from, from + AT_ONCE))));
+      }
       return replies;
     });
   }

@@ -191,6 +191,23 @@ describe('virtual servers over netlink', () => {
     expect(await tool('ipvsadm', '-L', '--timeout')).toContain('901 60 301');
   });
 
+  it('are found again when the module was loaded anew', async () => {
+    await tool(
+      'modprobe',
+      '-r',
+      'ip_vs_rr',
+      'ip_vs_wlc',
+      'ip_vs_mh',
+      'ip_vs_sh',
+      'ip_vs_wrr',
+      'ip_vs_lc',
+      'ip_vs',
+    );
+    await expect(servers.list('IPv4')).rejects.toThrow('listing the virtual servers was refused: ENOENT');
+    expect(await servers.list('IPv4')).toEqual([]);
+    await done({ kind: 'add', server: web });
+  });
+
   it('belong to root', async () => {
     await done({ kind: 'add', server: web });
     await asNobody(async () => {
