@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { XtablesLockedError } from '../../src/adapters/iptables/errors.js';
 import { IptablesBackend } from '../../src/adapters/iptables/iptables-backend.js';
+import { SILENT_OBSERVER } from '../../src/adapters/iptables/iptables-observer.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
@@ -61,8 +62,8 @@ class Bench {
       {
         compile: services.compile,
         observer: {
+          ...SILENT_OBSERVER,
           restored: (_, { lockWaitSeconds }) => void waits.push(lockWaitSeconds ?? NaN),
-          restoreFailed() {},
         },
       },
     );

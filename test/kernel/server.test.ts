@@ -165,7 +165,16 @@ describe.each(['nftables', 'iptables'])('the servers of mode %s', (mode) => {
     expect(samples.get('kubernetes_feature_enabled{name="ComponentStatusz",stage="BETA"}')).toBe(1);
     const nfacct = 'kubeproxy_iptables_ct_state_invalid_dropped_packets_total';
     expect(samples.get(nfacct)).toBe(mode === 'iptables' ? 0 : undefined);
+    for (const table of ['filter', 'nat']) {
+      const total = `kubeproxy_sync_proxy_rules_iptables_total{table="${table}",ip_family="IPv4"}`;
+      expect(samples.get(total)).toBe(mode === 'iptables' ? await ownRules(table) : undefined);
+    }
   });
+
+  async function ownRules(table: string): Promise<number> {
+    const saved = await namespace.run(['iptables-nft-save', '-t', table]);
+    return saved.match(/^-A KUBE-/gm)?.length ?? 0;
+  }
 
   it('show how they are configured, and what runs', async () => {
     expect((await node.get(`${metrics}/proxyMode`)).body).toBe(mode);

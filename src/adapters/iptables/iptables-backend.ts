@@ -34,6 +34,7 @@ import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
+import { RuleTally } from './rule-tally.js';
 import type { RulesWatch } from './rules-watch.js';
 
 export interface IptablesBackendOptions {
@@ -84,6 +85,7 @@ export class IptablesBackend implements Backend {
   private host!: IptablesHost;
   private frame!: IptablesFrame;
   private chainsPerCommit = Infinity;
+  private readonly tally = new RuleTally();
   /** The epoch in which the tables were last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
   private readonly observer: IptablesObserver;
@@ -115,6 +117,7 @@ export class IptablesBackend implements Backend {
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    this.tally.begin();
     this.composition = new IptablesComposition();
     this.size = new ClusterSize();
     this.entries.clear();
@@ -136,6 +139,7 @@ export class IptablesBackend implements Backend {
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    this.tally.begin();
     for (const { key, entry } of changes) this.note(key, entry);
     const failed: ServiceFailure[] = [];
     const changed = compilesAlike(this.node, node)
@@ -209,7 +213,9 @@ export class IptablesBackend implements Backend {
     this.frame = frame;
     const script = changeScript(delta, this.composition, frame, this.chainsPerCommit, change);
     try {
-      return { written: await this.send(script), failed: [] };
+      const written = await this.send(script);
+      this.tally.changed(delta);
+      return { written, failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       this.logger.warn(
@@ -233,7 +239,11 @@ export class IptablesBackend implements Backend {
       signal?.throwIfAborted();
       first ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = new IptablesImage(this.composition, this.frame, intake);
+      const image = new IptablesImage(
+        this.composition,
+        this.frame,
+        this.tally.counting(intake ?? this.composition),
+      );
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
@@ -281,7 +291,9 @@ export class IptablesBackend implements Backend {
     const delta = this.replaceAll(group, 'wanted');
     const script = changeScript(delta, this.composition, this.frame, this.chainsPerCommit);
     try {
-      return { written: await this.send(script), failed: [] };
+      const written = await this.send(script);
+      this.tally.changed(delta);
+      return { written, failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       const [{ line = 0 } = {}] = error.failures;
@@ -322,6 +334,7 @@ export class IptablesBackend implements Backend {
         () => this.commands.restore(this.family, startingWith(first.value, pieces)),
         () => text.commits,
       );
+      this.tally.applied(text);
       this.observer.restored(this.family, { written: text.written, lockWaitSeconds });
       if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
         this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
@@ -370,6 +383,8 @@ export class IptablesBackend implements Backend {
     failed: readonly ServiceFailure[],
     keys: Iterable<ServicePortKey>,
   ): ApplyResult {
+    for (const rules of this.tally.tables(this.composition, this.frame))
+      this.observer.rulesCounted(this.family, rules);
     const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
     return { ...outcome, failed: [...failed, ...refused], conflicts };
   }

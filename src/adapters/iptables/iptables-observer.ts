@@ -9,6 +9,11 @@ export interface IptablesObserver {
   ): void;
   /** A restore was refused, or could not be made. */
   restoreFailed(family: IpFamily): void;
+  /** After a sync: how many rules of ours the table holds, and how many of them this sync wrote. */
+  rulesCounted(
+    family: IpFamily,
+    rules: { readonly table: string; readonly owned: number; readonly written: number },
+  ): void;
 }
 
-export const SILENT_OBSERVER: IptablesObserver = { restored() {}, restoreFailed() {} };
+export const SILENT_OBSERVER: IptablesObserver = { restored() {}, restoreFailed() {}, rulesCounted() {} };

@@ -15,6 +15,7 @@ export class RestoreLines {
   private open: TableName | undefined;
   private steps = 0;
   private commitCount = 0;
+  private readonly ruleCounts = new Map<TableName, number>();
 
   /** @param take is given each line, without its line feed */
   constructor(private readonly take: (text: string, owner: ServicePortKey | undefined) => void) {}
@@ -29,6 +30,11 @@ export class RestoreLines {
     return this.commitCount;
   }
 
+  /** How many rules were put into a table so far. */
+  rules(table: TableName): number {
+    return this.ruleCounts.get(table) ?? 0;
+  }
+
   /** Makes the chain, or empties it. */
   declare(table: TableName, chain: string, owner?: ServicePortKey): void {
     this.add(table, `:${chain} - [0:0]`, owner);
@@ -36,11 +42,13 @@ export class RestoreLines {
 
   append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
     this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner);
+    this.countRule(table);
   }
 
   /** Puts the rule at the head of the chain. */
   insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
     this.add(table, `-I ${chain} ${rule}`, owner);
+    this.countRule(table);
   }
 
   /** Deletes the first rule of that text. */
@@ -58,6 +66,10 @@ export class RestoreLines {
     if (this.open === undefined) return;
     this.take('COMMIT', undefined);
     this.open = undefined;
+  }
+
+  private countRule(table: TableName): void {
+    this.ruleCounts.set(table, this.rules(table) + 1);
   }
 
   private add(table: TableName, line: string, owner: ServicePortKey | undefined): void {

@@ -1,3 +1,4 @@
+import type { TableName } from '../../domain/iptables/table.js';
 import { RestoreLines, type RestoreLine } from './restore-lines.js';
 
 const PIECE_LENGTH = 64 * 1024;
@@ -52,6 +53,11 @@ export class RestoreText implements Iterable<string> {
   /** How many commits are begun so far. */
   get commits(): number {
     return this.lines.commits;
+  }
+
+  /** How many rules are put into a table so far. */
+  rules(table: TableName): number {
+    return this.lines.rules(table);
   }
 
   *[Symbol.iterator](): Generator<string> {

@@ -30,6 +30,7 @@ export class IptablesComposition {
   private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
   /** Who has entries about each frontend in each shared chain, in order. */
   private readonly claimants = new Map<string, readonly ServicePortKey[]>();
+  private readonly entryCounts = new Map<TableName, number>();
 
   fragment(owner: ServicePortKey): IptablesFragment | undefined {
     return this.fragments.get(owner);
@@ -45,6 +46,13 @@ export class IptablesComposition {
     else this.fragments.delete(owner);
     if (delta) replaceChains(owner, former?.chains ?? [], fragment?.chains ?? [], delta);
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
+    this.countEntries(former, -1);
+    this.countEntries(fragment, 1);
+  }
+
+  /** How many entries all service ports have in a table's shared chains. Costs nothing. */
+  entryCount(table: TableName): number {
+    return this.entryCounts.get(table) ?? 0;
   }
 
   /** The chains of all service ports, those of one after those of another. */
@@ -71,6 +79,11 @@ export class IptablesComposition {
       for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder, loser });
     }
     return [...conflicts.values()];
+  }
+
+  private countEntries(fragment: IptablesFragment | undefined, step: number): void {
+    for (const { table } of fragment?.entries ?? [])
+      this.entryCounts.set(table, this.entryCount(table) + step);
   }
 
   private replaceEntries(

@@ -54,6 +54,14 @@ export class IptablesDelta {
     );
   }
 
+  /** By how many rules the chains of service ports have grown; negative when they have shrunk. */
+  get rulesGained(): number {
+    let gained = 0;
+    for (const { before, after } of this.chainChanges.values())
+      gained += (after?.rules.length ?? 0) - (before?.rules.length ?? 0);
+    return gained;
+  }
+
   /** Entries to delete from shared chains, each once for each time it is named. They go before any is added. */
   get entriesRemoved(): readonly OwnedEntry[] {
     return this.differentEntries().flatMap(({ before }) => before);

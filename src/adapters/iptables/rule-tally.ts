@@ -1,0 +1,71 @@
+import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
+import type { IptablesDelta } from '../../domain/iptables/delta.js';
+import type { OwnedChains } from '../../domain/iptables/image.js';
+import type { IptablesFrame, TableName } from '../../domain/iptables/table.js';
+import type { RestoreText } from './restore-script.js';
+
+/** The rules of one table: ours, and those that the present sync put there. */
+export interface TalliedRules {
+  readonly table: TableName;
+  readonly owned: number;
+  readonly written: number;
+}
+
+/** The tables of which kube-proxy counts rules. */
+const TALLIED: readonly TableName[] = ['filter', 'nat'];
+
+/**
+ * Counts the rules that are ours, and those that were written. Chains of service ports are counted when all of them are
+ * gone through anyway, and from then on by what changes. Jumps in built-in chains do not count, as with kube-proxy.
+ */
+export class RuleTally {
+  /** In the chains of service ports, all of which are in table nat. */
+  private owned = 0;
+  private written = new Map<TableName, number>();
+
+  /** Counts anew while somebody goes through the chains. */
+  counting(source: OwnedChains): OwnedChains {
+    return { chains: () => this.count(source.chains()) };
+  }
+
+  /** A change was applied. */
+  changed(delta: IptablesDelta): void {
+    this.owned += delta.rulesGained;
+  }
+
+  /** What is written from now on belongs to another sync. */
+  begin(): void {
+    this.written = new Map();
+  }
+
+  applied(text: RestoreText): void {
+    for (const table of TALLIED) this.written.set(table, (this.written.get(table) ?? 0) + text.rules(table));
+  }
+
+  tables(composition: IptablesComposition, frame: IptablesFrame): readonly TalliedRules[] {
+    return TALLIED.map((table) => ({
+      table,
+      owned: this.ownedIn(table, composition, frame),
+      written: this.written.get(table) ?? 0,
+    }));
+  }
+
+  private ownedIn(
+    table: TableName,
+    composition: IptablesComposition,
+    { chains, shared }: IptablesFrame,
+  ): number {
+    let total = composition.entryCount(table) + (table === 'nat' ? this.owned : 0);
+    for (const chain of chains) if (chain.table === table) total += chain.rules.length;
+    for (const chain of shared) if (chain.table === table) total += chain.before.length + chain.after.length;
+    return total;
+  }
+
+  private *count(chains: Iterable<OwnedChain>): Generator<OwnedChain> {
+    this.owned = 0;
+    for (const owned of chains) {
+      this.owned += owned.chain.rules.length;
+      yield owned;
+    }
+  }
+}
