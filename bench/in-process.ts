@@ -1,4 +1,6 @@
+import '../src/bootstrap/small-heap.js';
 import 'reflect-metadata';
+import { writeFileSync } from 'node:fs';
 import { MemoryLogger } from '../src/adapters/fakes/memory-logger.js';
 import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
@@ -12,11 +14,14 @@ import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
 import type { OpenMode } from '../src/bootstrap/modes/open-mode.js';
 import { composeProxy } from '../src/bootstrap/proxy.js';
 import { CLUSTER_CIDR, endpointSlice, node, NODE_NAME, service, serviceCidr } from './cluster.js';
+import type { Phase } from './phase.js';
 import type { InProcessResult } from './report.js';
+import { median, quantile } from './statistics.js';
 
 /*
- * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS MODE`
- * prints InProcessResult as one line of JSON. MODE is a proxy mode. Runs in the namespace of the BenchHost.
+ * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS MODE [FILE]`
+ * prints InProcessResult as one line of JSON. MODE is a proxy mode; FILE is told which phase begins. Runs in the namespace
+ * of the BenchHost.
  */
 
 type MeasuredMode = 'nftables' | 'iptables' | 'ipvs';
@@ -65,6 +70,7 @@ async function measure(
   services: number,
   endpoints: number,
   modeName: MeasuredMode,
+  begin: (phase: Phase) => void,
 ): Promise<InProcessResult> {
   // A change is measured, not the pause before it that other modes make by default.
   const pause = ['--iptables-min-sync-period', '0s', '--ipvs-min-sync-period', '0s'];
@@ -91,10 +97,14 @@ async function measure(
   events.applied('ServiceCIDR', serviceCidr());
   deliver(events, objects);
   const read = performance.now() - began;
+  // Memory is measured too, and the proxy keeps none of them.
+  objects.length = 0;
+  begin('first');
   for (const kind of ['Node', 'ServiceCIDR', 'Service', 'EndpointSlice'] as const) events.synced(kind);
   await Promise.all(loops.map((loop) => loop.firstAttempt));
   const firstSync = performance.now() - began - read;
 
+  begin('change');
   const changes = CHANGES[modeName];
   const times: number[] = [];
   for (let change = 1; change <= changes; change++) {
@@ -105,8 +115,8 @@ async function measure(
     await finished;
     times.push(performance.now() - start);
   }
-  times.sort((a, b) => a - b);
 
+  begin('burst');
   const burstObjects = Array.from({ length: BURST }, (_, index) =>
     endpointSlice((index * 104_729) % services, endpoints, changes + 1 + index),
   );
@@ -123,15 +133,18 @@ async function measure(
   return {
     read,
     firstSync,
-    changeP50: times[changes / 2]!,
-    changeP99: times[Math.floor(changes * 0.99)]!,
+    changeP50: median(times),
+    changeP99: quantile(times, 0.99),
     burst,
   };
 }
 
 // The clock's timers alone would let the process end.
 const alive = setInterval(() => {}, 2 ** 30);
-const [services = '1000', endpoints = '5', modeName = 'nftables'] = process.argv.slice(2);
-const result = await measure(Number(services), Number(endpoints), modeName as MeasuredMode);
+const [services = '1000', endpoints = '5', modeName = 'nftables', phaseFile] = process.argv.slice(2);
+const begin = (phase: Phase) => {
+  if (phaseFile !== undefined) writeFileSync(phaseFile, phase);
+};
+const result = await measure(Number(services), Number(endpoints), modeName as MeasuredMode, begin);
 console.log(JSON.stringify(result));
 clearInterval(alive);

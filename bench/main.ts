@@ -9,21 +9,35 @@ import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js'
 import { BenchHost, type Run } from './host.js';
 import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
-import { type InProcessResult, type Measurement, table } from './report.js';
+import { type InProcessResult, type Measurement, table, type ToolTimes } from './report.js';
 import { RestoreRecorder } from './restore-recorder.js';
+import { leastOfEach } from './statistics.js';
 import { countWrites } from './writes.js';
 
 const kubeproxy = fileURLToPath(new URL('../kubeproxy.js', import.meta.url));
 const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
+const replayer = fileURLToPath(new URL('replay.js', import.meta.url));
 
-type Starts = Pick<Measurement, 'restartWrites' | 'toolAlone'> & {
-  readonly start: Run;
-  readonly restart: Run;
-};
+/** A mode on a host, and how much there is to do. */
+interface Task {
+  readonly mode: BenchMode;
+  readonly host: BenchHost;
+  readonly services: number;
+  readonly endpoints: number;
+  /** For what is written along the way. */
+  readonly folder: string;
+}
 
-/** Measures one size on a fresh host. */
-async function measure(mode: BenchMode, services: number, endpoints: number): Promise<Measurement> {
+type Figures = Omit<Measurement, 'services' | 'endpoints'>;
+
+/** Measures one size as often as asked, each time on a fresh host, and takes the least of each figure. */
+async function measure(
+  mode: BenchMode,
+  services: number,
+  endpoints: number,
+  runs: number,
+): Promise<Measurement> {
   const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-bench-'));
   const host = new BenchHost();
   const tidy = () => {
@@ -34,69 +48,85 @@ async function measure(mode: BenchMode, services: number, endpoints: number): Pr
   // Other programs of this machine have a network of their own and are not waited for.
   process.env.XTABLES_LOCKFILE = join(folder, 'xtables.lock');
   try {
-    await prepare(host, mode);
-    const size = [String(services), String(endpoints)];
-    const { output } = await host.run(process.execPath, inProcess, ...size, proxyMode(mode));
-    // The process that fills the kernel from manifests starts from an empty one.
-    await prepare(host, mode);
-    const manifests = join(folder, 'manifests');
-    await writeManifests(manifests, services, endpoints);
-    const command = [process.execPath, kubeproxy, ...arguments_(manifests, mode)];
-    const { start, restart, ...counted } = await startTwice(host, mode, command, join(folder, 'restores'));
-    return {
-      services,
-      endpoints,
-      inProcess: JSON.parse(output) as InProcessResult,
-      start: start.milliseconds,
-      restart: restart.milliseconds,
-      peakBytes: Math.max(start.peakBytes, restart.peakBytes),
-      ...counted,
-    };
+    const task: Task = { mode, host, services, endpoints, folder };
+    await writeManifests(join(folder, 'manifests'), services, endpoints);
+    const inputs = proxyMode(mode) === 'iptables' ? await recordInputs(task) : undefined;
+    const rounds: Figures[] = [];
+    for (let run = 0; run < runs; run++) rounds.push(await measureOnce(task, inputs));
+    return { services, endpoints, ...leastOf(rounds) };
   } finally {
     tidy();
     process.off('exit', tidy);
   }
 }
 
-function startTwice(
-  host: BenchHost,
-  mode: BenchMode,
-  command: readonly string[],
-  folder: string,
-): Promise<Starts> {
-  if (mode === 'nftables') return startNftables(host, command);
-  return mode === 'ipvs' ? startIpvs(host, command) : startIptables(host, mode, command, folder);
-}
-
-async function startNftables(host: BenchHost, command: readonly string[]): Promise<Starts> {
-  const start = await host.run(...command);
-  const { result: restart, writes } = await countWrites(host, () => host.run(...command));
-  return { start, restart, restartWrites: writes };
-}
-
-/** Nobody tells of changes to virtual servers: what was written is what the proxy says. */
-async function startIpvs(host: BenchHost, command: readonly string[]): Promise<Starts> {
-  const start = await host.run(...command);
-  const restart = await host.run(...command);
-  const written = [...restart.output.matchAll(/"written":(\d+)/g)].map(([, steps]) => Number(steps));
-  return { start, restart, restartWrites: written.reduce((sum, steps) => sum + steps, 0) };
-}
-
-async function startIptables(
-  host: BenchHost,
-  mode: BenchMode,
-  command: readonly string[],
-  folder: string,
-): Promise<Starts> {
-  const first = new RestoreRecorder(join(folder, 'first'));
-  const second = new RestoreRecorder(join(folder, 'second'));
-  await Promise.all([first.install(), second.install()]);
-  const start = await host.run(...first.recorded(...command));
-  const restart = await host.run(...second.recorded(...command));
+async function measureOnce(task: Task, inputs: RestoreRecorder | undefined): Promise<Figures> {
+  const { mode, host, folder } = task;
   await prepare(host, mode);
-  const counters = await first.counters();
+  const changes = await host.run(...inProcessCommand(task));
+  const tool = inputs && (await replay(task, inputs));
+  // The process that fills the kernel from manifests starts from an empty one.
+  await prepare(host, mode);
+  const command = [process.execPath, kubeproxy, ...arguments_(join(folder, 'manifests'), mode)];
+  const start = await host.run(...command);
+  const { result: restart, writes } = await restartCounted(task, command);
+  return {
+    inProcess: JSON.parse(changes.output) as InProcessResult,
+    ...(tool && { tool }),
+    start: start.milliseconds,
+    restart: restart.milliseconds,
+    restartWrites: writes,
+    peak: { start: start.peakBytes, changes: changes.peakBytes, restart: restart.peakBytes },
+  };
+}
+
+function leastOf(rounds: readonly Figures[]): Figures {
+  const tools = rounds.flatMap(({ tool }) => tool ?? []);
+  return {
+    inProcess: leastOfEach(rounds.map(({ inProcess }) => inProcess)),
+    ...(tools.length > 0 && { tool: leastOfEach(tools) }),
+    start: Math.min(...rounds.map(({ start }) => start)),
+    restart: Math.min(...rounds.map(({ restart }) => restart)),
+    restartWrites: Math.max(...rounds.map(({ restartWrites }) => restartWrites)),
+    peak: leastOfEach(rounds.map(({ peak }) => peak)),
+  };
+}
+
+function inProcessCommand({ mode, services, endpoints }: Task): string[] {
+  return [process.execPath, inProcess, String(services), String(endpoints), proxyMode(mode)];
+}
+
+/** What the proxy gives to the tools in each phase. That run is not measured, since recording takes time. */
+async function recordInputs(task: Task): Promise<RestoreRecorder> {
+  const recorder = new RestoreRecorder(join(task.folder, 'recorded'));
+  await recorder.install();
+  await prepare(task.host, task.mode);
+  await task.host.run(...recorder.recorded(...inProcessCommand(task), recorder.phaseFile));
+  return recorder;
+}
+
+async function replay({ mode, host }: Task, inputs: RestoreRecorder): Promise<ToolTimes> {
+  await prepare(host, mode);
+  const counters = await inputs.counters();
   if (counters.length > 0) await host.run(process.execPath, makeCounters, ...counters);
-  return { start, restart, restartWrites: await second.count(), toolAlone: await first.replay(host) };
+  return JSON.parse((await host.run(process.execPath, replayer, inputs.folder)).output) as ToolTimes;
+}
+
+async function restartCounted(
+  { mode, host, folder }: Task,
+  command: readonly string[],
+): Promise<{ readonly result: Run; readonly writes: number }> {
+  if (mode === 'nftables') return countWrites(host, () => host.run(...command));
+  if (mode === 'ipvs') {
+    // Nobody tells of changes to virtual servers: what was written is what the proxy says.
+    const result = await host.run(...command);
+    const written = [...result.output.matchAll(/"written":(\d+)/g)].map(([, steps]) => Number(steps));
+    return { result, writes: written.reduce((sum, steps) => sum + steps, 0) };
+  }
+  const recorder = new RestoreRecorder(await mkdtemp(join(folder, 'restart-')));
+  await recorder.install();
+  const result = await host.run(...recorder.recorded(...command));
+  return { result, writes: (await recorder.recordings()).length };
 }
 
 function arguments_(manifests: string, mode: BenchMode): string[] {
@@ -119,11 +149,14 @@ const { values } = parseArgs({
     services: { type: 'string' },
     endpoints: { type: 'string', default: '5' },
     mode: { type: 'string', default: 'nftables' },
+    /** Of so many runs the least figures count. */
+    runs: { type: 'string', default: '1' },
     /** Measure mode ipvs on the kernel of this machine, not on one of its own. */
     here: { type: 'boolean', default: false },
   },
 });
 const endpoints = natural('endpoints', values.endpoints);
+const runs = natural('runs', values.runs);
 const asked = values.services === undefined ? undefined : natural('services', values.services);
 const plan = modesOf(values.mode).map((mode) => ({ mode, sizes: asked ? [asked] : defaultSizes(mode) }));
 const largest = Math.max(...plan.flatMap(({ sizes }) => sizes));
@@ -137,7 +170,7 @@ for (const { mode, sizes } of plan) {
     console.error(
       `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,
     );
-    const same = ['--mode', mode, '--here', '--endpoints', String(endpoints)];
+    const same = ['--mode', mode, '--here', '--endpoints', String(endpoints), '--runs', String(runs)];
     if (asked) same.push('--services', String(asked));
     const printed = (await runInGuest(fileURLToPath(import.meta.url), same)).trim();
     console.log(plan.length > 1 ? `\n${mode}\n\n${printed}` : printed);
@@ -146,7 +179,7 @@ for (const { mode, sizes } of plan) {
   const rows: Measurement[] = [];
   for (const services of sizes) {
     console.error(`measuring ${mode}: ${services} services of ${endpoints} endpoints …`);
-    rows.push(await measure(mode, services, endpoints));
+    rows.push(await measure(mode, services, endpoints, runs));
   }
   console.log(plan.length > 1 ? `\n${mode}\n\n${table(rows)}` : table(rows));
 }

@@ -1,20 +1,31 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { BenchHost } from './host.js';
+import { PHASES, type Phase } from './phase.js';
 
 const PROGRAMS = ['iptables', 'ip6tables'].flatMap((tool) =>
   ['nft', 'legacy'].map((variant) => `${tool}-${variant}-restore`),
 );
 
+/** A restore as a program started it. */
+export interface Recording {
+  readonly phase: Phase;
+  readonly command: readonly string[];
+  /** The file that holds its input. */
+  readonly input: string;
+}
+
 /**
- * Keeps the input of every iptables-restore that a program starts, so that it can be given to the tool once more. Stands
- * in front of the tools in PATH, and passes the input on while it comes.
+ * Keeps the input of every iptables-restore by which a program writes, so that it can be given to the tool once more.
+ * Stands in front of the tools in PATH, and passes the input on while it comes.
  */
 export class RestoreRecorder {
+  /** Whoever runs writes into it which phase begins. */
+  readonly phaseFile: string;
   readonly #programs: string;
   readonly #inputs: string;
 
-  constructor(folder: string) {
+  constructor(readonly folder: string) {
+    this.phaseFile = join(folder, 'phase');
     this.#programs = join(folder, 'programs');
     this.#inputs = join(folder, 'inputs');
   }
@@ -22,6 +33,7 @@ export class RestoreRecorder {
   async install(): Promise<void> {
     await mkdir(this.#programs, { recursive: true });
     await mkdir(this.#inputs, { recursive: true });
+    await writeFile(this.phaseFile, PHASES[0]);
     for (const program of PROGRAMS) {
       const file = join(this.#programs, program);
       await writeFile(file, this.#script(program));
@@ -34,31 +46,25 @@ export class RestoreRecorder {
     return ['env', `PATH=${this.#programs}${delimiter}${process.env.PATH}`, ...command];
   }
 
-  /** How many restores were recorded so far. */
-  async count(): Promise<number> {
-    return (await this.#recordings()).length;
+  /** What was recorded so far, in the order in which it was started. */
+  async recordings(): Promise<readonly Recording[]> {
+    const files = (await readdir(this.#inputs)).filter((file) => file.endsWith('.input')).sort();
+    return Promise.all(
+      files.map(async (file) => {
+        const input = join(this.#inputs, file);
+        const command = (await readFile(input.replace(/input$/, 'command'), 'utf8')).trim().split(' ');
+        const phase = (await readFile(input.replace(/input$/, 'phase'), 'utf8')).trim() as Phase;
+        return { phase, command, input };
+      }),
+    );
   }
 
   /** The nfacct counters that recorded rules name. */
   async counters(): Promise<readonly string[]> {
-    const inputs = await Promise.all((await this.#recordings()).map((file) => readFile(file, 'utf8')));
+    const recordings = await this.recordings();
+    const inputs = await Promise.all(recordings.map(({ input }) => readFile(input, 'utf8')));
     const names = inputs.flatMap((input) => [...input.matchAll(/--nfacct-name (\S+)/g)]);
     return [...new Set(names.map(([, name]) => name!))];
-  }
-
-  /** Runs all recorded restores on a host, without the proxy. Returns the milliseconds that they take. */
-  async replay(host: BenchHost): Promise<number> {
-    let milliseconds = 0;
-    for (const input of await this.#recordings()) {
-      const command = (await readFile(input.replace(/input$/, 'command'), 'utf8')).trim();
-      milliseconds += (await host.run('sh', '-c', `exec ${command} < ${input}`)).milliseconds;
-    }
-    return milliseconds;
-  }
-
-  async #recordings(): Promise<string[]> {
-    const files = (await readdir(this.#inputs)).filter((file) => file.endsWith('.input'));
-    return files.sort().map((file) => join(this.#inputs, file));
   }
 
   #script(program: string): string {
@@ -68,6 +74,7 @@ PATH=\${PATH#*:}
 case "$*" in *--test*) exec ${program} "$@" ;; esac
 recording=${this.#inputs}/$(date +%s%N)
 echo "${program} $*" > "$recording.command"
+cp ${this.phaseFile} "$recording.phase"
 tee "$recording.input" | ${program} "$@"
 `;
   }

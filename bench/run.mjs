@@ -30,6 +30,7 @@ await build({
     main: 'bench/main.ts',
     'in-process': 'bench/in-process.ts',
     'make-counters': 'bench/make-counters.ts',
+    replay: 'bench/replay.ts',
   },
   outdir: 'dist/bench',
 });

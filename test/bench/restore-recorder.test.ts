@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BenchHost } from '../../bench/host.js';
 import { RestoreRecorder } from '../../bench/restore-recorder.js';
 
-it('passes a restore on with its exit status, and keeps it to be run again', async () => {
+it('passes a restore on with its exit status, and keeps it by its phase', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'restore-recorder-'));
   const path = process.env.PATH;
   try {
@@ -21,18 +20,19 @@ it('passes a restore on with its exit status, and keeps it to be run again', asy
       encoding: 'utf8',
     });
     expect([run.status, run.stdout]).toEqual([3, '-w 5: -m nfacct --nfacct-name one -j DROP\n']);
-    expect(await recorder.count()).toBe(1);
-    expect(await recorder.counters()).toEqual(['one']);
+    await writeFile(recorder.phaseFile, 'burst');
+    spawnSync(file!, [...parameters, '--noflush'], { input: '' });
+    // A trial writes nothing, and is not kept.
+    const trial = spawnSync(file!, [...parameters, '--test'], { input: 'x', encoding: 'utf8' });
+    expect(trial.stdout).toBe('-w 5 --test: x\n');
 
-    const outputs: string[] = [];
-    const host = {
-      run: (command: string, ...rest: string[]) => {
-        outputs.push(spawnSync(command, rest, { encoding: 'utf8', env: process.env }).stdout);
-        return Promise.resolve({ milliseconds: 7 });
-      },
-    } as unknown as BenchHost;
-    expect(await recorder.replay(host)).toBe(7);
-    expect(outputs).toEqual(['-w 5: -m nfacct --nfacct-name one -j DROP\n']);
+    const recordings = await recorder.recordings();
+    expect(recordings.map(({ phase, command }) => [phase, ...command])).toEqual([
+      ['first', 'ip6tables-nft-restore', '-w', '5'],
+      ['burst', 'ip6tables-nft-restore', '-w', '5', '--noflush'],
+    ]);
+    expect(await readFile(recordings[0]!.input, 'utf8')).toBe('-m nfacct --nfacct-name one -j DROP\n');
+    expect(await recorder.counters()).toEqual(['one']);
   } finally {
     process.env.PATH = path;
     await rm(folder, { recursive: true, force: true });

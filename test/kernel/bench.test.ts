@@ -10,13 +10,13 @@ describe('npm run bench', () => {
     const { stdout } = await bench;
     const lines = stdout.trim().split('\n');
     expect(lines).toHaveLength(3);
-    expect(lines[2]).toMatch(/^\| 40 × 3 \|.*, 0 writes \| \d+ MB \|$/);
+    expect(lines[2]).toMatch(/^\| 40 × 3 \|.*, 0 writes \| \d+, \d+, \d+ MB \|$/);
     expect(await readdir('/run/netns')).not.toContain(`bench-${bench.child.pid}`);
   });
 
   it('measures mode ipvs on a kernel of its own', async () => {
     const { stdout } = await run(process.execPath, ['bench/run.mjs', '--mode', 'ipvs', '--services', '20']);
-    expect(stdout.trim().split('\n').at(-1)).toMatch(/^\| 20 × 5 \|.*, 0 writes \| \d+ MB \|$/);
+    expect(stdout.trim().split('\n').at(-1)).toMatch(/^\| 20 × 5 \|.*, 0 writes \| \d+, \d+, \d+ MB \|$/);
   }, 180_000);
 
   it('says what is wrong with its arguments', async () => {

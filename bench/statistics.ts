@@ -1,0 +1,22 @@
+/** The middle one, the greater of two. */
+export function median(numbers: readonly number[]): number {
+  return quantile(numbers, 0.5);
+}
+
+/** The number below which so large a share of all lies. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length * share)]!;
+}
+
+/** Of several measurements of the same, the least of each figure: that which other programs held up least. */
+export function leastOfEach<Figures extends { readonly [figure in keyof Figures]: number | undefined }>(
+  runs: readonly Figures[],
+): Figures {
+  const [first, ...others] = runs;
+  const least: Record<string, number | undefined> = { ...first };
+  for (const run of others)
+    for (const [figure, value] of Object.entries<number | undefined>(run))
+      if (value !== undefined) least[figure] = Math.min(value, least[figure] ?? Infinity);
+  return least as Figures;
+}
