@@ -13,51 +13,50 @@ interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly isKept?: boolean;
 }
 
-/** So many chains are gathered before any is written, where a commit may hold more. */
-const GATHERED = 5_000;
+/** So many chains are gathered before any is written: few at first, so that the tool has something to read soon. */
+const GATHERED_FIRST = 500;
+const GATHERED_MOST = 8_000;
 
 /**
  * Empties the chains, or makes them, and fills them, in groups of which all are declared before any rule, since rules lead
  * from one chain to another of the same owner. Chains of one owner, which must stand together, are in one group. Each
- * group is a commit where commits must be small.
+ * group is a commit where commits must be small; elsewhere each is twice as large as the one before, up to a limit.
  */
 export function* writeChains(
   lines: RestoreLines,
   chains: Iterable<ChainToWrite>,
   chainsPerCommit: number,
 ): Generator<void> {
-  const size = Math.min(chainsPerCommit, GATHERED);
-  let isFirst = true;
-  for (const group of groups(chains, size)) {
-    if (!isFirst && size === chainsPerCommit) lines.commit();
-    isFirst = false;
-    declare(lines, group);
-    for (const { chain, owner } of group) {
-      for (const rule of chain.rules) lines.append(chain.table, chain.name, rule, owner);
-      yield;
-    }
-  }
-}
-
-/**
- * The last by name goes first: the tools keep chains in order of their names, and look from the start for the place of a
- * new one. That is a third of the time that iptables-legacy needs for ten thousand services.
- */
-function declare(lines: RestoreLines, group: readonly ChainToWrite[]): void {
-  const sorted = [...group].sort((one, other) => (one.chain.name < other.chain.name ? 1 : -1));
-  for (const { chain, owner } of sorted) lines.declare(chain.table, chain.name, owner);
-}
-
-function* groups(chains: Iterable<ChainToWrite>, size: number): Generator<readonly ChainToWrite[]> {
+  let size = Math.min(chainsPerCommit, GATHERED_FIRST);
   let group: ChainToWrite[] = [];
   for (const each of chains) {
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
-      yield group;
+      yield* writeGroup(lines, group);
+      if (size === chainsPerCommit) lines.commit();
       group = [];
+      size = Math.min(chainsPerCommit, size * 2, GATHERED_MOST);
     }
     group.push(each);
+    yield;
   }
-  if (group.length > 0) yield group;
+  yield* writeGroup(lines, group);
+}
+
+/**
+ * The last by name goes first. iptables-legacy keeps chains in order of their names, and looks from the start for the place
+ * of a new one; and it looks up the chain of each rule, which is in the processor's cache when the rule before was near.
+ */
+function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
+  // Names are sorted by themselves: a comparison in JavaScript would take as long as all else here.
+  const byName = new Map(group.map((each) => [each.chain.name, each]));
+  const sorted = [...byName.keys()].sort().reverse();
+  const ordered = sorted.map((name) => byName.get(name)!);
+  for (const { chain, owner } of ordered) lines.declare(chain.table, chain.name, owner);
+  for (const { chain, owner } of ordered) {
+    const { table, name, rules } = chain;
+    for (const rule of rules) lines.append(table, name, rule, owner);
+    yield;
+  }
 }
 
 /** Removes chains. All are emptied before any goes, since they lead to each other. */

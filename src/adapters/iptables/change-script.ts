@@ -48,7 +48,7 @@ class Change {
 
   *write(table: TableName, lines: RestoreLines, chainsPerCommit: number): Generator<void> {
     const inTable = ({ chain }: OwnedChain) => chain.table === table;
-    const removed = this.removed.filter(inTable).map(({ chain, owner }) => ({ ...chain, owner }));
+    const removed = this.removed.filter(inTable).map(({ chain: { name }, owner }) => ({ table, name, owner }));
     const nodeChains = this.frameDelta.chains.filter((chain) => chain.table === table);
     yield* writeChains(
       lines,

@@ -327,8 +327,9 @@ export class IptablesBackend implements Backend {
   private async send(script: RestoreScript): Promise<number> {
     const text = script.text();
     const pieces = text[Symbol.iterator]();
-    const first = pieces.next();
-    if (first.done) return 0;
+    let first = pieces.next();
+    while (first.done !== true && first.value === '') first = pieces.next();
+    if (first.done === true) return 0;
     try {
       const { lockWaitSeconds } = await this.watch.ours(
         () => this.commands.restore(this.family, startingWith(first.value, pieces)),

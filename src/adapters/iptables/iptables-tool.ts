@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
 import { SaveReader } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
@@ -57,7 +58,8 @@ interface ToolOutcome {
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
 const NFT_CHAINS_PER_COMMIT = 500;
-const READ_AHEAD = 64 * 1024;
+/** What the tool reads while the next chains are gathered. */
+const READ_AHEAD = 4 * 1024 * 1024;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
 
 /** Starts the programs of iptables, and knows why they would not start. */
@@ -211,10 +213,11 @@ export class IptablesTool implements IptablesCommands {
     if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
     signal?.throwIfAborted();
     const [file, ...parameters] = [...this.launcher, ...command];
+    let isRunning = true;
+    const pieces = input && inTurns(input, () => isRunning);
     const options = {
-      // No more is made than the program takes: in object mode sixteen pieces would wait, and become old.
-      ...(input
-        ? { input: Readable.from(input, { objectMode: false, highWaterMark: READ_AHEAD }) }
+      ...(pieces
+        ? { input: Readable.from(pieces, { objectMode: false, highWaterMark: READ_AHEAD }) }
         : { stdin: 'ignore' }),
       stdout: stdout === 'ignore' ? stdout : 'pipe',
       buffer: { stdout: stdout === 'all' },
@@ -238,6 +241,7 @@ export class IptablesTool implements IptablesCommands {
         }
       });
     const result = await running;
+    isRunning = false;
     signal?.throwIfAborted();
     if (problem !== undefined) throw problem;
     if (result.code === 'ENOENT' || result.code === 'EACCES')
@@ -255,6 +259,18 @@ export class IptablesTool implements IptablesCommands {
     )
       throw new IptablesMissingError(command[0]!, stderr);
     return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
+  }
+}
+
+/**
+ * Between two pieces what was made before goes to the tool, and everything else has its turn. No more is made once the
+ * tool has ended: what it is made of may change then.
+ */
+async function* inTurns(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    if (piece !== '') yield piece;
+    await nextTurn();
+    if (!isWanted()) return;
   }
 }
 

@@ -2,6 +2,8 @@ import type { TableName } from '../../domain/iptables/table.js';
 import { RestoreLines, type RestoreLine } from './restore-lines.js';
 
 const PIECE_LENGTH = 64 * 1024;
+/** The work between two pieces takes a few milliseconds at most. */
+const STEPS_PER_PIECE = 256;
 
 /** Writes the same lines each time, as long as nothing changes that it reads. Yields wherever there may be a pause. */
 export type WriteLines = (lines: RestoreLines) => Iterable<void>;
@@ -38,10 +40,17 @@ export class RestoreScript {
   }
 }
 
-/** The text of a script, in pieces of a size that is good to stream. It is made while it is gone through, once. */
+/**
+ * The text of a script, in pieces of a size that is good to stream. It is made while it is gone through, once. A piece is
+ * empty when it takes long to make the next one, so that others get their turn.
+ */
 export class RestoreText implements Iterable<string> {
-  private piece = '';
-  private readonly lines = new RestoreLines((text) => (this.piece += `${text}\n`));
+  private piece: string[] = [];
+  private length = 0;
+  private readonly lines = new RestoreLines((text) => {
+    this.piece.push(text);
+    this.length += text.length + 1;
+  });
 
   constructor(private readonly write: WriteLines) {}
 
@@ -61,14 +70,18 @@ export class RestoreText implements Iterable<string> {
   }
 
   *[Symbol.iterator](): Generator<string> {
-    for (const _ of this.write(this.lines)) if (this.piece.length >= PIECE_LENGTH) yield this.take();
+    let steps = 0;
+    for (const _ of this.write(this.lines))
+      if (++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield this.take();
     this.lines.commit();
-    if (this.piece !== '') yield this.take();
+    if (this.length > 0) yield this.take();
   }
 
   private take(): string {
-    const { piece } = this;
-    this.piece = '';
-    return piece;
+    // An empty last line ends the one before.
+    const text = this.length > 0 ? [...this.piece, ''].join('\n') : '';
+    this.piece = [];
+    this.length = 0;
+    return text;
   }
 }

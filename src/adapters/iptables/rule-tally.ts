@@ -1,7 +1,7 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { OwnedChains } from '../../domain/iptables/image.js';
-import type { IptablesFrame, TableName } from '../../domain/iptables/table.js';
+import type { Chain, IptablesFrame, RuleText, TableName } from '../../domain/iptables/table.js';
 import type { RestoreText } from './restore-script.js';
 
 /** The rules of one table: ours, and those that the present sync put there. */
@@ -16,7 +16,7 @@ const TALLIED: readonly TableName[] = ['filter', 'nat'];
 
 /**
  * Counts the rules that are ours, and those that were written. Chains of service ports are counted when all of them are
- * gone through anyway, and from then on by what changes. Jumps in built-in chains do not count, as with kube-proxy.
+ * compared or written anyway, and from then on by what changes. Jumps in built-in chains do not count, as with kube-proxy.
  */
 export class RuleTally {
   /** In the chains of service ports, all of which are in table nat. */
@@ -63,9 +63,32 @@ export class RuleTally {
 
   private *count(chains: Iterable<OwnedChain>): Generator<OwnedChain> {
     this.owned = 0;
-    for (const owned of chains) {
-      this.owned += owned.chain.rules.length;
-      yield owned;
-    }
+    const take = (rules: number) => (this.owned += rules);
+    for (const { chain, owner } of chains) yield { chain: new TalliedChain(chain, take), owner };
+  }
+}
+
+/** Counts its rules when they are made first. Until then there are none, since thousands of chains wait to be written. */
+class TalliedChain implements Chain {
+  private isCounted = false;
+
+  constructor(
+    private readonly chain: Chain,
+    private readonly take: (rules: number) => void,
+  ) {}
+
+  get table(): TableName {
+    return this.chain.table;
+  }
+
+  get name(): string {
+    return this.chain.name;
+  }
+
+  get rules(): readonly RuleText[] {
+    const { rules } = this.chain;
+    if (!this.isCounted) this.take(rules.length);
+    this.isCounted = true;
+    return rules;
   }
 }

@@ -47,16 +47,16 @@ export class ServiceChainNames {
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const HASH_LENGTH = 16;
+const characters = Buffer.alloc(HASH_LENGTH);
 
 /** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (spec/iptables.md §8.2). */
 function hashOf(text: string): string {
-  // Much faster than a buffer for each digest.
+  // Much faster than a buffer for each digest, and than putting characters together one by one.
   const digest = hash('sha256', text, 'binary');
-  let characters = '';
   for (let index = 0; index < HASH_LENGTH; index++) {
     const bit = index * 5;
     const window = (digest.charCodeAt(bit >> 3) << 8) | digest.charCodeAt((bit >> 3) + 1);
-    characters += BASE32[(window >> (11 - (bit & 7))) & 31];
+    characters[index] = BASE32.charCodeAt((window >> (11 - (bit & 7))) & 31);
   }
-  return characters;
+  return characters.toString('latin1');
 }

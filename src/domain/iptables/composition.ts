@@ -30,6 +30,8 @@ export class IptablesComposition {
   private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
   /** Who has entries about each frontend in each shared chain, in order. */
   private readonly claimants = new Map<string, readonly ServicePortKey[]>();
+  /** What several service ports have entries about. */
+  private readonly contested = new Set<string>();
   private readonly entryCounts = new Map<TableName, number>();
 
   fragment(owner: ServicePortKey): IptablesFragment | undefined {
@@ -71,6 +73,7 @@ export class IptablesComposition {
 
   /** The conflicts on frontends that the owner is part of. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
+    if (this.contested.size === 0) return [];
     const conflicts = new Map<string, FrontendConflict>();
     for (const entry of this.fragments.get(owner)?.entries ?? []) {
       const { frontend } = entry;
@@ -115,6 +118,8 @@ export class IptablesComposition {
     const after = !present ? others : others.length === 0 ? [owner] : [...others, owner].sort();
     if (after.length > 0) this.claimants.set(id, after);
     else this.claimants.delete(id);
+    if (after.length > 1) this.contested.add(id);
+    else if (before.length > 1) this.contested.delete(id);
     if (!delta) return;
     const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
       owners.flatMap((each) =>

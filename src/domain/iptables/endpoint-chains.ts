@@ -9,25 +9,25 @@ import { addressText, from, MAX_PORT, numberText, ruleText } from './rule-parts.
 import type { RuleText } from './table.js';
 
 /** What the rules of a service port's endpoints have in common. */
-export interface EndpointRules {
+export interface EndpointContext {
   /** `namespace/service:port` */
   readonly service: string;
+  /** The match that names it; undefined where comments are left out, which is so in large clusters. */
+  readonly comment: string | undefined;
   /** In lower case. */
   readonly protocol: string;
   readonly family: IpFamily;
   /** 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** Comments are left out in large clusters. */
-  readonly comments: boolean;
 }
 
 /** The rules that choose one endpoint of a list: the one that the client had, else any (spec/iptables.md §7.9). */
 export function endpointChoice(
   list: readonly Endpoint[],
   chainOf: (endpoint: Endpoint) => string,
-  { service, family, affinitySeconds, comments }: EndpointRules,
+  { service, family, affinitySeconds, comment: commented }: EndpointContext,
 ): readonly RuleText[] {
-  const because = ({ text }: Endpoint) => (comments ? [comment(`${service} -> ${text}`)] : []);
+  const because = ({ text }: Endpoint) => (commented ? [comment(`${service} -> ${text}`)] : []);
   const rules: RuleText[] = [];
   if (affinitySeconds > 0) {
     const seconds = secondsText(affinitySeconds);
@@ -46,12 +46,12 @@ export function endpointChoice(
 }
 
 /** The rules of one endpoint: its own packets are masqueraded, all go to it (spec/iptables.md §7.10). */
-export function endpointChain(
+export function endpointRules(
   { address, port }: Endpoint,
   name: string,
-  { service, protocol, family, affinitySeconds, comments }: EndpointRules,
+  { protocol, family, affinitySeconds, comment }: EndpointContext,
 ): readonly RuleText[] {
-  const because = comments ? [comment(service)] : [];
+  const because = comment === undefined ? [] : [comment];
   const remember = affinitySeconds > 0 ? [`-m recent --set ${recentList(name, family)}`] : [];
   const destination = hostPort(addressText(address), Number(numberText('port', port, MAX_PORT)));
   return [

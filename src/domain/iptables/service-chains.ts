@@ -1,12 +1,12 @@
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { MARK_MASQ, PROXY_FIREWALL } from './chain-names.js';
-import { checkEndpoints, endpointChain, endpointChoice, type EndpointRules } from './endpoint-chains.js';
+import { MARK_MASQ, PROXY_FIREWALL, type ServiceChainKind } from './chain-names.js';
+import { checkEndpoints, endpointChoice, endpointRules, type EndpointContext } from './endpoint-chains.js';
 import type { IptablesOptions } from './options.js';
 import { comment } from './quoting.js';
 import { from, fromLocalPods, notFromLocalPods, ruleText, type RuleParts } from './rule-parts.js';
 import type { ServicePortTerms } from './service-port-terms.js';
-import type { Chain } from './table.js';
+import type { Chain, RuleText } from './table.js';
 
 const LOCAL_SOURCE = '-m addrtype --src-type LOCAL';
 
@@ -26,24 +26,61 @@ export function checkServiceChains({ entry }: ServicePortTerms, { node }: Iptabl
   if (node.detector) notFromLocalPods(node.detector);
 }
 
+/** What a chain of a service port is for. An endpoint: its own chain. */
+type Purpose = ServiceChainKind | Endpoint;
+
 class ServiceChains {
-  private readonly chains: Chain[] = [];
+  private readonly endpointNames = new Map<string, string>();
+  private readonly context: EndpointContext;
 
   constructor(
     private readonly terms: ServicePortTerms,
     private readonly options: IptablesOptions,
-  ) {}
+  ) {
+    const { service, protocol, entry } = terms;
+    const { family, affinitySeconds } = entry;
+    const named = options.largeCluster ? undefined : comment(service);
+    this.context = { service, comment: named, protocol, family, affinitySeconds };
+  }
 
   all(): readonly Chain[] {
     const { entry, restrictsSources } = this.terms;
-    if (entry.endpoints.hasAny && entry.externallyReachable) this.externalChain();
-    if (restrictsSources) this.firewallChain();
-    this.endpointChains();
-    return this.chains;
+    const { hasAny, cluster, local, reachable } = entry.endpoints;
+    const purposes: Purpose[] = [];
+    if (hasAny && entry.externallyReachable) purposes.push('EXT');
+    if (restrictsSources) purposes.push('FW');
+    if (cluster?.length) purposes.push('SVC');
+    if (local?.length) purposes.push('SVL');
+    purposes.push(...reachable);
+    return purposes.map((purpose) => new ServiceChain(this.nameOf(purpose), purpose, this));
+  }
+
+  rules(purpose: Purpose): readonly RuleText[] {
+    const { cluster, local } = this.terms.entry.endpoints;
+    switch (purpose) {
+      case 'EXT':
+        return this.externalRules();
+      case 'FW':
+        return this.firewallRules();
+      case 'SVC':
+        return this.choiceRules('SVC', cluster ?? []);
+      case 'SVL':
+        return this.choiceRules('SVL', local ?? []);
+      default:
+        return endpointRules(purpose, this.nameOf(purpose), this.context);
+    }
+  }
+
+  private nameOf(purpose: Purpose): string {
+    const { names } = this.terms;
+    if (typeof purpose === 'string') return names.of(purpose);
+    const name = this.endpointNames.get(purpose.text) ?? names.ofEndpoint(purpose.text);
+    this.endpointNames.set(purpose.text, name);
+    return name;
   }
 
   /** The door for everything that is addressed from outside: masquerades, or keeps the source and stays on this node. */
-  private externalChain(): void {
+  private externalRules(): readonly RuleText[] {
     const { entry, names, service, servesOutside } = this.terms;
     const { externalPolicyLocal } = entry;
     const everywhere = names.of('SVC');
@@ -69,11 +106,11 @@ class ServiceChains {
       rules.push({ matches: because('masquerade traffic for $ external destinations'), target: MARK_MASQ });
     }
     if (servesOutside) rules.push({ target: externalPolicyLocal ? names.of('SVL') : everywhere });
-    this.chain(names.of('EXT'), rules.map(ruleText));
+    return rules.map(ruleText);
   }
 
   /** The sources that may use the load-balancer IPs. What falls out at its end is dropped by the table filter. */
-  private firewallChain(): void {
+  private firewallRules(): readonly RuleText[] {
     const { entry, names, service } = this.terms;
     const { sourceRanges, sourceRangesCoverNode, family } = entry;
     const virtual = this.terms.frontends('load-balancer-ip').map(({ address }) => address!);
@@ -83,37 +120,19 @@ class ServiceChains {
       ruleText({ source: from(network, family), matches, target }),
     );
     const last = `other traffic to ${service} will be dropped by ${PROXY_FIREWALL}`;
-    this.chain(names.of('FW'), [...rules, ruleText({ matches: [comment(last)] })]);
+    return [...rules, ruleText({ matches: [comment(last)] })];
   }
 
-  private endpointChains(): void {
-    const { entry, names, service, protocol } = this.terms;
-    const { endpoints, affinitySeconds, family, internalPolicyLocal, frontends } = entry;
-    const comments = !this.options.largeCluster;
-    const context: EndpointRules = { service, protocol, family, affinitySeconds, comments };
-    const chainOf = new Map<string, string>();
-    const nameOf = ({ text }: Endpoint): string => {
-      const name = chainOf.get(text) ?? names.ofEndpoint(text);
-      chainOf.set(text, name);
-      return name;
-    };
-    const clusterIP = frontends.find(({ kind }) => kind === 'cluster-ip');
-    const masquerade = clusterIP?.outcome === 'forward' ? this.clusterIPMasquerade(clusterIP) : [];
-    const choice = (kind: 'SVC' | 'SVL', list: readonly Endpoint[] | undefined) => {
-      if (!list?.length) return;
-      const first = internalPolicyLocal === (kind === 'SVL') ? masquerade : [];
-      this.chain(names.of(kind), [...first, ...endpointChoice(list, nameOf, context)]);
-    };
-    choice('SVC', endpoints.cluster);
-    choice('SVL', endpoints.local);
-    for (const endpoint of endpoints.reachable) {
-      const name = nameOf(endpoint);
-      this.chain(name, endpointChain(endpoint, name, context));
-    }
+  private choiceRules(kind: 'SVC' | 'SVL', list: readonly Endpoint[]): readonly RuleText[] {
+    const { frontends, internalPolicyLocal } = this.terms.entry;
+    const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
+    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (kind === 'SVL');
+    const first = isServed ? this.clusterIPMasquerade(clusterIP) : [];
+    return [...first, ...endpointChoice(list, (endpoint) => this.nameOf(endpoint), this.context)];
   }
 
   /** Clients that are no pods of the cluster would not get their answers through this node otherwise. */
-  private clusterIPMasquerade(clusterIP: Frontend): readonly string[] {
+  private clusterIPMasquerade(clusterIP: Frontend): readonly RuleText[] {
     const { terms } = this;
     const { detector, masqueradeAll } = this.options.node;
     if (!masqueradeAll && !detector) return [];
@@ -121,8 +140,21 @@ class ServiceChains {
     const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
     return [ruleText({ ...terms.headOf(clusterIP), ...source, matches, target: MARK_MASQ })];
   }
+}
 
-  private chain(name: string, rules: readonly string[]): void {
-    this.chains.push({ table: 'nat', name, rules });
+/** Its rules are made when they are asked for: thousands of chains are named before the first is written. */
+class ServiceChain implements Chain {
+  constructor(
+    readonly name: string,
+    private readonly purpose: Purpose,
+    private readonly source: ServiceChains,
+  ) {}
+
+  get table() {
+    return 'nat' as const;
+  }
+
+  get rules(): readonly RuleText[] {
+    return this.source.rules(this.purpose);
   }
 }
