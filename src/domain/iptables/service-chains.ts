@@ -144,15 +144,13 @@ class ServiceChains {
 
 /** Its rules are made when they are asked for: thousands of chains are named before the first is written. */
 class ServiceChain implements Chain {
+  readonly table = 'nat';
+
   constructor(
     readonly name: string,
     private readonly purpose: Purpose,
     private readonly source: ServiceChains,
   ) {}
-
-  get table() {
-    return 'nat' as const;
-  }
 
   get rules(): readonly RuleText[] {
     return this.source.rules(this.purpose);
