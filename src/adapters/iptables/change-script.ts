@@ -48,7 +48,9 @@ class Change {
 
   *write(table: TableName, lines: RestoreLines, chainsPerCommit: number): Generator<void> {
     const inTable = ({ chain }: OwnedChain) => chain.table === table;
-    const removed = this.removed.filter(inTable).map(({ chain: { name }, owner }) => ({ table, name, owner }));
+    const removed = this.removed
+      .filter(inTable)
+      .map(({ chain: { name }, owner }) => ({ table, name, owner }));
     const nodeChains = this.frameDelta.chains.filter((chain) => chain.table === table);
     yield* writeChains(
       lines,
