@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   IptablesFailedError,
   IptablesKernelError,
@@ -67,6 +68,33 @@ describe('IptablesTool', () => {
     await tool.restore('IPv4', ['*nat\n', ':A - [0:0]\n', 'COMMIT\n'].values());
     expect(readFileSync(join(folder, 'in'), 'utf8')).toBe('*nat\n:A - [0:0]\nCOMMIT\n');
     expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w --noflush --counters\n');
+  });
+
+  it('makes no more input once the tool has ended', async () => {
+    const tool = nft({
+      'iptables-nft-restore': 'read line; echo "iptables-restore: line 1 failed" >&2; exit 1',
+    });
+    let made = 0;
+    function* pieces(): Generator<string> {
+      for (;;) yield made++ % 2 === 0 ? '-A KUBE-X -j RETURN\n' : '';
+    }
+    await expect(tool.restore('IPv4', pieces())).rejects.toThrow(RestoreRefusedError);
+    const madeThen = made;
+    await sleep(50);
+    expect(made).toBe(madeThen);
+    expect(made).toBeGreaterThan(0);
+  });
+
+  it('lets others have their turn while it makes input', async () => {
+    const tool = nft({ 'iptables-nft-restore': '/bin/cat > /dev/null' });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    function* pieces(): Generator<string> {
+      const end = Date.now() + 100;
+      while (Date.now() < end) yield '';
+    }
+    await tool.restore('IPv4', pieces()).finally(() => clearInterval(timer));
+    expect(turns).toBeGreaterThan(5);
   });
 
   it.each([
