@@ -7,6 +7,9 @@ if (manifests === undefined || file === undefined) {
   process.exit(2);
 }
 
+const ended = new Promise((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+});
 const proxy = await createProxy({
   backends: [new RoutesFileBackend('IPv4', file)],
   flags: [`--manifests=${manifests}`, '--hostname-override=demo-node'],
@@ -17,8 +20,6 @@ console.log(`routes are in ${file}; they follow ${manifests} until this program 
 
 // The proxy's timers keep no process alive; this one does.
 const alive = setInterval(() => undefined, 2 ** 30);
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    clearInterval(alive);
-    void proxy.stop();
-  });
+await ended;
+clearInterval(alive);
+await proxy.stop();
