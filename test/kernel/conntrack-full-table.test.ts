@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { median } from '../../bench/statistics.js';
 import { clusterObjects, testConfig } from './cluster-objects.js';
 import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
 import { Driver, DriverBundle } from './in-namespace.js';
@@ -118,7 +119,3 @@ it(
     }),
   120_000,
 );
-
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[values.length >> 1]!;
-}

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
 import { SaveReader } from '../../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
@@ -269,7 +269,7 @@ export class IptablesTool implements IptablesCommands {
 async function* inTurns(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
   for (const piece of pieces) {
     if (piece !== '') yield piece;
-    await nextTurn();
+    await breathe();
     if (!isWanted()) return;
   }
 }
