@@ -23,8 +23,10 @@ for (const command of [
 
 const { build } = await import('esbuild');
 const { bundleOptions } = await import('../scripts/bundle-options.mjs');
+const { oneByteSource } = await import('../scripts/one-byte-source.mjs');
 await build({
   ...bundleOptions,
+  plugins: [oneByteSource],
   absWorkingDir: root,
   entryPoints: {
     main: 'bench/main.ts',
@@ -33,5 +35,7 @@ await build({
     replay: 'bench/replay.ts',
   },
   outdir: 'dist/bench',
+  // As the program is built, so that it takes as much memory.
+  splitting: true,
 });
 await import('../dist/bench/main.js');

@@ -2,14 +2,14 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** How the last try to program a service port went. Times are milliseconds since the epoch. */
-export type ServiceStatus =
-  | {
-      readonly state: 'programmed';
-      readonly since: number;
-      /** What is otherwise than asked for, such as a frontend that another service port holds. */
-      readonly note?: string;
-    }
-  | FailedStatus;
+export type ServiceStatus = ProgrammedStatus | FailedStatus;
+
+export interface ProgrammedStatus {
+  readonly state: 'programmed';
+  readonly since: number;
+  /** What is otherwise than asked for, such as a frontend that another service port holds. */
+  readonly note?: string;
+}
 
 export interface FailedStatus {
   readonly state: 'failed';

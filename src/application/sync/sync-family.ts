@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import { FrontendConflicts } from '../status/frontend-conflicts.js';
-import type { ServiceStatuses } from '../status/service-statuses.js';
+import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
 
 /** What decides about a family besides services. */
 export interface FamilyContext {
@@ -142,6 +142,8 @@ export class SyncFamily {
     for (const key of recorded) this.notes.delete(key);
     for (const { key, note } of ownNotes) this.notes.set(key, note);
     const concerned = new Set(this.conflicts.update(recorded, conflicts));
+    // One for all that are programmed as asked for: most are, and each status is kept.
+    const plain: ProgrammedStatus = { state: 'programmed', since };
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
       const previous = this.statuses.get(family, key);
@@ -156,7 +158,7 @@ export class SyncFamily {
       } else if (entry) {
         if (previous?.state === 'failed')
           this.logger.info({ family, service: key }, 'service port programmed after all');
-        this.recordProgrammed(key, since);
+        this.recordProgrammed(key, plain);
       } else {
         this.statuses.remove(family, key);
       }
@@ -164,16 +166,17 @@ export class SyncFamily {
     }
     for (const key of concerned) {
       const status = this.statuses.get(family, key);
-      if (status?.state === 'programmed') this.recordProgrammed(key, status.since);
+      if (status?.state === 'programmed')
+        this.recordProgrammed(key, { state: 'programmed', since: status.since });
     }
   }
 
-  private recordProgrammed(key: ServicePortKey, since: number): void {
+  private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {
     const { family } = this;
     const notes = [this.conflicts.note(key), this.notes.get(key)].filter((note) => note !== undefined);
     const note = notes.join('; ');
     if (note !== '')
       this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
-    this.statuses.set(family, key, { state: 'programmed', since, ...(note !== '' && { note }) });
+    this.statuses.set(family, key, note === '' ? plain : { ...plain, note });
   }
 }

@@ -15,9 +15,11 @@ export function objectField(value: unknown, path: string): RawObject {
   return value as RawObject;
 }
 
-/** A list; missing counts as empty. */
+const NO_MEMBERS: readonly never[] = [];
+
+/** A list; missing counts as empty, which is always the same list. */
 export function listField(value: unknown, path: string): readonly unknown[] {
-  if (value === undefined || value === null) return [];
+  if (value === undefined || value === null) return NO_MEMBERS;
   if (!Array.isArray(value)) throw new InvalidObject(`${path} must be a list`);
   return value;
 }

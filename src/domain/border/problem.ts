@@ -31,17 +31,23 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** Reads the members of a list; what is wrong with one is reported under its place, `path[index].…`. */
+/**
+ * Reads the members of a list. What is read as undefined is left out; what is wrong is reported under its place,
+ * `path[index].…`.
+ */
 export function readEach<T>(
   list: readonly unknown[],
   path: string,
-  read: (member: unknown, index: number) => T,
-): T[] {
-  return list.map((member, index) => {
+  read: (member: unknown, index: number) => T | undefined,
+): readonly T[] {
+  const values = list.map((member, index) => {
     try {
       return read(member, index);
     } catch (error) {
       throw error instanceof InvalidObject ? new InvalidObject(`${path}[${index}]${error.message}`) : error;
     }
   });
+  const isThere = (value: T | undefined) => value !== undefined;
+  // A filtered list has room for more than it holds, and these are kept.
+  return values.every(isThere) ? values : values.filter(isThere);
 }

@@ -1,4 +1,9 @@
-import type { EndpointSlice, SliceEndpoint, SlicePort } from '../model/endpoint-slice.js';
+import {
+  slicePort,
+  type EndpointSlice,
+  type NumberedPort,
+  type SliceEndpoint,
+} from '../model/endpoint-slice.js';
 import { parseAddress } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import {
@@ -39,18 +44,19 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: `addressType ${quote(family)}`, problems };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
     const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], problems);
+    const ports = readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>
+      readPort(port, index, problems),
+    );
+    const endpoints = readEach(listField(object.endpoints, 'endpoints'), 'endpoints', (endpoint, index) =>
+      readEndpoint(endpoint, index, family, nodeName, problems),
+    );
     return {
       value: {
         namespace,
         name,
         service: labelField(service, `label ${SERVICE_NAME_LABEL}`),
         family,
-        ports: readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>
-          readPort(port, index, problems),
-        ).filter((port) => port !== undefined),
-        endpoints: readEach(listField(object.endpoints, 'endpoints'), 'endpoints', (endpoint, index) =>
-          readEndpoint(endpoint, index, family, nodeName, problems),
-        ).filter((endpoint) => endpoint !== undefined),
+        ports: ports.map((port) => slicePort(port, endpoints)),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },
       problems,
@@ -61,7 +67,7 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
   }
 }
 
-function readPort(raw: unknown, index: number, problems: string[]): SlicePort | undefined {
+function readPort(raw: unknown, index: number, problems: string[]): NumberedPort | undefined {
   const port = objectField(raw, '');
   if (port.name === undefined || port.name === null) {
     problems.push(`ports[${index}] has no name; left out`);

@@ -1,4 +1,9 @@
-import type { EndpointSlice, SliceEndpoint, SlicePort } from '../model/endpoint-slice.js';
+import {
+  slicePort,
+  type EndpointSlice,
+  type NumberedPort,
+  type SliceEndpoint,
+} from '../model/endpoint-slice.js';
 import { parseAddress } from '../net/address.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 import { integerField, labelField, listField, objectField, protocolField, textField } from './fields.js';
@@ -24,14 +29,12 @@ export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly 
         ...readAddresses(subset.addresses, `${path}.addresses`, true, nodeName),
         ...readAddresses(subset.notReadyAddresses, `${path}.notReadyAddresses`, false, nodeName),
       ];
-      return IP_FAMILIES.map((family) => ({
-        namespace,
-        name: `endpoints:${service}/${index}/${family}`,
-        service,
-        family,
-        ports,
-        endpoints: endpoints.filter((endpoint) => familyOf(endpoint) === family),
-      })).filter((slice) => slice.endpoints.length > 0);
+      return IP_FAMILIES.flatMap((family) => {
+        const ofFamily = endpoints.filter((endpoint) => familyOf(endpoint) === family);
+        if (ofFamily.length === 0) return [];
+        const name = `endpoints:${service}/${index}/${family}`;
+        return { namespace, name, service, family, ports: ports.map((port) => slicePort(port, ofFamily)) };
+      });
     });
     return { value: slices, problems: [] };
   } catch (error) {
@@ -44,7 +47,7 @@ function familyOf(endpoint: SliceEndpoint): IpFamily {
   return endpoint.address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-function readPort(raw: unknown, path: string): SlicePort {
+function readPort(raw: unknown, path: string): NumberedPort {
   const port = objectField(raw, path);
   const name = textField(port.name, `${path}.name`);
   return {

@@ -68,7 +68,7 @@ function readProxiedService(
   problems: string[],
 ): Service {
   const type = textField(spec.type, 'spec.type') || 'ClusterIP';
-  const externalIPs = listField(spec.externalIPs, 'spec.externalIPs').flatMap((text, index) =>
+  const externalIPs = chosen(listField(spec.externalIPs, 'spec.externalIPs'), (text, index) =>
     readAddress(text, `spec.externalIPs[${index}]`, problems),
   );
   const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
@@ -115,7 +115,7 @@ function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
   return result;
 }
 
-function readPorts(spec: RawObject): ServicePortSpec[] {
+function readPorts(spec: RawObject): readonly ServicePortSpec[] {
   const ports = readEach(listField(spec.ports, 'spec.ports'), 'spec.ports', readPort);
   ports.forEach(({ name, protocol }, index) => {
     const first = ports.findIndex((port) => port.name === name && port.protocol === protocol);
@@ -154,6 +154,16 @@ function readScheduler(metadata: RawObject, problems: string[]): Pick<Service, '
   return {};
 }
 
+const NONE: readonly never[] = [];
+
+/** What the members give, in one list; without members always the same list, since most Services have none. */
+function chosen<T>(
+  list: readonly unknown[],
+  read: (member: unknown, index: number) => readonly T[],
+): readonly T[] {
+  return list.length === 0 ? NONE : list.flatMap(read);
+}
+
 /** None when the text is blank, or is no address, which is a problem. */
 function readAddress(text: unknown, path: string, problems: string[]): Address[] {
   const trimmed = typeof text === 'string' ? text.trim() : text;
@@ -163,10 +173,10 @@ function readAddress(text: unknown, path: string, problems: string[]): Address[]
   return address ? [address] : [];
 }
 
-function readLoadBalancerIPs(status: RawObject, problems: string[]): Address[] {
+function readLoadBalancerIPs(status: RawObject, problems: string[]): readonly Address[] {
   const loadBalancer = objectField(status.loadBalancer, 'status.loadBalancer');
   const ingress = listField(loadBalancer.ingress, 'status.loadBalancer.ingress');
-  return ingress.flatMap((raw, index) => {
+  return chosen(ingress, (raw, index) => {
     const path = `status.loadBalancer.ingress[${index}]`;
     const { ip, ipMode } = objectField(raw, path);
     const isVip = ipMode === undefined || ipMode === null || ipMode === 'VIP';
@@ -174,8 +184,9 @@ function readLoadBalancerIPs(status: RawObject, problems: string[]): Address[] {
   });
 }
 
-function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {
-  const ranges = listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges').flatMap(
+function readSourceRanges(spec: RawObject, problems: string[]): readonly Cidr[] {
+  const ranges = chosen(
+    listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges'),
     (text, index) => {
       const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
       if (!cidr)
@@ -185,7 +196,7 @@ function readSourceRanges(spec: RawObject, problems: string[]): Cidr[] {
   );
   // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
-  return ranges.filter(({ family }) => !open.has(family));
+  return open.size === 0 ? ranges : ranges.filter(({ family }) => !open.has(family));
 }
 
 function readHealthCheckNodePort(spec: RawObject, problems: string[]): number {

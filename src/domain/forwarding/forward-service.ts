@@ -3,6 +3,7 @@ import { servicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
 import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { subset } from '../selection/subset.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 
@@ -75,15 +76,15 @@ function forwardPort(
   for (const address of loadBalancerIPs) frontends.push({ kind: 'load-balancer-ip', address, ...external });
   if (port.nodePort !== 0) frontends.push({ kind: 'node-port', ...external, port: port.nodePort });
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
-  const sourceRanges = service.sourceRanges.filter((range) => range.family === family);
+  const sourceRanges = subset(service.sourceRanges, (range) => range.family === family);
   return {
     key: servicePortKey(name),
     name,
     family,
     frontends,
     endpoints,
-    flowKeepers: port.protocol === 'UDP' ? allEndpoints.filter(({ ready, serving }) => ready || serving) : [],
-    localEndpoints: allEndpoints.filter(({ isLocal }) => isLocal),
+    flowKeepers: subset(allEndpoints, ({ ready, serving }) => port.protocol === 'UDP' && (ready || serving)),
+    localEndpoints: subset(allEndpoints, ({ isLocal }) => isLocal),
     internalPolicyLocal,
     externalPolicyLocal,
     affinitySeconds: service.affinitySeconds,

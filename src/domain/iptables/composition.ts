@@ -1,3 +1,4 @@
+import { flatText } from '../model/flat-text.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IptablesDelta } from './delta.js';
 import type { Chain, IptablesFragment, SharedEntry, TableName } from './table.js';
@@ -163,7 +164,7 @@ function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
 
 /** Entries of one chain with the same identity stand in an order: those about one frontend, or equal ones. */
 export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
-  return `${table} ${chain} ${frontend ?? rule}`;
+  return flatText(table, ' ', chain, ' ', frontend ?? rule);
 }
 
 function chainId(table: TableName, name: string): string {

@@ -1,4 +1,5 @@
 import type { Frontend } from '../forwarding/forwarding-entry.js';
+import { flatText } from '../model/flat-text.js';
 import { hostPort } from '../net/address.js';
 import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from './chain-names.js';
 import { countedBy, type IptablesOptions } from './options.js';
@@ -118,7 +119,7 @@ class SharedEntries {
       table,
       chain,
       rule: ruleText({ ...terms.headOf(frontend), ...parts, matches }),
-      frontend: `${where}/${terms.entry.name.protocol}`,
+      frontend: flatText(where, '/', terms.entry.name.protocol),
     });
   }
 }

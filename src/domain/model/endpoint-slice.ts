@@ -1,4 +1,6 @@
+import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
+import { sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
 
 /** What the proxy keeps of an EndpointSlice (spec/model.md 3). */
@@ -9,24 +11,37 @@ export interface EndpointSlice {
   readonly service: string;
   readonly family: IpFamily;
   readonly ports: readonly SlicePort[];
-  readonly endpoints: readonly SliceEndpoint[];
   /** When the change that led to this slice happened, milliseconds since the epoch, where the cluster tells. */
   readonly triggerTime?: number;
 }
 
+/** A port of a slice. */
 export interface SlicePort {
   readonly name: string;
-  readonly port: number;
   readonly protocol: Protocol;
+  /** At this port: sorted by `ip:port`, each once. */
+  readonly endpoints: readonly Endpoint[];
 }
 
-export interface SliceEndpoint {
-  readonly address: string;
-  /** Runs on this node. */
-  readonly isLocal: boolean;
-  readonly ready: boolean;
-  readonly serving: boolean;
-  readonly terminating: boolean;
-  readonly zoneHints: readonly string[];
-  readonly nodeHints: readonly string[];
+/** The port of a slice as the cluster has it, with a number. */
+export interface NumberedPort extends Pick<SlicePort, 'name' | 'protocol'> {
+  readonly port: number;
+}
+
+/** An endpoint of a slice as the cluster has it: an address, and its state. */
+export type SliceEndpoint = Omit<Endpoint, 'port' | 'text'>;
+
+/** What a slice has at a port. */
+export function slicePort(
+  { name, protocol, port }: NumberedPort,
+  endpoints: readonly SliceEndpoint[],
+): SlicePort {
+  return { name, protocol, endpoints: sortedOnce(endpoints.map((endpoint) => atPort(endpoint, port))) };
+}
+
+/** Written out, since it runs for every endpoint there is and a spread costs several times as much. */
+function atPort(endpoint: SliceEndpoint, port: number): Endpoint {
+  const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
+  const text = hostPort(address, port);
+  return { address, port, text, isLocal, ready, serving, terminating, zoneHints, nodeHints };
 }

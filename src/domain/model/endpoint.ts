@@ -6,6 +6,7 @@ export interface Endpoint {
   readonly port: number;
   /** `ip:port`, the key by which endpoints are sorted and told apart. */
   readonly text: string;
+  /** Runs on this node. */
   readonly isLocal: boolean;
   readonly ready: boolean;
   readonly serving: boolean;
@@ -18,4 +19,19 @@ export interface Endpoint {
 export interface PortIdentity {
   readonly port: string;
   readonly protocol: Protocol;
+}
+
+/**
+ * Sorted by `ip:port`, each once. Among duplicates one that is not terminating wins over one that is; among several of
+ * those the last (spec/model.md 3.3).
+ */
+export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const sorted = [...endpoints].sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1));
+  if (sorted.every((endpoint, index) => endpoint.text !== sorted[index - 1]?.text)) return sorted;
+  // Equal texts stand side by side, in the order in which they were given.
+  const byText = new Map<string, Endpoint>();
+  for (const endpoint of sorted) {
+    if (!endpoint.terminating || !byText.has(endpoint.text)) byText.set(endpoint.text, endpoint);
+  }
+  return [...byText.values()];
 }

@@ -1,3 +1,5 @@
+import { flatText } from './flat-text.js';
+
 /** Transport protocols of Services. */
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
@@ -5,7 +7,7 @@ export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 export type ServiceKey = string;
 
 export function serviceKey(namespace: string, name: string): ServiceKey {
-  return `${namespace}/${name}`;
+  return flatText(namespace, '/', name);
 }
 
 /** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (spec/model.md 1). */
@@ -21,7 +23,7 @@ export interface ServicePortName {
 export type ServicePortKey = string;
 
 export function servicePortKey(name: ServicePortName): ServicePortKey {
-  return `${name.namespace}/${name.name}/${name.protocol.toLowerCase()}/${name.port}`;
+  return flatText(name.namespace, '/', name.name, '/', name.protocol.toLowerCase(), '/', name.port);
 }
 
 /** The Service that a service port belongs to. */

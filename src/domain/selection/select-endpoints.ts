@@ -1,4 +1,5 @@
 import type { Endpoint } from '../model/endpoint.js';
+import { subset } from './subset.js';
 
 /** What selection needs to know of this node. */
 export interface NodeTopology {
@@ -78,15 +79,15 @@ function clusterEndpoints(
     (topology === 'PreferSameNode'
       ? endpoint.nodeHints.includes(node.nodeName)
       : endpoint.zoneHints.includes(node.zone));
-  const ready = all.filter((endpoint) => endpoint.ready && available(endpoint));
-  return ready.length > 0 ? ready : all.filter(drains);
+  const ready = subset(all, (endpoint) => endpoint.ready && available(endpoint));
+  return ready.length > 0 ? ready : subset(all, drains);
 }
 
 function localEndpoints(all: readonly Endpoint[]): { local: readonly Endpoint[]; terminating: boolean } {
-  const here = all.filter((endpoint) => endpoint.isLocal);
-  const ready = here.filter((endpoint) => endpoint.ready);
+  const here = subset(all, (endpoint) => endpoint.isLocal);
+  const ready = subset(here, (endpoint) => endpoint.ready);
   if (ready.length > 0) return { local: ready, terminating: false };
-  const draining = here.filter(drains);
+  const draining = subset(here, drains);
   return { local: draining, terminating: draining.length > 0 };
 }
 

@@ -13,8 +13,8 @@ import { mergeEndpoints } from './merge-endpoints.js';
  */
 export class ClusterState {
   private readonly services = new Map<ServiceKey, Service>();
-  /** By Service, then by slice name. Slices of unknown Services are kept: the Service may come later. */
-  private readonly slices = new Map<ServiceKey, Map<string, EndpointSlice>>();
+  /** By Service: a list, since nearly all have one or two. Slices of unknown Services are kept: the Service may come later. */
+  private readonly slices = new Map<ServiceKey, readonly EndpointSlice[]>();
   /** Which Service a slice belongs to, by `namespace/slice`, since its label may change. */
   private readonly owners = new Map<string, ServiceKey>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
@@ -38,15 +38,14 @@ export class ClusterState {
 
   /** All endpoints of a service port in one family, merged over its slices. */
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
-    const slices: EndpointSlice[] = [];
-    for (const slice of this.slices.get(key)?.values() ?? []) if (slice.family === family) slices.push(slice);
-    return mergeEndpoints(slices, port);
+    const slices = this.slicesOf(key);
+    const ofFamily = (slice: EndpointSlice) => slice.family === family;
+    return mergeEndpoints(slices.every(ofFamily) ? slices : slices.filter(ofFamily), port);
   }
 
   /** The slices of a Service, as `namespace/name`. */
   sliceNames(key: ServiceKey): readonly string[] {
-    const slices = this.slices.get(key)?.values() ?? [];
-    return [...slices].map(({ namespace, name }) => serviceKey(namespace, name));
+    return this.slicesOf(key).map(({ namespace, name }) => serviceKey(namespace, name));
   }
 
   /** False when nothing that the proxy reads has changed. */
@@ -69,11 +68,10 @@ export class ClusterState {
     const changes: SliceChange[] = [];
     if (former !== undefined && former !== key)
       changes.push(...this.removeSlice(slice.namespace, slice.name));
-    const siblings = this.slices.get(key) ?? new Map<string, EndpointSlice>();
-    const previous = siblings.get(slice.name);
+    const siblings = this.slicesOf(key);
+    const previous = siblings.find(({ name }) => name === slice.name);
     if (sameValue(previous, slice)) return changes;
-    siblings.set(slice.name, slice);
-    this.slices.set(key, siblings);
+    this.slices.set(key, siblings.length === 0 ? [slice] : [...without(siblings, slice.name), slice]);
     this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });
@@ -85,10 +83,11 @@ export class ClusterState {
     const key = this.owners.get(id);
     if (key === undefined) return [];
     this.owners.delete(id);
-    const siblings = this.slices.get(key);
-    const removed = siblings?.get(name);
-    siblings?.delete(name);
-    if (siblings?.size === 0) this.slices.delete(key);
+    const siblings = this.slicesOf(key);
+    const removed = siblings.find((slice) => slice.name === name);
+    const left = without(siblings, name);
+    if (left.length > 0) this.slices.set(key, left);
+    else this.slices.delete(key);
     return removed ? [{ service: key, family: removed.family }] : [];
   }
 
@@ -111,6 +110,16 @@ export class ClusterState {
   serviceCidrObjects(): Iterable<ServiceCidr> {
     return this.serviceCidrs.values();
   }
+
+  private slicesOf(key: ServiceKey): readonly EndpointSlice[] {
+    return this.slices.get(key) ?? NO_SLICES;
+  }
+}
+
+const NO_SLICES: readonly EndpointSlice[] = [];
+
+function without(slices: readonly EndpointSlice[], name: string): readonly EndpointSlice[] {
+  return slices.filter((slice) => slice.name !== name);
 }
 
 /** A Service whose endpoints of one family may have changed. */

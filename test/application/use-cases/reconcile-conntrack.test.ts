@@ -14,6 +14,7 @@ import type { Service } from '../../../src/domain/model/service.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+import { service as sampleService, slice as sampleSlice, sliceEndpoint } from '../../domain/model/samples.js';
 
 const nodeIP = '192.0.2.11';
 
@@ -29,20 +30,8 @@ function service(
   more: Partial<Service> = {},
   protocol: Protocol = 'UDP',
 ): Service {
-  return {
-    namespace: 'default',
-    name,
-    clusterIPs: { IPv4: clusterIP },
-    ports: [{ name: '', protocol, port: 53, nodePort: 0 }],
-    affinitySeconds: 0,
-    externalIPs: [],
-    loadBalancerIPs: [],
-    sourceRanges: [],
-    externalPolicyLocal: false,
-    internalPolicyLocal: false,
-    healthCheckNodePort: 0,
-    ...more,
-  };
+  const ports = [{ name: '', protocol, port: 53, nodePort: 0 }];
+  return sampleService({ namespace: 'default', name, clusterIPs: { IPv4: clusterIP }, ports, ...more });
 }
 
 function slice(
@@ -50,23 +39,11 @@ function slice(
   endpoints: Record<string, Conditions>,
   protocol: Protocol = 'UDP',
 ): EndpointSlice {
-  return {
-    namespace: 'default',
-    name: `${name}-1`,
-    service: name,
-    family: 'IPv4',
-    ports: [{ name: '', protocol, port: 5353 }],
-    endpoints: Object.entries(endpoints).map(([address, conditions]) => ({
-      address,
-      isLocal: false,
-      ready: true,
-      serving: true,
-      terminating: false,
-      zoneHints: [],
-      nodeHints: [],
-      ...conditions,
-    })),
-  } as unknown as EndpointSlice;
+  const addresses = Object.entries(endpoints).map(([address, conditions]) =>
+    sliceEndpoint(address, conditions),
+  );
+  const ports = [{ name: '', protocol, port: 5353 }];
+  return sampleSlice(`${name}-1`, addresses, { namespace: 'default', service: name, ports });
 }
 
 /** A family that syncs into a backend which takes everything, or what it is told to refuse. */

@@ -4,7 +4,8 @@ import { rawSlice } from './objects.js';
 const read = (fields: object, metadata: object = {}, nodeName = 'n1') =>
   readEndpointSlice(rawSlice(fields, metadata), nodeName);
 const endpointOf = (endpoint: object, nodeName = 'n1') =>
-  read({ endpoints: [{ addresses: ['10.244.1.5'], ...endpoint }] }, {}, nodeName).value?.endpoints[0];
+  read({ endpoints: [{ addresses: ['10.244.1.5'], ...endpoint }] }, {}, nodeName).value?.ports[0]
+    ?.endpoints[0];
 const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 describe('slices that are seen (spec/model.md 3.1)', () => {
@@ -50,9 +51,9 @@ describe('ports of slices (spec/model.md 3.3)', () => {
         { name: 'd', port: 65535, protocol: 'UDP' },
       ],
     });
-    expect(value?.ports).toEqual([
-      { name: '', port: 80, protocol: 'TCP' },
-      { name: 'd', port: 65535, protocol: 'UDP' },
+    expect(value?.ports).toMatchObject([
+      { name: '', protocol: 'TCP', endpoints: [{ port: 80 }] },
+      { name: 'd', protocol: 'UDP', endpoints: [{ port: 65535 }] },
     ]);
     expect(problems).toEqual([
       'ports[1] has no name; left out',
@@ -69,7 +70,7 @@ describe('endpoints of slices (spec/model.md 3.3)', () => {
     const { value, problems } = read({
       endpoints: [{ addresses: ['010.244.1.05', '10.244.1.6'] }, { addresses: [] }, {}],
     });
-    expect(value?.endpoints.map(({ address }) => address)).toEqual(['10.244.1.5']);
+    expect(value?.ports[0]?.endpoints.map(({ address }) => address)).toEqual(['10.244.1.5']);
     expect(problems).toEqual([
       'endpoints[1] has no address; left out',
       'endpoints[2] has no address; left out',
@@ -78,7 +79,7 @@ describe('endpoints of slices (spec/model.md 3.3)', () => {
 
   it('reads IPv6', () => {
     const { value } = read({ addressType: 'IPv6', endpoints: [{ addresses: ['FD00::0:5'] }] });
-    expect(value).toMatchObject({ family: 'IPv6', endpoints: [{ address: 'fd00::5' }] });
+    expect(value).toMatchObject({ family: 'IPv6', ports: [{ endpoints: [{ address: 'fd00::5' }] }] });
   });
 
   it('has defaults for conditions, hints and node', () => {
@@ -99,7 +100,12 @@ describe('endpoints of slices (spec/model.md 3.3)', () => {
         hints: { forZones: null, forNodes: null },
       },
     ]) {
-      expect(endpointOf(bare)).toEqual({ address: '10.244.1.5', ...defaults });
+      expect(endpointOf(bare)).toEqual({
+        address: '10.244.1.5',
+        port: 8080,
+        text: '10.244.1.5:8080',
+        ...defaults,
+      });
     }
   });
 

@@ -24,19 +24,28 @@ describe('readEndpoints', () => {
     );
     expect(problems).toEqual([]);
     expect(
-      value?.map(({ family, ports, endpoints }) => [family, ports.length, endpoints.map((e) => e.address)]),
+      value?.map(({ family, ports }) => [
+        family,
+        ports.map(({ endpoints }) => endpoints.map(({ text }) => text)),
+      ]),
     ).toEqual([
-      ['IPv4', 2, ['10.244.1.5', '10.244.1.6']],
-      ['IPv6', 2, ['fd00::5']],
-      ['IPv4', 0, ['10.244.1.7']],
+      [
+        'IPv4',
+        [
+          ['10.244.1.5:8080', '10.244.1.6:8080'],
+          ['10.244.1.5:53', '10.244.1.6:53'],
+        ],
+      ],
+      ['IPv6', [['[fd00::5]:8080'], ['[fd00::5]:53']]],
+      ['IPv4', []],
     ]);
     expect(new Set(value?.map(({ name }) => name)).size).toBe(3);
     expect(value?.every(({ namespace, service }) => namespace === 'shop' && service === 'cart')).toBe(true);
-    expect(value?.[0]?.ports).toEqual([
-      { name: '', port: 8080, protocol: 'TCP' },
-      { name: 'dns', port: 53, protocol: 'UDP' },
+    expect(value?.[0]?.ports).toMatchObject([
+      { name: '', protocol: 'TCP' },
+      { name: 'dns', protocol: 'UDP' },
     ]);
-    expect(value?.[0]?.endpoints).toEqual([
+    expect(value?.[0]?.ports[0]?.endpoints).toEqual([
       expect.objectContaining({ isLocal: true, ready: true, serving: true, terminating: false }),
       expect.objectContaining({ isLocal: false, ready: false, serving: false, terminating: false }),
     ]);

@@ -1,5 +1,10 @@
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
-import type { EndpointSlice, SliceEndpoint } from '../../../src/domain/model/endpoint-slice.js';
+import {
+  slicePort,
+  type EndpointSlice,
+  type NumberedPort,
+  type SliceEndpoint,
+} from '../../../src/domain/model/endpoint-slice.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 
@@ -35,18 +40,21 @@ export function sliceEndpoint(address: string, parts: Partial<SliceEndpoint> = {
   };
 }
 
+interface SliceParts extends Partial<Omit<EndpointSlice, 'ports'>> {
+  readonly ports?: readonly NumberedPort[];
+}
+
 export function slice(
   name: string,
   endpoints: readonly SliceEndpoint[],
-  parts: Partial<EndpointSlice> = {},
+  { ports = [{ name: '', port: 8080, protocol: 'TCP' }], ...parts }: SliceParts = {},
 ): EndpointSlice {
   return {
     namespace: 'shop',
     name,
     service: 'cart',
     family: 'IPv4',
-    ports: [{ name: '', port: 8080, protocol: 'TCP' }],
-    endpoints,
+    ports: ports.map((port) => slicePort(port, endpoints)),
     ...parts,
   };
 }
