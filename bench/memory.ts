@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const SAMPLE_EVERY_MS = 20;
 
 /**
- * Watches the memory of a process and its descendants. The result is an upper bound: the largest sum, over all samples,
- * of the peak resident sizes (VmHWM of proc(5)) of the processes alive at that moment.
+ * Watches the memory of a process and its descendants. The result is an upper bound, and a close one: the largest sum, over
+ * all samples, of the peaks of the processes alive at that moment since the sample before (VmHWM of proc(5)).
  */
 export class MemoryWatch {
   #peakBytes = 0;
@@ -31,8 +31,22 @@ function family(pid: number): number[] {
   return [pid, ...children.flatMap(family)];
 }
 
+/** The largest resident size since this was last asked. */
 function peakOf(pid: number): number {
-  return 1024 * Number(/^VmHWM:\s*(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+  const peak = 1024 * Number(/^VmHWM:\s*(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+  forgetPeak(pid);
+  return peak;
+}
+
+/** What clear_refs takes for VmHWM (proc(5)). */
+const PEAK = '5';
+
+function forgetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, PEAK);
+  } catch {
+    // It has ended, or this kernel cannot: then the peak is that since its start.
+  }
 }
 
 /** Empty when the process has ended meanwhile. */

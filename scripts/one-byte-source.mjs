@@ -13,7 +13,7 @@ export const oneByteSource = {
     build.onEnd(async ({ outputFiles = [] }) => {
       for (const { path, text } of outputFiles) {
         await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, path.endsWith('.js') ? text.replace(/[^\0-\x7f]/g, escaped) : text);
+        await writeFile(path, /\.m?js$/.test(path) ? text.replace(/[^\0-\x7f]/g, escaped) : text);
       }
     });
   },

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type {
   ApplyResult,
   Backend,
@@ -121,12 +122,11 @@ export class IptablesBackend implements Backend {
     this.composition = new IptablesComposition();
     this.size = new ClusterSize();
     this.entries.clear();
+    const reading = Promise.all([this.present(), this.readHost(), this.commands.chainsPerCommit()]);
+    // The tools are started before the entries are gone through, which may take as long as they do.
+    await Promise.race([reading, breathe()]);
     for (const entry of entries) this.note(entry.key, entry);
-    const [present, host, chainsPerCommit] = await Promise.all([
-      this.present(),
-      this.readHost(),
-      this.commands.chainsPerCommit(),
-    ]);
+    const [present, host, chainsPerCommit] = await reading;
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
     this.node = node;

@@ -16,7 +16,10 @@ export interface Backend {
   readonly mode: string;
   readonly family: IpFamily;
 
-  /** Brings the kernel to these entries, adopting what is right already. First call; again after a rejection. */
+  /**
+   * Brings the kernel to these entries, adopting what is right already. First call; again after a rejection. The entries can
+   * be gone through once, and are computed meanwhile.
+   */
   start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult>;
 
   /** Applies what changed. Costs what changed; reads nothing back. */

@@ -1,5 +1,6 @@
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -59,11 +60,12 @@ export class SyncFamily {
   /** Rejects when the backend failed as a whole; the next call then programs everything again. */
   async program(changes: TakenChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
-    const everything = changes.everyService || !this.started;
-    const services = everything ? this.allServices() : changes.services;
-    const updated = this.table.update(this.state, services, forwarding);
     const full = !this.started;
-    const result = full ? await this.startBackend(network) : await this.applyChanges(updated, network);
+    const services = changes.everyService ? this.allServices() : changes.services;
+    const updated = full ? [] : this.table.update(this.state, services, forwarding);
+    const result = full
+      ? await this.startBackend(network, forwarding)
+      : await this.applyChanges(updated, network);
     const changed = full ? this.everyPort() : updated;
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
@@ -89,10 +91,26 @@ export class SyncFamily {
     return result;
   }
 
-  private async startBackend(network: NodeNetwork): Promise<ApplyResult> {
-    const result = await this.backend.start(this.table.entries(), network);
-    this.started = true;
-    return result;
+  /** The table is computed while the backend goes through it, so that meanwhile its tools can read what the kernel has. */
+  private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<ApplyResult> {
+    const rest = new Set(this.allServices());
+    const entries = this.entriesAnew(rest, forwarding);
+    try {
+      const result = await this.backend.start(entries, network);
+      this.started = true;
+      return result;
+    } finally {
+      // A backend that fails may not have come to the end.
+      this.table.update(this.state, rest, forwarding);
+    }
+  }
+
+  /** Computes the Services one after another, and takes each from the set. */
+  private *entriesAnew(services: Set<ServiceKey>, forwarding: ForwardingContext): Generator<ForwardingEntry> {
+    for (const key of services) {
+      services.delete(key);
+      for (const { entry } of this.table.update(this.state, [key], forwarding)) if (entry) yield entry;
+    }
   }
 
   private async applyChanges(

@@ -1,4 +1,5 @@
 import type { Container } from 'inversify';
+import { releaseMemory } from '../../adapters/process/release-memory.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -42,7 +43,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
       logger.error({ mode: name }, IPVS_ENDS);
       events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
     }
-    void removeOtherModes(container, commandLine, mode, logger, stopping.signal);
+    void removeOtherModes(container, commandLine, mode, logger, stopping.signal).finally(releaseMemory);
     const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
     logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
     return 0;

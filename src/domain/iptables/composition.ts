@@ -145,9 +145,15 @@ function replaceChains(
     const id = chainId(chain.table, chain.name);
     const present = former.get(id);
     former.delete(id);
-    if (!present || !sameTexts(present.rules, chain.rules)) delta.chain(id, owner, present, chain);
+    const [was, is] = [present && made(present), made(chain)];
+    if (!was || !sameTexts(was.rules, is.rules)) delta.chain(id, owner, was, is);
   }
-  for (const [id, chain] of former) delta.chain(id, owner, chain, undefined);
+  for (const [id, chain] of former) delta.chain(id, owner, made(chain), undefined);
+}
+
+/** With rules that are made once: whoever reads a delta asks for them several times. */
+function made({ table, name, rules }: Chain): Chain {
+  return { table, name, rules };
 }
 
 /** Entries whose order counts, by what they are about. */

@@ -3,6 +3,29 @@ import { Bench, keyOf, START } from './bench.js';
 
 const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
 
+describe('a first sync that fails as a whole', () => {
+  it.each([
+    ['at the first service port', 0],
+    ['at the second of three', 1],
+  ])('%s: the table is complete all the same, and the next one programs all', async (_, looksAt) => {
+    const bench = new Bench();
+    const start = jest.spyOn(bench.backend, 'start').mockImplementationOnce(async (entries) => {
+      let seen = 0;
+      for (const { key } of entries) {
+        if (seen++ < looksAt) continue;
+        throw new Error(`no tools; not even for ${key}`);
+      }
+      return { written: 0, failed: [], conflicts: [] };
+    });
+    await bench.begin('a', 'b', 'c');
+    expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: false })]);
+    expect([...bench.sync.table.entries()].map(({ key }) => key).sort()).toEqual(['a', 'b', 'c'].map(keyOf));
+    await bench.clock.advanceAsync(60_000);
+    expect(start).toHaveBeenCalledTimes(2);
+    expect([...bench.backend.programmed.keys()].sort()).toEqual(['a', 'b', 'c'].map(keyOf));
+  });
+});
+
 describe('a service port that cannot be programmed', () => {
   async function poisoned(): Promise<Bench> {
     const bench = new Bench();

@@ -1,6 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuProfile } from './cpu-profile.js';
+import { collectGarbage } from '../../process/collect-garbage.js';
 import { heapProfile } from './heap-profile.js';
 
 /** As Go samples: a hundred times a second, and every 512 KiB. */
@@ -58,7 +59,7 @@ export class Profiler {
    * @param collectFirst without what is garbage already
    */
   async heap(collectFirst: boolean): Promise<Uint8Array> {
-    if (collectFirst) await this.session.post('HeapProfiler.collectGarbage');
+    if (collectFirst) await collectGarbage();
     const { profile } = await this.session.post('HeapProfiler.getSamplingProfile');
     return heapProfile(profile, HEAP_INTERVAL_BYTES, this.started);
   }

@@ -1,0 +1,12 @@
+import { releaseMemory } from '../../../src/adapters/process/release-memory.js';
+
+it('frees what nothing holds, again and again', async () => {
+  for (let time = 0; time < 2; time++) {
+    let garbage: object[] | undefined = Array.from({ length: 200_000 }, (_, index) => ({ index }));
+    const before = process.memoryUsage().heapUsed;
+    expect(garbage).toHaveLength(200_000);
+    garbage = undefined;
+    await releaseMemory();
+    expect(process.memoryUsage().heapUsed).toBeLessThan(before - 4_000_000);
+  }
+});
