@@ -40,6 +40,7 @@ bwrap bubblewrap
 COMMANDS
     [ "$purpose" != tests ] || cat <<COMMANDS
 linux.uml user-mode-linux
+tcc tcc
 modprobe kmod
 ipset ipset
 ipvsadm ipvsadm

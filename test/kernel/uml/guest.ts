@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { INIT_SCRIPT } from './init-script.js';
+import { wholeFpState } from './whole-fp-state.js';
 
 /** What of the console is shown when something went wrong. */
 const TAIL = 4000;
@@ -53,6 +54,7 @@ export class Guest {
     await mkdir(own);
     await writeFile(init, INIT_SCRIPT, { mode: 0o755 });
     const kernel = [
+      ...['env', `LD_PRELOAD=${await wholeFpState(own)}`],
       ...['linux.uml', `mem=${memory}M`, 'rootfstype=hostfs', 'ro', `init=${init}`],
       ...['con0=fd:0,fd:1', 'con=null', 'quiet', 'panic=-1', `uml_dir=${own}`, '--', this.folder],
     ];
