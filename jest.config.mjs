@@ -1,6 +1,6 @@
 /**
- * Unit and hermetic tests run in parallel; tests that need the machine's kernel run in the project "kernel", one at a time;
- * those that bring a kernel or a root file system of their own are "contained".
+ * Unit and hermetic tests run in parallel; tests that need the machine's kernel run in the project "kernel",
+ * each in namespaces of its own; those that bring a kernel or a root file system of their own are "contained".
  */
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],

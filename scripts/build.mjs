@@ -1,10 +1,10 @@
 import { build } from 'esbuild';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { bundleOptions } from './bundle-options.mjs';
 import { oneByteSource } from './one-byte-source.mjs';
 
-await rm('dist', { recursive: true, force: true });
-await build({
+const { outputFiles } = await build({
   ...bundleOptions,
   plugins: [oneByteSource],
   entryPoints: { kubeproxy: 'src/bootstrap/main.ts' },
@@ -12,3 +12,8 @@ await build({
   // What is imported dynamically becomes a file of its own and is read only when it is needed.
   splitting: true,
 });
+
+// What an earlier build left goes last, so that a program that starts meanwhile finds one build or the other.
+const made = new Set(outputFiles.map(({ path }) => path));
+for (const entry of await readdir('dist', { withFileTypes: true }))
+  if (entry.isFile() && !made.has(resolve('dist', entry.name))) await rm(resolve('dist', entry.name));

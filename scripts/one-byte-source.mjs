@@ -1,10 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
  * Writes what esbuild makes with nothing but ASCII in it. While a program runs V8 keeps its source, with two bytes for each
  * character as soon as a single one is not Latin. esbuild escapes such characters itself, except in regular expressions and
- * comments, where an escape is right too.
+ * comments, where an escape is right too. A file that is there already is replaced as a whole.
  */
 export const oneByteSource = {
   name: 'one-byte-source',
@@ -13,7 +13,8 @@ export const oneByteSource = {
     build.onEnd(async ({ outputFiles = [] }) => {
       for (const { path, text } of outputFiles) {
         await mkdir(dirname(path), { recursive: true });
-        await writeFile(path, /\.m?js$/.test(path) ? text.replace(/[^\0-\x7f]/g, escaped) : text);
+        await writeFile(`${path}.new`, /\.m?js$/.test(path) ? text.replace(/[^\0-\x7f]/g, escaped) : text);
+        await rename(`${path}.new`, path);
       }
     });
   },
