@@ -1,7 +1,9 @@
 /**
- * Unit and hermetic tests run in parallel; tests that need the machine's kernel run in the project "kernel",
- * each in namespaces of its own; those that bring a kernel or a root file system of their own are "contained".
+ * Tests that need the machine's kernel are in the project "kernel", each in namespaces of its own, or "timed": those that
+ * measure how long this process or the kernel is busy run alone. What brings a kernel or a root file system is "contained".
  */
+const timed = '/test/kernel/(conntrack-full-table|nftables-cli|nftables-netlink)\\.test\\.ts$';
+
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -30,7 +32,12 @@ export default {
       ...shared,
       displayName: 'kernel',
       testMatch: ['kernel', 'conformance'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-      testPathIgnorePatterns: ['<rootDir>/test/kernel/uml/'],
+      testPathIgnorePatterns: ['<rootDir>/test/kernel/uml/', timed],
+    },
+    {
+      ...shared,
+      displayName: 'timed',
+      testRegex: timed,
     },
     {
       ...shared,

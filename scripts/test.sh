@@ -54,6 +54,8 @@ if [ -z "$failed" ]; then
   step contained finished "$contained" "$contained_log"
   # Two at a time, each in namespaces of its own. They wait more than they work.
   step kernel npm run --silent jest -- --selectProjects kernel --maxWorkers=2 --json --outputFile="$results/kernel.json"
+  # Alone: they measure.
+  step timed npm run --silent jest -- --selectProjects timed --runInBand --json --outputFile="$results/timed.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 

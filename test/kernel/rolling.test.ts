@@ -187,10 +187,15 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
 
   it('refuses at once when the last endpoint goes, and serves again when one comes', async () => {
     await proxy.change(objects([]));
-    const asked = Date.now();
-    await expect(askOnce(testbed.pod, viaClusterIP.http)).rejects.toThrow(/ECONNREFUSED/);
-    await expect(askOnce(testbed.ext, viaNodePort.http)).rejects.toThrow(/ECONNREFUSED/);
-    expect(Date.now() - asked).toBeLessThan(500);
+    for (const [client, address] of [
+      [testbed.pod, viaClusterIP.http],
+      [testbed.ext, viaNodePort.http],
+    ] as const) {
+      const asked = Date.now();
+      await expect(askOnce(client, address)).rejects.toThrow(/ECONNREFUSED/);
+      // After a second TCP would ask again: it was the first packet that was refused.
+      expect(Date.now() - asked).toBeLessThan(1000);
+    }
     await proxy.change(objects([backends[1]!]));
     expect(await askTimes(3, testbed.pod, viaClusterIP.http)).toEqual(['b2', 'b2', 'b2']);
   });
