@@ -1,8 +1,17 @@
 /**
  * Tests that need the machine's kernel are in the project "kernel", each in namespaces of its own, or "timed": those that
- * measure how long this process or the kernel is busy run alone. What brings a kernel or a root file system is "contained".
+ * measure how long something is busy, or count what a client loses in a few milliseconds, run alone. What brings a kernel or a
+ * root file system is "contained".
  */
-const timed = '/test/kernel/(conntrack-full-table|nftables-cli|nftables-netlink)\\.test\\.ts$';
+const timed = `/test/kernel/(${[
+  'affinity',
+  'conntrack-full-table',
+  'mode-change',
+  'nftables-cli',
+  'nftables-netlink',
+  'restart',
+  'rolling',
+].join('|')})\\.test\\.ts$`;
 
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
