@@ -26,6 +26,12 @@ export interface ProgramResult {
   readonly failed: readonly ServicePortKey[];
 }
 
+/** What the backend made of its entries, and which of them that is about. */
+interface Programmed {
+  readonly result: ApplyResult;
+  readonly changed: readonly ForwardingChange[];
+}
+
 /**
  * Use case Sync: turns changes of the cluster into a changed forwarding table and has the backend program it. The first
  * time, and after the backend failed as a whole, it programs everything.
@@ -61,12 +67,9 @@ export class SyncFamily {
   async program(changes: TakenChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const full = !this.started;
-    const services = changes.everyService ? this.allServices() : changes.services;
-    const updated = full ? [] : this.table.update(this.state, services, forwarding);
-    const result = full
+    const { result, changed } = full
       ? await this.startBackend(network, forwarding)
-      : await this.applyChanges(updated, network);
-    const changed = full ? this.everyPort() : updated;
+      : await this.applyChanges(changes, network, forwarding);
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
     this.listener?.programmed({
@@ -92,17 +95,18 @@ export class SyncFamily {
   }
 
   /** The table is computed while the backend goes through it, so that meanwhile its tools can read what the kernel has. */
-  private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<ApplyResult> {
+  private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<Programmed> {
     const rest = new Set(this.allServices());
     const entries = this.entriesAnew(rest, forwarding);
+    let result: ApplyResult;
     try {
-      const result = await this.backend.start(entries, network);
-      this.started = true;
-      return result;
+      result = await this.backend.start(entries, network);
     } finally {
       // A backend that fails may not have come to the end.
       this.table.update(this.state, rest, forwarding);
     }
+    this.started = true;
+    return { result, changed: this.everyPort() };
   }
 
   /** Computes the Services one after another, and takes each from the set. */
@@ -114,11 +118,14 @@ export class SyncFamily {
   }
 
   private async applyChanges(
-    updated: readonly ForwardingChange[],
+    { services, everyService }: TakenChanges,
     network: NodeNetwork,
-  ): Promise<ApplyResult> {
+    forwarding: ForwardingContext,
+  ): Promise<Programmed> {
+    const concerned = everyService ? this.allServices() : services;
+    const changed = this.table.update(this.state, concerned, forwarding);
     try {
-      return await this.backend.apply(updated, network);
+      return { result: await this.backend.apply(changed, network), changed };
     } catch (error) {
       this.started = false;
       throw error;

@@ -12,7 +12,7 @@ const NANOSECONDS: Readonly<Record<string, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-const TERM = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+const TERM = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
 const LONGEST = (1n << 63n) - 1n;
 const PER_MILLISECOND = 1_000_000n;
 

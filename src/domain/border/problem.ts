@@ -1,3 +1,5 @@
+import { subset } from '../model/subset.js';
+
 /**
  * Result of reading an object from outside. `value` undefined: the object is unusable, `problems` say why. `ignored`:
  * valid, but not for this proxy. Otherwise problems name parts that were left out.
@@ -47,7 +49,5 @@ export function readEach<T>(
       throw error instanceof InvalidObject ? new InvalidObject(`${path}[${index}]${error.message}`) : error;
     }
   });
-  const isThere = (value: T | undefined) => value !== undefined;
-  // A filtered list has room for more than it holds, and these are kept.
-  return values.every(isThere) ? values : values.filter(isThere);
+  return subset(values, (value) => value !== undefined);
 }

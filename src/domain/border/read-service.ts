@@ -1,4 +1,5 @@
 import type { Service, ServicePortSpec } from '../model/service.js';
+import { subset } from '../model/subset.js';
 import { parseAddress, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
@@ -196,7 +197,7 @@ function readSourceRanges(spec: RawObject, problems: string[]): readonly Cidr[] 
   );
   // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
-  return open.size === 0 ? ranges : ranges.filter(({ family }) => !open.has(family));
+  return subset(ranges, ({ family }) => !open.has(family));
 }
 
 function readHealthCheckNodePort(spec: RawObject, problems: string[]): number {

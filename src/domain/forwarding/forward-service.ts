@@ -1,9 +1,9 @@
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
 import { servicePortKey } from '../model/service-port-name.js';
 import type { Service, ServicePortSpec } from '../model/service.js';
+import { subset } from '../model/subset.js';
 import { cidrContains } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { subset } from '../selection/subset.js';
 import { selectEndpoints, type EndpointSelection, type NodeTopology } from '../selection/select-endpoints.js';
 import type { ForwardingEntry, Frontend } from './forwarding-entry.js';
 

@@ -145,7 +145,8 @@ function replaceChains(
     const id = chainId(chain.table, chain.name);
     const present = former.get(id);
     former.delete(id);
-    const [was, is] = [present && made(present), made(chain)];
+    const was = present && made(present);
+    const is = made(chain);
     if (!was || !sameTexts(was.rules, is.rules)) delta.chain(id, owner, was, is);
   }
   for (const [id, chain] of former) delta.chain(id, owner, made(chain), undefined);

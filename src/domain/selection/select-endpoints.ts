@@ -1,5 +1,5 @@
 import type { Endpoint } from '../model/endpoint.js';
-import { subset } from './subset.js';
+import { subset } from '../model/subset.js';
 
 /** What selection needs to know of this node. */
 export interface NodeTopology {

@@ -4,6 +4,7 @@ import type { EndpointSlice } from '../model/endpoint-slice.js';
 import type { Node } from '../model/node.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
 import type { Service } from '../model/service.js';
+import { subset } from '../model/subset.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { mergeEndpoints } from './merge-endpoints.js';
 
@@ -38,9 +39,8 @@ export class ClusterState {
 
   /** All endpoints of a service port in one family, merged over its slices. */
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
-    const slices = this.slicesOf(key);
-    const ofFamily = (slice: EndpointSlice) => slice.family === family;
-    return mergeEndpoints(slices.every(ofFamily) ? slices : slices.filter(ofFamily), port);
+    const slices = subset(this.slicesOf(key), (slice) => slice.family === family);
+    return mergeEndpoints(slices, port);
   }
 
   /** The slices of a Service, as `namespace/name`. */
@@ -71,7 +71,7 @@ export class ClusterState {
     const siblings = this.slicesOf(key);
     const previous = siblings.find(({ name }) => name === slice.name);
     if (sameValue(previous, slice)) return changes;
-    this.slices.set(key, siblings.length === 0 ? [slice] : [...without(siblings, slice.name), slice]);
+    this.slices.set(key, without(siblings, slice.name).concat([slice]));
     this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });
@@ -119,7 +119,7 @@ export class ClusterState {
 const NO_SLICES: readonly EndpointSlice[] = [];
 
 function without(slices: readonly EndpointSlice[], name: string): readonly EndpointSlice[] {
-  return slices.filter((slice) => slice.name !== name);
+  return subset(slices, (slice) => slice.name !== name);
 }
 
 /** A Service whose endpoints of one family may have changed. */
