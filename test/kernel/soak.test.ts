@@ -15,7 +15,7 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 60);
 const seed = Number(process.env.SOAK_SEED ?? Date.now() & 0x7fffffff);
 const metrics = 'http://127.0.0.1:10249';
 const MEBIBYTE = 1 << 20;
-/** By then damage is repaired and emptied chains are gone. Nothing more is broken so shortly before the end. */
+/** By then damage is repaired and unused chains are gone. Nothing more is broken so shortly before the end. */
 const HEALING_MILLISECONDS = 5_000;
 /** After many failures in a row, a watch is tried again half a minute later. */
 const WATCH_PATIENCE_MILLISECONDS = 60_000;

@@ -19,8 +19,9 @@ import { lostUdpFrontends } from '../../domain/nftables/lost-frontends.js';
 import { PresentFragments, type PresentSets } from '../../domain/nftables/present-fragments.js';
 import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
+import type { Structure } from '../../domain/nftables/structure.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
-import { deltaTransaction, Transaction } from '../../domain/nftables/transaction.js';
+import { deltaTransactions, idleRemovals, type Transaction } from '../../domain/nftables/transaction.js';
 import { tableDifference } from './difference.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
@@ -56,8 +57,8 @@ export class NftablesBackend implements Backend {
   readonly mode = 'nftables';
   private composition = new TableComposition();
   private node: NodeNetwork | undefined;
-  /** Emptied chains that wait for their deletion. */
-  private readonly retired = new Set<string>();
+  /** What the kernel has and nobody needs any more, by name: it stays while packets may be on their way to it. */
+  private readonly idle = new Map<string, Structure>();
   /** The epoch in which the table was last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
   private readonly observer: NftablesObserver;
@@ -111,7 +112,7 @@ export class NftablesBackend implements Backend {
     const epoch = await this.generations.epoch();
     const untouched = epoch !== undefined && epoch === this.soundEpoch;
     if (untouched || (how === 'glance' && epoch === undefined)) {
-      await this.removeRetired();
+      await this.removeIdle();
       return { compared: false, written: 0, failed: [], conflicts: [] };
     }
     return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
@@ -138,15 +139,14 @@ export class NftablesBackend implements Backend {
 
   /** Applies candidates and node as a difference to what is in memory. */
   private async commit(candidates: Candidates, node: NodeNetwork): Promise<Outcome> {
+    const former = this.node;
+    // Rules of idle chains were made for the former node.
+    if (former && former !== node) await this.removeIdle();
+    this.node = node;
     const delta = new TableDelta();
     for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted, delta);
-    const { transaction, retired } = deltaTransaction(delta, this.composition, node);
-    if (this.node && this.node !== node) nodeTransaction(this.node, node, this.composition, transaction);
-    this.node = node;
     try {
-      await this.send(transaction);
-      this.retire(retired, delta);
-      return { written: transaction.operations.length, failed: [] };
+      return { written: await this.commitDelta(delta, node, former), failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
       this.logger.warn(
@@ -155,6 +155,21 @@ export class NftablesBackend implements Backend {
       );
       return this.reconcile(candidates);
     }
+  }
+
+  /** Commits what the composition has become; how many steps that took. When it is refused, no element has changed. */
+  private async commitDelta(delta: TableDelta, node: NodeNetwork, former = node): Promise<number> {
+    const { arrivals, departures } = delta;
+    const transactions = deltaTransactions(delta, this.composition, node, this.idle);
+    const { structures, elements, remains } = transactions;
+    if (former !== node) nodeTransaction(former, node, this.composition, elements);
+    await this.send(structures);
+    for (const structure of arrivals) this.idle.set(structure.name, structure);
+    await this.send(elements);
+    for (const { name } of arrivals) this.idle.delete(name);
+    for (const structure of departures) this.idle.set(structure.name, structure);
+    await this.remove(remains);
+    return Object.values(transactions).reduce((sum, { operations }) => sum + operations.length, 0);
   }
 
   /**
@@ -170,6 +185,7 @@ export class NftablesBackend implements Backend {
     let left: PresentFragments | undefined;
     let former: PresentSets = new Map();
     let interruption = signal;
+    await this.removeIdle();
     for (;;) {
       const epoch = await this.generations.epoch();
       const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
@@ -188,8 +204,7 @@ export class NftablesBackend implements Backend {
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
-        const written = this.stepsOf([repair, ...removals]);
-        this.retired.clear();
+        const written = [repair, ...removals].reduce((sum, { operations }) => sum + operations.length, 0);
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
         const lost = lostUdpFrontends(former, image);
@@ -239,11 +254,8 @@ export class NftablesBackend implements Backend {
   private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
     const delta = new TableDelta();
     for (const [key, { wanted }] of group) this.composition.replace(key, wanted, delta);
-    const { transaction, retired } = deltaTransaction(delta, this.composition, this.node!);
     try {
-      await this.send(transaction);
-      this.retire(retired, delta);
-      return { written: transaction.operations.length, failed: [] };
+      return { written: await this.commitDelta(delta, this.node!), failed: [] };
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
       for (const [key, { former }] of group) this.composition.replace(key, former);
@@ -261,24 +273,10 @@ export class NftablesBackend implements Backend {
     this.generations.committed();
   }
 
-  /** How many steps there are, without those that only remove chains known to wait for it. */
-  private stepsOf(transactions: readonly Transaction[]): number {
-    return transactions
-      .flatMap(({ operations }) => operations)
-      .filter((operation) => operation.op !== 'delete-chain' || !this.retired.has(operation.chain)).length;
-  }
-
-  /** After a delta is in the kernel: which emptied chains wait, and which are in use again. */
-  private retire(retired: readonly string[], { arrivals }: TableDelta): void {
-    for (const { name } of arrivals) this.retired.delete(name);
-    for (const name of retired) this.retired.add(name);
-  }
-
-  private async removeRetired(): Promise<void> {
-    const removal = new Transaction();
-    for (const chain of this.retired) removal.add({ op: 'delete-chain', chain });
-    this.retired.clear();
-    await this.remove(removal);
+  private async removeIdle(): Promise<void> {
+    const removals = idleRemovals(this.idle, this.composition, this.node!);
+    this.idle.clear();
+    for (const removal of removals) await this.remove(removal);
   }
 
   /** Removes leftovers. What the kernel still holds on to is found again by the next verification. */
@@ -290,7 +288,7 @@ export class NftablesBackend implements Backend {
       this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },
-        'could not remove unused chains; will try again',
+        'could not remove what is unused; will try again',
       );
     }
   }

@@ -38,6 +38,9 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.family = options.family;
   }
 
+  /** Health checks answer for what is programmed, not for what may be. */
+  programming(): void {}
+
   programmed({ changes, failed, network }: Programmed): void {
     if (this.stopped) return;
     this.follow(network);

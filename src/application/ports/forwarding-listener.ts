@@ -18,6 +18,8 @@ export interface Programmed {
  * synchronous, cost what changed, and never throw.
  */
 export interface ForwardingListener {
+  /** These are on their way to the kernel: packets may meet them before `programmed` says so. Not for what a start programs. */
+  programming(changes: readonly ForwardingChange[]): void;
   programmed(programmed: Programmed): void;
   /** Somebody had changed the rules, so for a while others than those that were programmed may have held. */
   repaired(): void;

@@ -1,8 +1,13 @@
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 
 /** Several listeners as one. Each is told in turn. */
 export class ForwardingListeners implements ForwardingListener {
   constructor(private readonly listeners: readonly ForwardingListener[]) {}
+
+  programming(changes: readonly ForwardingChange[]): void {
+    for (const listener of this.listeners) listener.programming(changes);
+  }
 
   programmed(programmed: Programmed): void {
     for (const listener of this.listeners) listener.programmed(programmed);

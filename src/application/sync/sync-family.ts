@@ -124,6 +124,7 @@ export class SyncFamily {
   ): Promise<Programmed> {
     const concerned = everyService ? this.allServices() : services;
     const changed = this.table.update(this.state, concerned, forwarding);
+    this.listener?.programming(changed);
     try {
       return { result: await this.backend.apply(changed, network), changed };
     } catch (error) {

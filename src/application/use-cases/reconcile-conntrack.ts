@@ -2,6 +2,7 @@ import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-f
 import { Doubts } from '../../domain/conntrack/doubts.js';
 import { udpServicePort, type UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isLoopback } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -48,9 +49,15 @@ export class ReconcileConntrack implements ForwardingListener {
     private readonly flowsOf: (entry: ForwardingEntry) => UdpServicePort | undefined = udpServicePort,
   ) {}
 
+  programming(changes: readonly ForwardingChange[]): void {
+    if (this.state === 'off') return;
+    this.desired.expect(changes.flatMap(({ entry }) => (entry && this.flowsOf(entry)) ?? []));
+  }
+
   programmed({ changes, failed, network, lost = [] }: Programmed): void {
     if (this.state === 'off') return;
     const doubts = new Doubts();
+    this.desired.expect([]);
     for (const { key, entry } of changes)
       if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), doubts);
     this.desired.frontendsLeft(lost, doubts);

@@ -18,7 +18,7 @@ export type StaleReason =
 const NOBODY: FrontendMap<Losers> = new FrontendMap();
 
 /**
- * Which endpoint may have which flows in one family, by the rules that are in the kernel now: for each frontend of a UDP
+ * Which endpoint may have which flows in one family, by the rules that are in the kernel now or on their way: for each frontend of a UDP
  * service port all endpoints that serve, or to which the rules lead without that. Locality, policies and affinity do not
  * count: a flow that is served stays where it is (spec/conntrack.md 2).
  */
@@ -26,6 +26,8 @@ export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, UdpServicePort>();
   /** Two service ports may claim one frontend; then the endpoints of either are right. */
   private readonly owners = new FrontendMap<readonly UdpServicePort[]>();
+  /** What is on its way into the kernel. Its flows may be there already. */
+  private coming = new FrontendMap<readonly UdpServicePort[]>();
 
   get size(): number {
     return this.ports.size;
@@ -35,12 +37,18 @@ export class DesiredFlows {
     return this.ports.keys();
   }
 
+  /** From now on the rules may lead to these, too, in place of those that were expected before. */
+  expect(coming: readonly UdpServicePort[]): void {
+    this.coming = new FrontendMap();
+    for (const port of coming) for (const frontend of port.frontends) own(this.coming, frontend, port);
+  }
+
   /** Takes over what a service port is now, undefined when it is gone, and doubts the flows that this may have made wrong. */
   update(key: ServicePortKey, after: UdpServicePort | undefined, doubts: Doubts): void {
     const before = this.ports.get(key);
     if (!before && !after) return;
     for (const frontend of before?.frontends ?? []) this.disown(frontend, before!);
-    for (const frontend of after?.frontends ?? []) this.own(frontend, after!);
+    for (const frontend of after?.frontends ?? []) own(this.owners, frontend, after!);
     if (after) this.ports.set(key, after);
     else this.ports.delete(key);
     const kept = new Set(after?.frontends.map(textOf));
@@ -80,6 +88,8 @@ export class DesiredFlows {
     const port = flow.destinationPort;
     if (!this.owners.hasPort(port) && !lost.hasPort(port)) return undefined;
     const { destination, answerer } = flow;
+    if (serves(this.coming.get(port, destination), answerer)) return undefined;
+    if (serves(this.coming.get(port, NODE_PORT), answerer)) return undefined;
     const owners = this.owners.get(port, destination);
     if (owners) return judgeOwned(flow, owners);
     const nodePortOwners = this.owners.get(port, NODE_PORT);
@@ -96,16 +106,19 @@ export class DesiredFlows {
     return lostNodePort ? 'frontend gone' : undefined;
   }
 
-  private own(frontend: FrontendAddress, owner: UdpServicePort): void {
-    const others = this.owners.get(frontend.port, frontend.address) ?? [];
-    this.owners.set(frontend, [...others, owner]);
-  }
-
   private disown(frontend: FrontendAddress, owner: UdpServicePort): void {
     const others = this.owners.get(frontend.port, frontend.address)?.filter((other) => other !== owner) ?? [];
     if (others.length > 0) this.owners.set(frontend, others);
     else this.owners.delete(frontend);
   }
+}
+
+function own(
+  owners: FrontendMap<readonly UdpServicePort[]>,
+  frontend: FrontendAddress,
+  owner: UdpServicePort,
+): void {
+  owners.set(frontend, [...(owners.get(frontend.port, frontend.address) ?? []), owner]);
 }
 
 function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {

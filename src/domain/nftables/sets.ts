@@ -125,3 +125,16 @@ export const STATIC_SETS: readonly SetDefinition[] = [
   AFFINITY,
   ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
 ];
+
+/** Those that a packet asks only because an element of another one, or of the firewall, has led it there. */
+export const LED_TO: ReadonlySet<SetDefinition> = new Set([
+  ...SOURCES_SETS,
+  ...VARIANTS.map(setsOf).flatMap((sets) => [
+    sets.endpoints,
+    sets.shortCircuits,
+    sets.shortCircuitEndpoints,
+    sets.affinityIds,
+    sets.shortCircuitAffinityIds,
+    sets.affinityEndpoints,
+  ]),
+]);

@@ -3,7 +3,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { TableComposition } from './composition.js';
 import { nodeChains, type ChainRules } from './node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from './sets.js';
-import { classElement, structureRules } from './structure.js';
+import { classElement, structureRules, type Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
 
 /** The whole table as it should be: what a fresh start writes, verification compares with, and plan prints. */
@@ -42,20 +42,22 @@ export function tableImage(composition: TableComposition, node: NodeNetwork): Ta
 
 /** All chains of the table with their rules. */
 export function tableChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {
-  return [...nodeChains(node, sourceLengths(composition)), ...structureChains(composition, node)];
+  return [
+    ...nodeChains(node, sourceLengths(composition.structures())),
+    ...structureChains(composition, node),
+  ];
 }
 
 /** The sets that the table has: those of every table, and one for each prefix length of sources. */
 export function tableSets(composition: TableComposition): readonly SetDefinition[] {
-  return [...STATIC_SETS, ...sourceLengths(composition).map(sourcesSet)];
+  return [...STATIC_SETS, ...sourceLengths(composition.structures()).map(sourcesSet)];
 }
 
-/** The prefix lengths for which a set of sources exists, in order. */
-export function sourceLengths(composition: TableComposition): readonly number[] {
-  const lengths = [...composition.structures()].flatMap((structure) =>
-    structure.kind === 'sources' ? [structure.prefixLength] : [],
-  );
-  return lengths.sort((a, b) => a - b);
+/** The prefix lengths among structures, each once, in order: for each there is a set of sources. */
+export function sourceLengths(structures: Iterable<Structure>): readonly number[] {
+  const lengths = new Set<number>();
+  for (const structure of structures) if (structure.kind === 'sources') lengths.add(structure.prefixLength);
+  return [...lengths].sort((a, b) => a - b);
 }
 
 function structureChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {

@@ -3,7 +3,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { TableComposition } from './composition.js';
 import { nodeChains, type ChainRules } from './node-rules.js';
 import { classElement, structureRules, type Structure } from './structure.js';
-import { sourcesSet } from './sets.js';
+import { LED_TO, sourcesSet } from './sets.js';
 import type { Operation } from './table.js';
 import { sourceLengths } from './table-image.js';
 import type { TableDelta } from './table-delta.js';
@@ -34,33 +34,89 @@ export class Transaction {
   }
 }
 
+/** Structures by name. */
+export type Structures = ReadonlyMap<string, Structure>;
+
+/** A delta on its way into the kernel: three transactions, in this order. Each may be empty. */
+export interface DeltaTransactions {
+  /** The chains and sets that elements are about to lead to. */
+  readonly structures: Transaction;
+  readonly elements: Transaction;
+  /** Takes away elements that nothing leads to any more. */
+  readonly remains: Transaction;
+}
+
 /**
- * The transaction that carries a delta into the kernel. Chains that no class needs any more are emptied, not deleted:
- * before Linux 6.2 a chain cannot go in the transaction that removes the last element pointing to it
- * (spec/nftables.md 9). They are `retired` instead, for a later transaction.
+ * What carries a delta into the kernel. A transaction is one step for the table, but not for a packet on its way through
+ * it: rules are those of the moment when it entered its base chain, each lookup answers as of its own moment. So a
+ * packet must never be led to what was not there when it came, nor to what is gone when it asks: structures that come
+ * are made before elements lead to them, what elements led to goes after them, and structures that nobody needs any
+ * more stay for a while, `idle`.
  */
-export function deltaTransaction(
+export function deltaTransactions(
   delta: TableDelta,
   composition: TableComposition,
   node: NodeNetwork,
-): { readonly transaction: Transaction; readonly retired: readonly string[] } {
-  const transaction = new Transaction();
-  const { arrivals, departures } = delta;
+  idle: Structures,
+): DeltaTransactions {
+  const structures = new Transaction();
+  const arrivals = delta.arrivals.filter(({ name }) => !idle.has(name));
   for (const { kind, name } of arrivals)
-    if (kind !== 'sources') transaction.add({ op: 'add-chain', chain: { name } });
-  for (const structure of arrivals) addStructure(structure, node, transaction);
-  if ([...arrivals, ...departures].some(({ kind }) => kind === 'sources'))
-    rewriteFirewall(composition, node, transaction);
+    if (kind !== 'sources') structures.add({ op: 'add-chain', chain: { name } });
+  for (const structure of arrivals) addStructure(structure, node, structures);
+  if (arrivals.some(isSources)) {
+    const present = [...composition.structures(), ...delta.departures, ...idle.values()];
+    rewriteFirewall(present, node, structures);
+  }
+  const elements = new Transaction();
+  const remains = new Transaction();
   for (const { set, removed, removedFor, added, addedFor } of delta.sets()) {
-    if (removed.length > 0) transaction.add({ op: 'delete-elements', set, elements: removed }, removedFor);
-    if (added.length > 0) transaction.add({ op: 'add-elements', set, elements: added }, addedFor);
+    const replaced = new Set(added.map(({ key }) => key));
+    const waits = removed.map(({ key }) => LED_TO.has(set) && !replaced.has(key));
+    const remove = (transaction: Transaction, remains: boolean) => {
+      const gone = removed.filter((_, at) => waits[at] === remains);
+      const owners = removedFor.filter((_, at) => waits[at] === remains);
+      if (gone.length > 0) transaction.add({ op: 'delete-elements', set, elements: gone }, owners);
+    };
+    remove(elements, false);
+    remove(remains, true);
+    if (added.length > 0) elements.add({ op: 'add-elements', set, elements: added }, addedFor);
   }
-  const retired: string[] = [];
-  for (const structure of departures) {
-    removeStructure(structure, transaction);
-    if (structure.kind !== 'sources') retired.push(structure.name);
+  return { structures, elements, remains };
+}
+
+/**
+ * What removes idle structures, once no packet can be on its way to them. Two transactions: before Linux 6.2 a chain
+ * cannot go in the one that removes the last element or rule pointing to it (spec/nftables.md 9).
+ */
+export function idleRemovals(
+  idle: Structures,
+  composition: TableComposition,
+  node: NodeNetwork,
+): readonly Transaction[] {
+  const emptying = new Transaction();
+  const deletion = new Transaction();
+  if ([...idle.values()].some(isSources))
+    rewriteFirewall(
+      [...composition.structures()].filter(({ name }) => !idle.has(name)),
+      node,
+      emptying,
+    );
+  for (const structure of idle.values()) {
+    const placed = classElement(structure);
+    if (placed) emptying.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
+    if (structure.kind === 'sources') {
+      deletion.add({ op: 'delete-set', set: sourcesSet(structure.prefixLength) });
+    } else {
+      emptying.add({ op: 'flush-chain', chain: structure.name });
+      deletion.add({ op: 'delete-chain', chain: structure.name });
+    }
   }
-  return { transaction, retired };
+  return [emptying, deletion];
+}
+
+function isSources({ kind }: Structure): boolean {
+  return kind === 'sources';
 }
 
 function addStructure(structure: Structure, node: NodeNetwork, transaction: Transaction): void {
@@ -71,16 +127,8 @@ function addStructure(structure: Structure, node: NodeNetwork, transaction: Tran
   if (placed) transaction.add({ op: 'add-elements', set: placed.set, elements: [placed.element] });
 }
 
-function removeStructure(structure: Structure, transaction: Transaction): void {
-  const placed = classElement(structure);
-  if (placed) transaction.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
-  if (structure.kind === 'sources')
-    transaction.add({ op: 'delete-set', set: sourcesSet(structure.prefixLength) });
-  else transaction.add({ op: 'flush-chain', chain: structure.name });
-}
-
-function rewriteFirewall(composition: TableComposition, node: NodeNetwork, transaction: Transaction): void {
-  const firewall = nodeChains(node, sourceLengths(composition)).find(
+function rewriteFirewall(present: readonly Structure[], node: NodeNetwork, transaction: Transaction): void {
+  const firewall = nodeChains(node, sourceLengths(present)).find(
     ({ chain }) => chain.name === 'firewall-check',
   )!;
   transaction.add({ op: 'flush-chain', chain: firewall.chain.name });

@@ -58,6 +58,8 @@ class World {
   nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
   broken = false;
   lost: ApplyResult['lost'];
+  /** A change is in the kernel when this is called, though the backend has not said so yet. */
+  underWay: () => Promise<void> = async () => undefined;
   repairs = 0;
   readonly reconciler = new ReconcileConntrack(
     'IPv4',
@@ -71,7 +73,10 @@ class World {
     mode: 'memory',
     family: 'IPv4',
     start: async (entries) => this.take([...entries].map(({ key }) => key)),
-    apply: async (changes: readonly ForwardingChange[]) => this.take(changes.map(({ key }) => key)),
+    apply: async (changes: readonly ForwardingChange[]) => {
+      await this.underWay();
+      return this.take(changes.map(({ key }) => key));
+    },
     verify: async () => ({ ...this.take([]), written: this.repairs, compared: true }),
     cleanup: async () => undefined,
     close: async () => undefined,
@@ -366,6 +371,31 @@ describe('when and how often', () => {
     await world.clock.advanceAsync(1000);
     await settled;
     expect(world.conntrack.sweeps).toHaveLength(2);
+    expect(world.tracked).toEqual([]);
+  });
+
+  it('spares flows to what is on its way into the kernel, until that failed', async () => {
+    let open!: () => void;
+    world.conntrack.gate = new Promise((resolve) => (open = resolve));
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    expect(world.conntrack.sweeps).toHaveLength(1);
+    world.underWay = async () => {
+      world.track('10.96.0.10', 53, '10.0.0.4:5353');
+      world.track('10.96.0.10', 53, '10.0.0.1:5353');
+      open();
+      await world.clock.advanceAsync(0);
+    };
+    world.apply(slice('dns', { '10.0.0.4': {} }));
+    world.refused.add('default/dns/udp/');
+    await world.sync();
+    expect(world.tracked).toEqual(['10.96.0.10:53 10.0.0.4:5353']);
+
+    world.underWay = async () => undefined;
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    world.refused.clear();
+    await world.settle();
+    await world.clock.advanceAsync(1000);
     expect(world.tracked).toEqual([]);
   });
 

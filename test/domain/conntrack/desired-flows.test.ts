@@ -66,6 +66,29 @@ describe('the decision examples of spec/conntrack.md 3, and where this goes beyo
     expect(ipv6.judge(flow('fd00::10', 53, '[fd00::10]:53'), takesNodePorts)).toBe('never translated');
   });
 
+  it('takes the endpoints that are expected, too, until others are', () => {
+    const expecting = new DesiredFlows();
+    expecting.update('a/a/udp/', servicePort([['10.96.0.10', 53]], ['10.0.0.1:53']), new Doubts());
+    expecting.expect([
+      servicePort(
+        [
+          ['10.96.0.10', 53],
+          [NODE_PORT, 30053],
+        ],
+        ['10.0.0.2:53'],
+      ),
+    ]);
+    const judge = (destination: string, port: number, answerer: string) =>
+      expecting.judge(flow(destination, port, answerer), takesNodePorts);
+    expect(judge('10.96.0.10', 53, '10.0.0.1:53')).toBeUndefined();
+    expect(judge('10.96.0.10', 53, '10.0.0.2:53')).toBeUndefined();
+    expect(judge('10.96.0.10', 53, '10.0.0.3:53')).toBe('endpoint gone');
+    expecting.update('a/a/udp/', servicePort([[NODE_PORT, 30053]], ['10.0.0.1:53']), new Doubts());
+    expect(judge(node, 30053, '10.0.0.2:53')).toBeUndefined();
+    expecting.expect([]);
+    expect(judge(node, 30053, '10.0.0.2:53')).toBe('endpoint gone');
+  });
+
   it('takes the endpoints of either when two service ports claim one frontend', () => {
     const both = new DesiredFlows();
     both.update('a/a/udp/', servicePort([['203.0.113.5', 53]], ['10.0.0.1:53']), new Doubts());
