@@ -7,7 +7,8 @@ interface ChainToWrite {
   readonly owner?: ServicePortKey | undefined;
 }
 
-interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
+/** One that goes. */
+export interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly owner?: ServicePortKey;
   /** Others lead to it: it is emptied only. */
   readonly isKept?: boolean;
@@ -30,6 +31,8 @@ export function* writeChains(
   let size = Math.min(chainsPerCommit, GATHERED_FIRST);
   let group: ChainToWrite[] = [];
   for (const each of chains) {
+    // The tool reads the kernel's table as soon as it knows which, while the chains are made.
+    if (lines.begin(each.chain.table)) yield;
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
       yield* writeGroup(lines, group);
       if (size === chainsPerCommit) lines.commit();

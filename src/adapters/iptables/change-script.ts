@@ -1,12 +1,14 @@
-import type { IptablesComposition, OwnedChain, OwnedEntry } from '../../domain/iptables/composition.js';
+import type { IptablesComposition, OwnedEntry } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { FrameDelta } from '../../domain/iptables/frame-delta.js';
 import type { IptablesFrame, SharedChain, TableName } from '../../domain/iptables/table.js';
-import { removeChains, writeChains } from './chain-lines.js';
+import { removeChains, writeChains, type ChainToRemove } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
+/** The table in which service ports have chains of their own. It comes last: what is rejected there is not led anywhere. */
+const OWNED: TableName = 'nat';
+const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED];
 /** iptables looks for each rule to delete from the start of the chain; from so many on, writing it anew is less work. */
 const MOST_DELETIONS = 100;
 const NO_CHANGE: FrameDelta = { chains: [], tails: [] };
@@ -29,41 +31,37 @@ export function changeScript(
 }
 
 class Change {
-  private readonly written: readonly OwnedChain[];
-  private readonly removed: readonly OwnedChain[];
   private readonly entriesRemoved: readonly OwnedEntry[];
   private readonly entriesAdded: readonly OwnedEntry[];
 
   constructor(
-    delta: IptablesDelta,
+    private readonly delta: IptablesDelta,
     private readonly composition: IptablesComposition,
     private readonly frame: IptablesFrame,
     private readonly frameDelta: FrameDelta,
   ) {
-    this.written = delta.written;
-    this.removed = delta.removed;
     this.entriesRemoved = delta.entriesRemoved;
     this.entriesAdded = delta.entriesAdded;
   }
 
   *write(table: TableName, lines: RestoreLines, chainsPerCommit: number): Generator<void> {
-    const inTable = ({ chain }: OwnedChain) => chain.table === table;
-    const removed = this.removed
-      .filter(inTable)
-      .map(({ chain: { name }, owner }) => ({ table, name, owner }));
     const nodeChains = this.frameDelta.chains.filter((chain) => chain.table === table);
     yield* writeChains(
       lines,
       nodeChains.map((chain) => ({ chain })),
       Infinity,
     );
-    yield* writeChains(lines, this.written.filter(inTable), chainsPerCommit);
+    if (table === OWNED) yield* writeChains(lines, this.delta.written(), chainsPerCommit);
     const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
     this.changeEntries(table, lines, new Set(rewritten.map(({ name }) => name)));
     for (const chain of rewritten) this.rewrite(chain, lines);
     yield;
-    yield* removeChains(lines, removed, chainsPerCommit);
+    if (table === OWNED) yield* removeChains(lines, this.removed(), chainsPerCommit);
     lines.commit();
+  }
+
+  private removed(): readonly ChainToRemove[] {
+    return this.delta.removed.map(({ chain: { table, name }, owner }) => ({ table, name, owner }));
   }
 
   private isRewritten({ table, name, before }: SharedChain): boolean {

@@ -53,6 +53,9 @@ interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly failed: readonly ServiceFailure[];
 }
 
+/** Entries between two looks at what else there is to do: a millisecond or two. */
+const NOTED_AT_ONCE = 128;
+
 /** What the tables hold, and the epoch in which that is so. */
 interface Present {
   readonly saved: SavedTables;
@@ -122,10 +125,9 @@ export class IptablesBackend implements Backend {
     this.composition = new IptablesComposition();
     this.size = new ClusterSize();
     this.entries.clear();
+    const coming = entries[Symbol.iterator]();
     const reading = Promise.all([this.present(), this.readHost(), this.commands.chainsPerCommit()]);
-    // The tools are started before the entries are gone through, which may take as long as they do.
-    await Promise.race([reading, breathe()]);
-    for (const entry of entries) this.note(entry.key, entry);
+    await this.noteMeanwhile(coming, reading);
     const [present, host, chainsPerCommit] = await reading;
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
@@ -133,7 +135,7 @@ export class IptablesBackend implements Backend {
     this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    const intake = new Intake(this.compileAll(this.entries, failed, node, left), this.composition);
+    const intake = new Intake(this.compileAll(this.all(coming), failed, node, left), this.composition);
     const outcome = await this.reconcile(intake.candidates, { intake, left, present });
     return this.result(outcome, failed, intake.candidates.keys());
   }
@@ -175,6 +177,31 @@ export class IptablesBackend implements Backend {
   close(): Promise<void> {
     this.commands.close();
     return Promise.resolve();
+  }
+
+  /** Takes note of entries while the host is read, and until it is certain how they are to be compiled. */
+  private async noteMeanwhile(coming: Iterator<ForwardingEntry>, reading: Promise<unknown>): Promise<void> {
+    let isReading = true;
+    const ended = () => void (isReading = false);
+    reading.then(ended, ended);
+    for (let count = 0; isReading || !this.size.isLarge; count++) {
+      // The first time that lets the tools start.
+      if (count % NOTED_AT_ONCE === 0) await breathe();
+      const next = coming.next();
+      if (next.done === true) return;
+      this.note(next.value.key, next.value);
+    }
+  }
+
+  /** The entries noted so far, and those that are still to come: computed while the first are on their way to the tool. */
+  private *all(
+    coming: Iterator<ForwardingEntry>,
+  ): Generator<readonly [ServicePortKey, ForwardingEntry | undefined]> {
+    yield* this.entries;
+    for (let next = coming.next(); next.done !== true; next = coming.next()) {
+      this.note(next.value.key, next.value);
+      yield [next.value.key, next.value];
+    }
   }
 
   private note(key: ServicePortKey, entry: ForwardingEntry | undefined): void {

@@ -35,6 +35,16 @@ export class RestoreLines {
     return this.ruleCounts.get(table) ?? 0;
   }
 
+  /** Opens the table, unless it is open; whether it was not. */
+  begin(table: TableName): boolean {
+    if (this.open === table) return false;
+    this.commit();
+    this.take(`*${table}`, undefined);
+    this.open = table;
+    this.commitCount++;
+    return true;
+  }
+
   /** Makes the chain, or empties it. */
   declare(table: TableName, chain: string, owner?: ServicePortKey): void {
     this.add(table, `:${chain} - [0:0]`, owner);
@@ -73,12 +83,7 @@ export class RestoreLines {
   }
 
   private add(table: TableName, line: string, owner: ServicePortKey | undefined): void {
-    if (this.open !== table) {
-      this.commit();
-      this.take(`*${table}`, undefined);
-      this.open = table;
-      this.commitCount++;
-    }
+    this.begin(table);
     this.take(line, owner);
     this.steps++;
   }

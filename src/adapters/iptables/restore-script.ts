@@ -42,7 +42,7 @@ export class RestoreScript {
 
 /**
  * The text of a script, in pieces of a size that is good to stream. It is made while it is gone through, once. A piece is
- * empty when it takes long to make the next one, so that others get their turn.
+ * empty when it takes long to make the next one, so that others get their turn; that which begins a commit does not wait.
  */
 export class RestoreText implements Iterable<string> {
   private piece: string[] = [];
@@ -71,8 +71,12 @@ export class RestoreText implements Iterable<string> {
 
   *[Symbol.iterator](): Generator<string> {
     let steps = 0;
-    for (const _ of this.write(this.lines))
-      if (++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield this.take();
+    let begun = 0;
+    for (const _ of this.write(this.lines)) {
+      const begins = this.commits > begun;
+      begun = this.commits;
+      if (begins || ++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield this.take();
+    }
     this.lines.commit();
     if (this.length > 0) yield this.take();
   }

@@ -41,13 +41,12 @@ export class IptablesComposition {
 
   /**
    * Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`.
-   * Only for that the chains of both are made.
    */
   replace(owner: ServicePortKey, fragment: IptablesFragment | undefined, delta?: IptablesDelta): void {
     const former = this.fragments.get(owner);
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
-    if (delta) replaceChains(owner, former?.chains ?? [], fragment?.chains ?? [], delta);
+    delta?.fragment(owner, former, fragment);
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
     this.countEntries(former, -1);
     this.countEntries(fragment, 1);
@@ -134,29 +133,6 @@ export class IptablesComposition {
   }
 }
 
-function replaceChains(
-  owner: ServicePortKey,
-  before: readonly Chain[],
-  after: readonly Chain[],
-  delta: IptablesDelta,
-): void {
-  const former = new Map(before.map((chain) => [chainId(chain.table, chain.name), chain]));
-  for (const chain of after) {
-    const id = chainId(chain.table, chain.name);
-    const present = former.get(id);
-    former.delete(id);
-    const was = present && made(present);
-    const is = made(chain);
-    if (!was || !sameTexts(was.rules, is.rules)) delta.chain(id, owner, was, is);
-  }
-  for (const [id, chain] of former) delta.chain(id, owner, made(chain), undefined);
-}
-
-/** With rules that are made once: whoever reads a delta asks for them several times. */
-function made({ table, name, rules }: Chain): Chain {
-  return { table, name, rules };
-}
-
 /** Entries whose order counts, by what they are about. */
 function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
   const claims = new Map<string, SharedEntry[]>();
@@ -172,10 +148,6 @@ function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
 /** Entries of one chain with the same identity stand in an order: those about one frontend, or equal ones. */
 export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
   return flatText(table, ' ', chain, ' ', frontend ?? rule);
-}
-
-function chainId(table: TableName, name: string): string {
-  return `${table} ${name}`;
 }
 
 function ruleOf({ rule }: SharedEntry): string {

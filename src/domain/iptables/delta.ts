@@ -1,11 +1,17 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { OwnedChain, OwnedEntry } from './composition.js';
-import type { Chain } from './table.js';
+import type { Chain, IptablesFragment } from './table.js';
+
+/** A service port's fragment from one to the other, and what that does to its chains, once it was asked for. */
+interface FragmentChange {
+  readonly before: IptablesFragment | undefined;
+  readonly after: IptablesFragment | undefined;
+  chains?: readonly ChainChange[];
+}
 
 interface ChainChange {
-  owner: ServicePortKey;
   readonly before: Chain | undefined;
-  after: Chain | undefined;
+  readonly after: Chain | undefined;
 }
 
 interface EntriesChange {
@@ -13,15 +19,21 @@ interface EntriesChange {
   after: readonly OwnedEntry[];
 }
 
-/** What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. */
+/**
+ * What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. Chains
+ * are made and compared when they are asked for, once: by far most of the work, for which the tool need not wait.
+ */
 export class IptablesDelta {
-  private readonly chainChanges = new Map<string, ChainChange>();
+  private readonly fragmentChanges = new Map<ServicePortKey, FragmentChange>();
   private readonly entriesChanges = new Map<string, EntriesChange>();
 
-  chain(id: string, owner: ServicePortKey, before: Chain | undefined, after: Chain | undefined): void {
-    const change = this.chainChanges.get(id);
-    if (change) Object.assign(change, { owner, after });
-    else this.chainChanges.set(id, { owner, before, after });
+  fragment(
+    owner: ServicePortKey,
+    before: IptablesFragment | undefined,
+    after: IptablesFragment | undefined,
+  ): void {
+    const known = this.fragmentChanges.get(owner);
+    this.fragmentChanges.set(owner, { before: known ? known.before : before, after });
   }
 
   /** All entries that stand in an order, those of other service ports as well. */
@@ -32,24 +44,18 @@ export class IptablesDelta {
   }
 
   get isEmpty(): boolean {
-    return (
-      this.written.length === 0 &&
-      this.removed.length === 0 &&
-      this.entriesRemoved.length === 0 &&
-      this.entriesAdded.length === 0
-    );
+    for (const _ of this.written()) return false;
+    return this.removed.length === 0 && this.entriesRemoved.length === 0 && this.entriesAdded.length === 0;
   }
 
   /** Chains that are new, or whose rules changed: each is to be emptied and filled with these rules. */
-  get written(): readonly OwnedChain[] {
-    return [...this.chainChanges.values()].flatMap(({ owner, before, after }) =>
-      after && !(before && sameRules(before, after)) ? [{ chain: after, owner }] : [],
-    );
+  *written(): Generator<OwnedChain> {
+    for (const { owner, after } of this.chainChanges()) if (after) yield { chain: after, owner };
   }
 
   /** Chains that no service port has any more. Rules that jump to them go in the same batch. */
   get removed(): readonly OwnedChain[] {
-    return [...this.chainChanges.values()].flatMap(({ owner, before, after }) =>
+    return [...this.chainChanges()].flatMap(({ owner, before, after }) =>
       before && !after ? [{ chain: before, owner }] : [],
     );
   }
@@ -57,7 +63,7 @@ export class IptablesDelta {
   /** By how many rules the chains of service ports have grown; negative when they have shrunk. */
   get rulesGained(): number {
     let gained = 0;
-    for (const { before, after } of this.chainChanges.values())
+    for (const { before, after } of this.chainChanges())
       gained += (after?.rules.length ?? 0) - (before?.rules.length ?? 0);
     return gained;
   }
@@ -75,6 +81,13 @@ export class IptablesDelta {
     return this.differentEntries().flatMap(({ after }) => after);
   }
 
+  private *chainChanges(): Generator<ChainChange & { readonly owner: ServicePortKey }> {
+    for (const [owner, change] of this.fragmentChanges) {
+      change.chains ??= differentChains(change.before?.chains ?? [], change.after?.chains ?? []);
+      for (const { before, after } of change.chains) yield { owner, before, after };
+    }
+  }
+
   private differentEntries(): readonly EntriesChange[] {
     return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
@@ -84,6 +97,31 @@ function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): 
   return (
     one.length === other.length && one.every(({ entry }, index) => entry.rule === other[index]!.entry.rule)
   );
+}
+
+function differentChains(before: readonly Chain[], after: readonly Chain[]): readonly ChainChange[] {
+  const former = new Map(before.map((chain) => [chainId(chain), chain]));
+  const changes: ChainChange[] = [];
+  for (const chain of after) {
+    const id = chainId(chain);
+    const present = former.get(id);
+    former.delete(id);
+    if (present?.origin !== undefined && present.origin === chain.origin) continue;
+    const was = present && made(present);
+    const is = made(chain);
+    if (!was || !sameRules(was, is)) changes.push({ before: was, after: is });
+  }
+  for (const chain of former.values()) changes.push({ before: made(chain), after: undefined });
+  return changes;
+}
+
+function chainId({ table, name }: Chain): string {
+  return `${table} ${name}`;
+}
+
+/** With rules that are made once: whoever reads a delta asks for them several times. */
+function made({ table, name, rules }: Chain): Chain {
+  return { table, name, rules };
 }
 
 function sameRules(one: Chain, other: Chain): boolean {

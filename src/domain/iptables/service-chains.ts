@@ -52,7 +52,12 @@ class ServiceChains {
     if (cluster?.length) purposes.push('SVC');
     if (local?.length) purposes.push('SVL');
     purposes.push(...reachable);
-    return purposes.map((purpose) => new ServiceChain(this.nameOf(purpose), purpose, this));
+    // The name tells service port and endpoint apart, so this is all else that an endpoint's rules are made of.
+    const ofEndpoints = `${entry.affinitySeconds} ${this.context.comment ?? ''}`;
+    return purposes.map((purpose) => {
+      const origin = typeof purpose === 'string' ? undefined : ofEndpoints;
+      return new ServiceChain(this.nameOf(purpose), purpose, origin, this);
+    });
   }
 
   rules(purpose: Purpose): readonly RuleText[] {
@@ -149,6 +154,7 @@ class ServiceChain implements Chain {
   constructor(
     readonly name: string,
     private readonly purpose: Purpose,
+    readonly origin: string | undefined,
     private readonly source: ServiceChains,
   ) {}
 

@@ -9,6 +9,8 @@ export interface Chain {
   readonly table: TableName;
   readonly name: string;
   readonly rules: readonly RuleText[];
+  /** What else the rules are made of: chains of one name and one origin have the same. Undefined where only rules tell. */
+  readonly origin?: string | undefined;
 }
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */
