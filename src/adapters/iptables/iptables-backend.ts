@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises';
 import type {
   ApplyResult,
   Backend,
@@ -12,7 +11,6 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
 import { CANARY } from '../../domain/iptables/chain-names.js';
-import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
@@ -33,6 +31,7 @@ import { RestoreRefusedError } from './errors.js';
 import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
+import { NotedEntries } from './noted-entries.js';
 import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
 import { RuleTally } from './rule-tally.js';
@@ -52,9 +51,6 @@ interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
 }
-
-/** Entries between two looks at what else there is to do: a millisecond or two. */
-const NOTED_AT_ONCE = 128;
 
 /** What the tables hold, and the epoch in which that is so. */
 interface Present {
@@ -83,8 +79,7 @@ interface ReconcileOptions {
 export class IptablesBackend implements Backend {
   readonly mode = 'iptables';
   private composition = new IptablesComposition();
-  private size = new ClusterSize();
-  private readonly entries = new Map<ServicePortKey, ForwardingEntry>();
+  private entries = new NotedEntries();
   private node!: NodeNetwork;
   private host!: IptablesHost;
   private frame!: IptablesFrame;
@@ -123,11 +118,9 @@ export class IptablesBackend implements Backend {
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.tally.begin();
     this.composition = new IptablesComposition();
-    this.size = new ClusterSize();
-    this.entries.clear();
-    const coming = entries[Symbol.iterator]();
+    this.entries = new NotedEntries();
     const reading = Promise.all([this.present(), this.readHost(), this.commands.chainsPerCommit()]);
-    await this.noteMeanwhile(coming, reading);
+    await this.entries.noteMeanwhile(entries, reading);
     const [present, host, chainsPerCommit] = await reading;
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
@@ -135,18 +128,18 @@ export class IptablesBackend implements Backend {
     this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    const intake = new Intake(this.compileAll(this.all(coming), failed, node, left), this.composition);
+    const intake = new Intake(this.compileAll(this.entries.all(), failed, node, left), this.composition);
     const outcome = await this.reconcile(intake.candidates, { intake, left, present });
     return this.result(outcome, failed, intake.candidates.keys());
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
     this.tally.begin();
-    for (const { key, entry } of changes) this.note(key, entry);
+    for (const { key, entry } of changes) this.entries.note(key, entry);
     const failed: ServiceFailure[] = [];
     const changed = compilesAlike(this.node, node)
       ? changes.map(({ key }) => [key, this.entries.get(key)] as const)
-      : [...this.entries, ...changes.map(({ key }) => [key, this.entries.get(key)] as const)];
+      : [...this.entries.all(), ...changes.map(({ key }) => [key, this.entries.get(key)] as const)];
     const candidates = new Map(this.compileAll(changed, failed, node));
     const outcome = await this.commit(candidates, node);
     return this.result(outcome, failed, candidates.keys());
@@ -179,37 +172,6 @@ export class IptablesBackend implements Backend {
     return Promise.resolve();
   }
 
-  /** Takes note of entries while the host is read, and until it is certain how they are to be compiled. */
-  private async noteMeanwhile(coming: Iterator<ForwardingEntry>, reading: Promise<unknown>): Promise<void> {
-    let isReading = true;
-    const ended = () => void (isReading = false);
-    reading.then(ended, ended);
-    for (let count = 0; isReading || !this.size.isLarge; count++) {
-      // The first time that lets the tools start.
-      if (count % NOTED_AT_ONCE === 0) await breathe();
-      const next = coming.next();
-      if (next.done === true) return;
-      this.note(next.value.key, next.value);
-    }
-  }
-
-  /** The entries noted so far, and those that are still to come: computed while the first are on their way to the tool. */
-  private *all(
-    coming: Iterator<ForwardingEntry>,
-  ): Generator<readonly [ServicePortKey, ForwardingEntry | undefined]> {
-    yield* this.entries;
-    for (let next = coming.next(); next.done !== true; next = coming.next()) {
-      this.note(next.value.key, next.value);
-      yield [next.value.key, next.value];
-    }
-  }
-
-  private note(key: ServicePortKey, entry: ForwardingEntry | undefined): void {
-    this.size.note(key, entry);
-    if (entry) this.entries.set(key, entry);
-    else this.entries.delete(key);
-  }
-
   /** What cannot be compiled keeps what it has, or what an earlier process left. */
   private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
@@ -217,7 +179,7 @@ export class IptablesBackend implements Backend {
     node: NodeNetwork,
     left?: PresentRules,
   ): Generator<readonly [ServicePortKey, Candidate]> {
-    const options = { node, host: this.host, largeCluster: this.size.isLarge };
+    const options = { node, host: this.host, largeCluster: this.entries.isLarge };
     for (const [key, entry] of entries) {
       let wanted: IptablesFragment | undefined;
       try {
