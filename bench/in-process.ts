@@ -1,4 +1,4 @@
-import '../src/bootstrap/small-heap.js';
+import '../src/bootstrap/v8-settings.js';
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { releaseMemory } from '../src/adapters/process/release-memory.js';

@@ -1,4 +1,4 @@
-import './small-heap.js';
+import './v8-settings.js';
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

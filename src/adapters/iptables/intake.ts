@@ -3,40 +3,52 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Candidate, Candidates } from './candidates.js';
 
 /**
- * Fills the composition at a first start: a service port is compiled and taken in when its chains are asked for, so that
- * the tool reads those of the first while the last are not compiled yet.
+ * Fills the composition at a first start: a service port is compiled when its chains are asked for, so that the tool reads
+ * those of the first while the last are not compiled yet. The composition takes it in once all chains were asked for,
+ * when the tool has enough to read.
  */
 export class Intake {
-  private readonly taken = new Map<ServicePortKey, Candidate>();
+  private readonly compiled = new Map<ServicePortKey, Candidate>();
+  /** Compiled, and not yet in the composition. */
+  private readonly waiting = new Map<ServicePortKey, Candidate>();
 
   constructor(
-    private readonly compiled: Iterator<readonly [ServicePortKey, Candidate]>,
+    private readonly coming: Iterator<readonly [ServicePortKey, Candidate]>,
     private readonly composition: IptablesComposition,
   ) {}
 
-  /** The service ports taken in so far. */
+  /** The service ports compiled so far. */
   get candidates(): Candidates {
-    return this.taken;
+    return this.compiled;
   }
 
-  /** The chains of all service ports: those of the composition, and of what is still to be taken in. */
+  /** The chains of all service ports: those of the composition, and of what it is still to take in. */
   *chains(): Generator<OwnedChain> {
     yield* this.composition.chains();
-    for (let owner = this.take(); owner !== undefined; owner = this.take())
-      for (const chain of this.composition.fragment(owner)?.chains ?? []) yield { chain, owner };
+    for (const [owner, { wanted }] of this.all())
+      for (const chain of wanted?.chains ?? []) yield { chain, owner };
+    this.takeIn();
   }
 
-  /** Takes in what is left. */
+  /** Has the composition take in what is left. */
   finish(): void {
-    while (this.take() !== undefined);
+    for (const _ of this.all());
+    this.takeIn();
   }
 
-  private take(): ServicePortKey | undefined {
-    const next = this.compiled.next();
-    if (next.done === true) return undefined;
-    const [key, candidate] = next.value;
-    this.taken.set(key, candidate);
-    this.composition.replace(key, candidate.wanted);
-    return key;
+  /** What waits, and what is still to be compiled. */
+  private *all(): Generator<readonly [ServicePortKey, Candidate]> {
+    yield* this.waiting;
+    for (let next = this.coming.next(); next.done !== true; next = this.coming.next()) {
+      const [owner, candidate] = next.value;
+      this.compiled.set(owner, candidate);
+      this.waiting.set(owner, candidate);
+      yield next.value;
+    }
+  }
+
+  private takeIn(): void {
+    for (const [owner, { wanted }] of this.waiting) this.composition.replace(owner, wanted);
+    this.waiting.clear();
   }
 }
