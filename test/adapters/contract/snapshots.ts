@@ -1,4 +1,11 @@
 import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { VARIANTS } from '../../../src/domain/nftables/keys.js';
+import { renderRule } from '../../../src/domain/nftables/render-text.js';
+import type { Rule } from '../../../src/domain/nftables/rule.js';
+import { setsOf } from '../../../src/domain/nftables/sets.js';
+import type { SetElement } from '../../../src/domain/nftables/table.js';
+import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 
 /**
  * Rules of service ports in any order, without proxy ports, which are the kernel's choice; without KUBE-FIREWALL, which
@@ -25,4 +32,74 @@ function rulesOf({ name, rules }: SavedChain): readonly string[] {
         .replace(/--dport \d+( -m state --state NEW -j ACCEPT)$/, '$1'),
     );
   return /^KUBE-(?!SVC|SVL|SEP|FW|EXT)/.test(name) ? shown.sort() : shown;
+}
+
+/** Without what nobody needs any more, which stays until the next verification: classes, their chains, sets of sources. */
+export function nftablesSnapshot(family: IpFamily, table: TableContents): unknown {
+  const inUse = new InUse(table);
+  return {
+    chains: [...inUse.chains()]
+      .map((name) => [name, inUse.rules(name).map((rule) => renderRule(family, rule))] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+    sets: [...table.sets.keys()]
+      .filter((name) => !name.startsWith('sources-') || inUse.elements(name).length > 0)
+      .map((name) => [
+        name,
+        inUse
+          .elements(name)
+          .map((element) => JSON.stringify(element))
+          .sort(),
+      ])
+      .sort(),
+  };
+}
+
+/** What packets can reach in a table. */
+class InUse {
+  /** By the map of classes: the classes that frontends have. */
+  private readonly classes = new Map<string, ReadonlySet<string | undefined>>();
+
+  constructor(private readonly table: TableContents) {
+    for (const variant of VARIANTS) {
+      const { frontends, classes, shortCircuits, shortCircuitClasses } = setsOf(variant);
+      this.classes.set(classes.name, new Set(this.elements(frontends.name).map(({ value }) => value)));
+      const short = new Set(this.elements(shortCircuits.name).map(({ value }) => value));
+      this.classes.set(shortCircuitClasses.name, short);
+    }
+  }
+
+  elements(set: string): readonly SetElement[] {
+    const all = [...this.table.sets.get(set)!.elements.values()];
+    const classes = this.classes.get(set);
+    return classes ? all.filter(({ key }) => classes.has(key)) : all;
+  }
+
+  rules(chain: string): readonly Rule[] {
+    const asksNothing = ({ statements }: Rule) =>
+      statements.some(
+        (statement) =>
+          statement.kind === 'member' &&
+          statement.set.startsWith('sources-') &&
+          this.elements(statement.set).length === 0,
+      );
+    return this.table.chains.get(chain)!.rules.filter((rule) => !asksNothing(rule));
+  }
+
+  /** Base chains, and what they lead to. */
+  chains(): ReadonlySet<string> {
+    const base = [...this.table.chains.values()].filter(({ chain }) => chain.hook);
+    const reached = new Set(base.map(({ chain }) => chain.name));
+    for (const name of reached) for (const target of this.targets(name)) reached.add(target);
+    return reached;
+  }
+
+  private targets(chain: string): readonly string[] {
+    return this.rules(chain).flatMap(({ statements }) =>
+      statements.flatMap((statement) => {
+        if (statement.kind === 'jump' || statement.kind === 'goto') return [statement.chain];
+        if (statement.kind !== 'verdict-map') return [];
+        return this.elements(statement.map).map(({ value }) => value!.replace('goto ', ''));
+      }),
+    );
+  }
 }

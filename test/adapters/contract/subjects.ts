@@ -9,10 +9,9 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { renderRule } from '../../../src/domain/nftables/render-text.js';
 import { MemoryNode } from '../ipvs/memory-node.js';
 import { HOST } from '../iptables/services.js';
-import { iptablesSnapshot } from './snapshots.js';
+import { iptablesSnapshot, nftablesSnapshot } from './snapshots.js';
 
 const STRANGERS = '*nat\n:MINE - [0:0]\n-A PREROUTING -j MINE\n-A MINE -j RETURN\nCOMMIT\n';
 
@@ -43,18 +42,7 @@ export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTrans
     open: (kernel) => new NftablesBackend(family, kernel, new GenerationWatch(kernel), new MemoryLogger()),
     snapshot(kernel) {
       const table = kernel.contents(family);
-      if (!table) return undefined;
-      const { chains, sets } = table;
-      return {
-        // A chain that ran empty leads nowhere, and goes with the next verification.
-        chains: [...chains.values()]
-          .filter(({ chain, rules }) => chain.hook !== undefined || rules.length > 0)
-          .map(({ chain, rules }) => [chain.name, rules.map((rule) => renderRule(family, rule))])
-          .sort(),
-        sets: [...sets]
-          .map(([name, { elements }]) => [name, [...elements.values()].map(textOf).sort()])
-          .sort(),
-      };
+      return table && nftablesSnapshot(family, table);
     },
     damage: (kernel) => kernel.tamper(family, [{ op: 'flush-chain', chain: 'services' }]),
     refuse(kernel, key) {
@@ -127,10 +115,6 @@ function onIptables(family: IpFamily): Omit<BackendSubject<MemoryIptables>, 'ope
       iptables.refuse((line) => (key !== undefined && line.includes(commentOf(key)) ? 'refused' : undefined)),
     breakDown: (iptables, error) => iptables.fail(error),
   };
-}
-
-function textOf(value: unknown): string {
-  return JSON.stringify(value);
 }
 
 /** `contract/plain:main`, as comments name the service port. */

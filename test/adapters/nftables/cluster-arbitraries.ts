@@ -10,6 +10,23 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 export const NODE = 'node1';
 export const LOCAL_ADDRESSES = ['198.51.100.11', '10.244.1.1', '2001:db8:2::11', 'fd00:10:244:1::1'];
 
+/** A node as most are. */
+export const SETTINGS: NodeSettings = {
+  nodeName: NODE,
+  bindAddress: '0.0.0.0',
+  nodePortAddresses: ['primary'],
+  localTraffic: {
+    mode: 'ClusterCIDR',
+    clusterCIDRs: ['10.244.0.0/16'],
+    bridgeInterface: '',
+    interfaceNamePrefix: '',
+  },
+  masqueradeBit: 14,
+  masqueradeAll: false,
+  nodeHints: false,
+  externalIPsAllowed: true,
+};
+
 export const POOL = {
   services: ['a', 'b', 'c', 'd', 'e'],
   slices: ['s1', 's2', 's3', 's4', 's5', 's6', 's7'],

@@ -2,30 +2,14 @@ import { MemoryNftTransport, type Blame } from '../../../src/adapters/fakes/memo
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
-import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { outcomeOf, type Outcome } from '../../../src/domain/nftables/packet.js';
 import { setsOf } from '../../../src/domain/nftables/sets.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
+import { SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
-
-const SETTINGS: NodeSettings = {
-  nodeName: 'node1',
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: false,
-  externalIPsAllowed: true,
-};
 
 const SERVICES = 50;
 const clusterIP = (number: number) => `172.30.1.${number}`;

@@ -1,7 +1,6 @@
 import { MemoryNftTransport } from '../../../src/adapters/fakes/memory-nft-transport.js';
 import { tableDifference } from '../../../src/adapters/nftables/difference.js';
 import { inPieces } from '../../../src/adapters/nftables/pieces.js';
-import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { TableComposition } from '../../../src/domain/nftables/composition.js';
@@ -9,7 +8,7 @@ import { outcomeOf, type Packet } from '../../../src/domain/nftables/packet.js';
 import { tableImage } from '../../../src/domain/nftables/table-image.js';
 import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { LOCAL_ADDRESSES, NODE, POOL } from './cluster-arbitraries.js';
+import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 
 function* packets(): Iterable<Packet> {
@@ -64,22 +63,6 @@ function applyCluster(proxy: InMemoryProxy): void {
     });
   });
 }
-
-const SETTINGS: NodeSettings = {
-  nodeName: NODE,
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: false,
-  externalIPsAllowed: true,
-};
 
 describe('a table filled in pieces', () => {
   it.each([1, 2, 5, 13])('of %d sends no packet elsewhere on the way than in the end', async (limit) => {

@@ -3,13 +3,12 @@ import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../../src/adapters/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
-import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/nftables/packet.js';
 import type { Operation } from '../../../src/domain/nftables/table.js';
 import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { LOCAL_ADDRESSES, NODE } from './cluster-arbitraries.js';
+import { LOCAL_ADDRESSES, NODE, SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 
 /** Keeps what the table was after each transaction. */
@@ -109,22 +108,6 @@ function apply(proxy: InMemoryProxy, states: readonly ServiceState[]): void {
     });
   });
 }
-
-const SETTINGS: NodeSettings = {
-  nodeName: NODE,
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: false,
-  externalIPsAllowed: true,
-};
 
 const surroundings = { localAddresses: new Set(LOCAL_ADDRESSES) };
 
