@@ -51,6 +51,28 @@ describe('start', () => {
     ]);
   });
 
+  it('computes entries while the restore runs, once it is certain how they are written', async () => {
+    const few = 5;
+    for (let number = 1; number <= few; number++) services.set(number);
+    let computed = 0;
+    function* entries() {
+      for (const entry of services.all) {
+        computed++;
+        yield { ...entry, knownEndpoints: 600 };
+      }
+    }
+    let before: number | undefined;
+    const restore = iptables.restore.bind(iptables);
+    iptables.restore = (family, input) => {
+      before = computed;
+      return restore(family, input);
+    };
+    // The host is read at once, so nothing but the size of the cluster is waited for: two entries tell.
+    const { failed } = await backendOn().start(entries(), node);
+    expect({ failed, before, computed }).toEqual({ failed: [], before: 2, computed: few });
+    expect(nat('KUBE-SERVICES')).toHaveLength(few + 1);
+  });
+
   it('adopts what is right, jumps where they are, entries in any order', async () => {
     await started();
     const [first, ...rest] = nat('KUBE-SERVICES')!;

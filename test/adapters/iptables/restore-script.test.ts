@@ -28,6 +28,23 @@ describe('the text of a script', () => {
     expect(pieces.at(-1)).toBe('*nat\n-X KUBE-SEP-X\nCOMMIT\n');
   });
 
+  it('names its table before the second chain is made, so that the tool can read it meanwhile', () => {
+    let made = 0;
+    const source = (function* () {
+      for (const chain of chains(100)) {
+        made++;
+        yield chain;
+      }
+    })();
+    const pieces = new RestoreScript((lines) => writeChains(lines, source, Infinity))
+      .text()
+      [Symbol.iterator]();
+    expect(pieces.next().value).toBe('*nat\n');
+    expect(made).toBe(1);
+    expect([...pieces].join('')).toMatch(/^:KUBE-SEP-000099 - /);
+    expect(made).toBe(100);
+  });
+
   it('is none for nothing', () => {
     const script = new RestoreScript(function* () {
       for (let step = 0; step < 1_000; step++) yield;
