@@ -36,9 +36,8 @@ describe('the text of a script', () => {
         yield chain;
       }
     })();
-    const pieces = new RestoreScript((lines) => writeChains(lines, source, Infinity))
-      .text()
-      [Symbol.iterator]();
+    const text = new RestoreScript((lines) => writeChains(lines, source, Infinity)).text();
+    const pieces = text[Symbol.iterator]();
     expect(pieces.next().value).toBe('*nat\n');
     expect(made).toBe(1);
     expect([...pieces].join('')).toMatch(/^:KUBE-SEP-000099 - /);
