@@ -1,14 +1,18 @@
 import type { IptablesComposition, OwnedEntry } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { FrameDelta } from '../../domain/iptables/frame-delta.js';
-import type { IptablesFrame, SharedChain, TableName } from '../../domain/iptables/table.js';
+import {
+  OWNED_TABLE,
+  type IptablesFrame,
+  type SharedChain,
+  type TableName,
+} from '../../domain/iptables/table.js';
 import { removeChains, writeChains, type ChainToRemove } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-/** The table in which service ports have chains of their own. It comes last: what is rejected there is not led anywhere. */
-const OWNED: TableName = 'nat';
-const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED];
+/** In this order a service that has lost its endpoints is rejected before its rules go. */
+const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED_TABLE];
 /** iptables looks for each rule to delete from the start of the chain; from so many on, writing it anew is less work. */
 const MOST_DELETIONS = 100;
 const NO_CHANGE: FrameDelta = { chains: [], tails: [] };
@@ -51,12 +55,12 @@ class Change {
       nodeChains.map((chain) => ({ chain })),
       Infinity,
     );
-    if (table === OWNED) yield* writeChains(lines, this.delta.written(), chainsPerCommit);
+    if (table === OWNED_TABLE) yield* writeChains(lines, this.delta.written(), chainsPerCommit);
     const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
     this.changeEntries(table, lines, new Set(rewritten.map(({ name }) => name)));
     for (const chain of rewritten) this.rewrite(chain, lines);
     yield;
-    if (table === OWNED) yield* removeChains(lines, this.removed(), chainsPerCommit);
+    if (table === OWNED_TABLE) yield* removeChains(lines, this.removed(), chainsPerCommit);
     lines.commit();
   }
 

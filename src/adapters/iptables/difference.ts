@@ -7,15 +7,13 @@ import {
 } from '../../domain/iptables/image.js';
 import type { OwnedChain } from '../../domain/iptables/composition.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
+import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
 import { removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-/** The table in which service ports have chains of their own. */
-const OWNED: TableName = 'nat';
 /** Most of the work is in the first: the image makes the chains of service ports then, and knows their shared ones after. */
-const TABLES: readonly TableName[] = [OWNED, 'filter', 'mangle'];
+const TABLES: readonly TableName[] = [OWNED_TABLE, 'filter', 'mangle'];
 /** A shared chain with more to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
 
@@ -86,7 +84,7 @@ class Difference {
   }
 
   *remove(lines: RestoreLines): Generator<void> {
-    const chains = [...this.stale].map((name) => ({ table: OWNED, name }));
+    const chains = [...this.stale].map((name) => ({ table: OWNED_TABLE, name }));
     yield* removeChains(lines, chains, this.options.chainsPerCommit);
   }
 
@@ -101,7 +99,7 @@ class Difference {
       ofNode.map((chain) => ({ chain })),
       Infinity,
     );
-    if (table === OWNED) yield* writeChains(lines, this.differingOwned(), this.options.chainsPerCommit);
+    if (table === OWNED_TABLE) yield* writeChains(lines, this.differingOwned(), this.options.chainsPerCommit);
     for (const chain of image.shared(table)) yield* this.repairShared(chain, lines);
     for (const { chain, rule, place } of frame.jumps.filter((jump) => jump.table === table)) {
       if (present.rules(table, chain)?.includes(rule)) continue;
@@ -120,7 +118,7 @@ class Difference {
   /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
   private *differingOwned(): Generator<OwnedChain> {
     const { isServiceChain: isOurs = isServiceChain } = this.options;
-    this.stale = new Set(this.present.names(OWNED).filter(isOurs));
+    this.stale = new Set(this.present.names(OWNED_TABLE).filter(isOurs));
     for (const owned of this.image.owned()) {
       this.stale.delete(owned.chain.name);
       if (this.differs(owned.chain)) yield owned;

@@ -9,9 +9,9 @@ import type { Candidate, Candidates } from './candidates.js';
  */
 export class Intake {
   private readonly compiled = new Map<ServicePortKey, Candidate>();
-  /** Compiled, and not yet in the composition. */
-  private readonly waiting = new Map<ServicePortKey, Candidate>();
+  private isTakenIn = false;
 
+  /** @param composition an empty one */
   constructor(
     private readonly coming: Iterator<readonly [ServicePortKey, Candidate]>,
     private readonly composition: IptablesComposition,
@@ -22,9 +22,9 @@ export class Intake {
     return this.compiled;
   }
 
-  /** The chains of all service ports: those of the composition, and of what it is still to take in. */
+  /** The chains of all service ports: those of the composition, once it has taken them in. */
   *chains(): Generator<OwnedChain> {
-    yield* this.composition.chains();
+    if (this.isTakenIn) return yield* this.composition.chains();
     for (const [owner, { wanted }] of this.all())
       for (const chain of wanted?.chains ?? []) yield { chain, owner };
     this.takeIn();
@@ -36,19 +36,19 @@ export class Intake {
     this.takeIn();
   }
 
-  /** What waits, and what is still to be compiled. */
+  /** What is compiled, and what is still to be. */
   private *all(): Generator<readonly [ServicePortKey, Candidate]> {
-    yield* this.waiting;
+    yield* this.compiled;
     for (let next = this.coming.next(); next.done !== true; next = this.coming.next()) {
       const [owner, candidate] = next.value;
       this.compiled.set(owner, candidate);
-      this.waiting.set(owner, candidate);
       yield next.value;
     }
   }
 
   private takeIn(): void {
-    for (const [owner, { wanted }] of this.waiting) this.composition.replace(owner, wanted);
-    this.waiting.clear();
+    if (this.isTakenIn) return;
+    for (const [owner, { wanted }] of this.compiled) this.composition.replace(owner, wanted);
+    this.isTakenIn = true;
   }
 }

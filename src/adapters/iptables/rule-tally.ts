@@ -1,7 +1,13 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { OwnedChains } from '../../domain/iptables/image.js';
-import type { Chain, IptablesFrame, RuleText, TableName } from '../../domain/iptables/table.js';
+import {
+  OWNED_TABLE,
+  type Chain,
+  type IptablesFrame,
+  type RuleText,
+  type TableName,
+} from '../../domain/iptables/table.js';
 import type { RestoreText } from './restore-script.js';
 
 /** The rules of one table: ours, and those that the present sync put there. */
@@ -19,7 +25,7 @@ const TALLIED: readonly TableName[] = ['filter', 'nat'];
  * compared or written anyway, and from then on by what changes. Jumps in built-in chains do not count, as with kube-proxy.
  */
 export class RuleTally {
-  /** In the chains of service ports, all of which are in table nat. */
+  /** In the chains of service ports. */
   private owned = 0;
   private written = new Map<TableName, number>();
 
@@ -55,7 +61,7 @@ export class RuleTally {
     composition: IptablesComposition,
     { chains, shared }: IptablesFrame,
   ): number {
-    let total = composition.entryCount(table) + (table === 'nat' ? this.owned : 0);
+    let total = composition.entryCount(table) + (table === OWNED_TABLE ? this.owned : 0);
     for (const chain of chains) if (chain.table === table) total += chain.rules.length;
     for (const chain of shared) if (chain.table === table) total += chain.before.length + chain.after.length;
     return total;

@@ -160,8 +160,7 @@ export class NftablesBackend implements Backend {
   /** Commits what the composition has become; how many steps that took. When it is refused, no element has changed. */
   private async commitDelta(delta: TableDelta, node: NodeNetwork, former = node): Promise<number> {
     const { arrivals, departures } = delta;
-    const transactions = deltaTransactions(delta, this.composition, node, this.idle);
-    const { structures, elements, remains } = transactions;
+    const { structures, elements, remains } = deltaTransactions(delta, this.composition, node, this.idle);
     if (former !== node) nodeTransaction(former, node, this.composition, elements);
     await this.send(structures);
     for (const structure of arrivals) this.idle.set(structure.name, structure);
@@ -169,7 +168,7 @@ export class NftablesBackend implements Backend {
     for (const { name } of arrivals) this.idle.delete(name);
     for (const structure of departures) this.idle.set(structure.name, structure);
     await this.remove(remains);
-    return Object.values(transactions).reduce((sum, { operations }) => sum + operations.length, 0);
+    return stepsOf([structures, elements, remains]);
   }
 
   /**
@@ -204,7 +203,7 @@ export class NftablesBackend implements Backend {
       let piece: Transaction = repair;
       try {
         for (piece of pieces) await this.send(piece);
-        const written = [repair, ...removals].reduce((sum, { operations }) => sum + operations.length, 0);
+        const written = stepsOf([repair, ...removals]);
         for (const removal of removals) await this.remove(removal);
         this.soundEpoch = epoch;
         const lost = lostUdpFrontends(former, image);
@@ -318,6 +317,10 @@ function blame(
       culprits.set(owner, `the kernel refused ${op}: ${reason}`);
   }
   return culprits;
+}
+
+function stepsOf(transactions: readonly Transaction[]): number {
+  return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
 }
 
 function messageOf(error: unknown): string {

@@ -22,9 +22,9 @@ const LONGEST_PAUSE = 1_000;
  * clients which keep their socket get to an endpoint that lives. Other protocols notice by themselves.
  *
  * It listens to what was programmed and is idle until that puts flows in doubt; the first time, and after the rules had
- * to be repaired, all of them. Of frontends that went while no proxy ran it knows by the rules that were left. Then it is scheduled: at once, or after a pause as long as the last reconciliation took.
- * While it runs syncs go on, and flows are judged by what is programmed at that moment; doubts that come meanwhile are
- * settled in the next run. One that fails keeps its doubts and is repeated after a backoff, soon when others come. When
+ * to be repaired, all of them. Of frontends that went while no proxy ran it knows by the rules that were left. Then it
+ * is scheduled: at once, or after a pause as long as the last reconciliation took. While it runs syncs go on, and flows
+ * are judged by what is programmed, or on its way, at that moment; doubts that come meanwhile are settled in the next run. One that fails keeps its doubts and is repeated after a backoff, soon when others come. When
  * the table cannot be reached at all it says so once and is off for good. Stopping ends what is under way.
  */
 export class ReconcileConntrack implements ForwardingListener {

@@ -18,9 +18,9 @@ export type StaleReason =
 const NOBODY: FrontendMap<Losers> = new FrontendMap();
 
 /**
- * Which endpoint may have which flows in one family, by the rules that are in the kernel now or on their way: for each frontend of a UDP
- * service port all endpoints that serve, or to which the rules lead without that. Locality, policies and affinity do not
- * count: a flow that is served stays where it is (spec/conntrack.md 2).
+ * Which endpoint may have which flows in one family, by the rules that are in the kernel now or on their way: for each
+ * frontend of a UDP service port all endpoints that serve, or to which the rules lead without that. Locality, policies
+ * and affinity do not count: a flow that is served stays where it is (spec/conntrack.md 2).
  */
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, UdpServicePort>();

@@ -100,12 +100,11 @@ function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): 
 }
 
 function differentChains(before: readonly Chain[], after: readonly Chain[]): readonly ChainChange[] {
-  const former = new Map(before.map((chain) => [chainId(chain), chain]));
+  const former = new Map(before.map((chain) => [chain.name, chain]));
   const changes: ChainChange[] = [];
   for (const chain of after) {
-    const id = chainId(chain);
-    const present = former.get(id);
-    former.delete(id);
+    const present = former.get(chain.name);
+    former.delete(chain.name);
     if (present?.origin !== undefined && present.origin === chain.origin) continue;
     const was = present && made(present);
     const is = made(chain);
@@ -113,10 +112,6 @@ function differentChains(before: readonly Chain[], after: readonly Chain[]): rea
   }
   for (const chain of former.values()) changes.push({ before: made(chain), after: undefined });
   return changes;
-}
-
-function chainId({ table, name }: Chain): string {
-  return `${table} ${name}`;
 }
 
 /** With rules that are made once: whoever reads a delta asks for them several times. */

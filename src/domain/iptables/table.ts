@@ -1,6 +1,9 @@
 /** The tables that the iptables mode writes to. */
 export type TableName = 'mangle' | 'filter' | 'nat';
 
+/** The table in which service ports have chains of their own. */
+export const OWNED_TABLE: TableName = 'nat';
+
 /** A rule as iptables-save prints it after `-A CHAIN `: canonical, so that equal rules have equal texts. */
 export type RuleText = string;
 

@@ -1,5 +1,6 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { sameElement } from './fragment.js';
+import { LED_TO } from './sets.js';
 import type { Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
 
@@ -9,13 +10,24 @@ interface ElementChange {
   owner: ServicePortKey;
 }
 
-/** Elements of one set that a transaction takes away and adds, with the service port behind each. */
+/** Elements, with the service port behind each. */
+export interface OwnedElements {
+  readonly elements: readonly SetElement[];
+  readonly owners: readonly ServicePortKey[];
+}
+
+interface GrowingElements extends OwnedElements {
+  readonly elements: SetElement[];
+  readonly owners: ServicePortKey[];
+}
+
+/** What a batch of changes does to one set. */
 export interface SetDelta {
   readonly set: SetDefinition;
-  readonly removed: readonly SetElement[];
-  readonly added: readonly SetElement[];
-  readonly removedFor: readonly ServicePortKey[];
-  readonly addedFor: readonly ServicePortKey[];
+  readonly removed: OwnedElements;
+  readonly added: OwnedElements;
+  /** Removed for good, from a set to which others lead: they go when nothing leads to them any more. */
+  readonly remains: OwnedElements;
 }
 
 /** What a batch of fragment changes does to the table, folded together: what comes and goes again leaves no trace. */
@@ -58,25 +70,16 @@ export class TableDelta {
     return [...this.went.values()];
   }
 
-  /** Sets with changes, each with what really differs. */
+  /** Sets that were touched, each with what really differs. */
   *sets(): Iterable<SetDelta> {
     for (const [set, changes] of this.changes) {
-      const removed: SetElement[] = [];
-      const added: SetElement[] = [];
-      const removedFor: ServicePortKey[] = [];
-      const addedFor: ServicePortKey[] = [];
+      const [removed, added, remains] = [none(), none(), none()];
       for (const { before, after, owner } of changes.values()) {
         if (before && after && sameElement(before, after)) continue;
-        if (before) {
-          removed.push(before);
-          removedFor.push(owner);
-        }
-        if (after) {
-          added.push(after);
-          addedFor.push(owner);
-        }
+        if (before) place(!after && LED_TO.has(set) ? remains : removed, before, owner);
+        if (after) place(added, after, owner);
       }
-      if (removed.length + added.length > 0) yield { set, removed, added, removedFor, addedFor };
+      yield { set, removed, added, remains };
     }
   }
 
@@ -87,4 +90,13 @@ export class TableDelta {
     this.changes.set(set, changes);
     return changes;
   }
+}
+
+function none(): GrowingElements {
+  return { elements: [], owners: [] };
+}
+
+function place({ elements, owners }: GrowingElements, element: SetElement, owner: ServicePortKey): void {
+  elements.push(element);
+  owners.push(owner);
 }

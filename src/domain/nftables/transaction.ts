@@ -3,10 +3,10 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { TableComposition } from './composition.js';
 import { nodeChains, type ChainRules } from './node-rules.js';
 import { classElement, structureRules, type Structure } from './structure.js';
-import { LED_TO, sourcesSet } from './sets.js';
-import type { Operation } from './table.js';
+import { sourcesSet } from './sets.js';
+import type { Operation, SetDefinition } from './table.js';
 import { sourceLengths } from './table-image.js';
-import type { TableDelta } from './table-delta.js';
+import type { OwnedElements, TableDelta } from './table-delta.js';
 
 /** Operations in order, with the service ports behind the elements of each, where any are. */
 export class Transaction {
@@ -70,17 +70,10 @@ export function deltaTransactions(
   }
   const elements = new Transaction();
   const remains = new Transaction();
-  for (const { set, removed, removedFor, added, addedFor } of delta.sets()) {
-    const replaced = new Set(added.map(({ key }) => key));
-    const waits = removed.map(({ key }) => LED_TO.has(set) && !replaced.has(key));
-    const remove = (transaction: Transaction, remains: boolean) => {
-      const gone = removed.filter((_, at) => waits[at] === remains);
-      const owners = removedFor.filter((_, at) => waits[at] === remains);
-      if (gone.length > 0) transaction.add({ op: 'delete-elements', set, elements: gone }, owners);
-    };
-    remove(elements, false);
-    remove(remains, true);
-    if (added.length > 0) elements.add({ op: 'add-elements', set, elements: added }, addedFor);
+  for (const { set, removed, added, remains: left } of delta.sets()) {
+    changeElements('delete-elements', set, removed, elements);
+    changeElements('delete-elements', set, left, remains);
+    changeElements('add-elements', set, added, elements);
   }
   return { structures, elements, remains };
 }
@@ -113,6 +106,15 @@ export function idleRemovals(
     }
   }
   return [emptying, deletion];
+}
+
+function changeElements(
+  op: 'add-elements' | 'delete-elements',
+  set: SetDefinition,
+  { elements, owners }: OwnedElements,
+  transaction: Transaction,
+): void {
+  if (elements.length > 0) transaction.add({ op, set, elements }, owners);
 }
 
 function isSources({ kind }: Structure): boolean {
