@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
 import { sampleEntry, sampleNode } from './sample-services.js';
-import { everyKind } from './sample-sets.js';
-import { writesNothing, type Plays } from './stage.js';
+import { everyKind, variant } from './sample-sets.js';
+import { changed, gone, succeeds, writesNothing, type Plays } from './stage.js';
 
 /** What `start` promises. */
 export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
@@ -45,6 +45,17 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       const wanted = [sampleEntry(family, first!.name.name, { number: 99, endpoints: 1 }), ...rest.slice(1)];
       await stage.started(wanted, node);
       await stage.holds(wanted, node, 'after the start of the next process');
+    },
+
+    'touches nothing while it prepares, and starts with what it is given then': async (stage) => {
+      const backend = await stage.open();
+      const before = await stage.snapshot();
+      await backend.prepare?.(changed(...all), sampleNode(family, { masqueradeAll: true }));
+      await backend.prepare?.([...gone(all[0]!), ...changed(all[1]!)], node);
+      assert.deepEqual(await stage.snapshot(), before, 'it wrote before its start');
+      const entries = [variant(family, all[2]!.name.name, { endpoints: 1 }), ...all.slice(3)];
+      succeeds(await backend.start(entries, node));
+      await stage.holds(entries, node, 'after a start that was prepared otherwise');
     },
 
     'programs the same in whatever order services come': async (stage) => {

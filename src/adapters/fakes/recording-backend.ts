@@ -13,7 +13,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** A call that was made, with the keys of the service ports that it was about. */
 export interface BackendCall {
-  readonly method: 'start' | 'apply' | 'glance' | 'inspection' | 'cleanup' | 'close';
+  readonly method: 'prepare' | 'start' | 'apply' | 'glance' | 'inspection' | 'cleanup' | 'close';
   readonly keys: readonly ServicePortKey[];
 }
 
@@ -51,6 +51,14 @@ export class RecordingBackend implements Backend {
   /** The calls since the last take. */
   take(): readonly BackendCall[] {
     return this.calls.splice(0);
+  }
+
+  async prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
+    this.node = node;
+    await this.called(
+      'prepare',
+      changes.map(({ key }) => key),
+    );
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {

@@ -51,13 +51,13 @@ export function* writeChains(
  */
 function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
   // Names are sorted by themselves: a comparison in JavaScript would take as long as all else here.
-  const byName = new Map(group.map((each) => [each.chain.name, each]));
+  const byName = new Map<string, ChainToWrite>();
+  for (const each of group) byName.set(each.chain.name, each);
   const sorted = [...byName.keys()].sort().reverse();
   const ordered = sorted.map((name) => byName.get(name)!);
   for (const { chain, owner } of ordered) lines.declare(chain.table, chain.name, owner);
   for (const { chain, owner } of ordered) {
-    const { table, name, rules } = chain;
-    for (const rule of rules) lines.append(table, name, rule, owner);
+    lines.fill(chain, owner);
     yield;
   }
 }

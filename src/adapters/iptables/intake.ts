@@ -1,5 +1,6 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { Preparation } from './preparation.js';
 import type { Candidate, Candidates } from './candidates.js';
 
 /**
@@ -11,10 +12,14 @@ export class Intake {
   private readonly compiled = new Map<ServicePortKey, Candidate>();
   private isTakenIn = false;
 
-  /** @param composition an empty one */
+  /**
+   * @param composition an empty one
+   * @param preparation has written chains of some
+   */
   constructor(
     private readonly coming: Iterator<readonly [ServicePortKey, Candidate]>,
     private readonly composition: IptablesComposition,
+    private readonly preparation?: Preparation,
   ) {}
 
   /** The service ports compiled so far. */
@@ -25,8 +30,11 @@ export class Intake {
   /** The chains of all service ports: those of the composition, once it has taken them in. */
   *chains(): Generator<OwnedChain> {
     if (this.isTakenIn) return yield* this.composition.chains();
-    for (const [owner, { wanted }] of this.all())
-      for (const chain of wanted?.chains ?? []) yield { chain, owner };
+    for (const [owner, { wanted }] of this.all()) {
+      if (!wanted) continue;
+      const chains = this.preparation?.takeChains(owner, wanted) ?? wanted.chains;
+      for (const chain of chains) yield { chain, owner };
+    }
     this.takeIn();
   }
 

@@ -9,7 +9,6 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
 import { CANARY } from '../../domain/iptables/chain-names.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
@@ -20,7 +19,7 @@ import { IptablesImage } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
+import { OWNED_TABLE, type IptablesFragment, type IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { blame, type Candidate, type Candidates } from './candidates.js';
@@ -32,10 +31,12 @@ import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { NotedEntries } from './noted-entries.js';
+import { Preparation } from './preparation.js';
 import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
 import { RuleTally } from './rule-tally.js';
 import type { RulesWatch } from './rules-watch.js';
+import { seemsSound } from './seems-sound.js';
 
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
@@ -80,6 +81,8 @@ export class IptablesBackend implements Backend {
   readonly mode = 'iptables';
   private composition = new IptablesComposition();
   private entries = new NotedEntries();
+  /** Undefined in the end when there is nothing to prepare, or the start will meet the same failure. */
+  private preparation: Promise<Preparation | undefined> | undefined;
   private node!: NodeNetwork;
   private host!: IptablesHost;
   private frame!: IptablesFrame;
@@ -115,11 +118,19 @@ export class IptablesBackend implements Backend {
     this.isServiceChain = isServiceChain;
   }
 
+  async prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
+    this.preparation ??= this.beginPreparation().catch(() => undefined);
+    (await this.preparation)?.take(changes, node);
+  }
+
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.tally.begin();
     this.composition = new IptablesComposition();
     this.entries = new NotedEntries();
-    const reading = Promise.all([this.present(), this.readHost(), this.commands.chainsPerCommit()]);
+    const preparation = await this.preparation;
+    this.preparation = undefined;
+    const asked = preparation?.host ?? this.readHost();
+    const reading = Promise.all([this.present(), asked, this.commands.chainsPerCommit()]);
     await this.entries.noteMeanwhile(entries, reading);
     const [present, host, chainsPerCommit] = await reading;
     this.host = host;
@@ -128,7 +139,9 @@ export class IptablesBackend implements Backend {
     this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    const intake = new Intake(this.compileAll(this.entries.all(), failed, node, left), this.composition);
+    preparation?.keepFor({ node, largeCluster: this.entries.isLarge });
+    const compiled = this.compileAll(this.entries.all(), failed, node, left, preparation);
+    const intake = new Intake(compiled, this.composition, preparation);
     const outcome = await this.reconcile(intake.candidates, { intake, left, present });
     return this.result(outcome, failed, intake.candidates.keys());
   }
@@ -148,7 +161,9 @@ export class IptablesBackend implements Backend {
   async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
     const epoch = await this.watch.epoch();
     const untouched =
-      epoch === undefined ? how === 'glance' && (await this.seemsSound()) : epoch === this.soundEpoch;
+      epoch === undefined
+        ? how === 'glance' && (await seemsSound(this.frame, this.family, this.commands))
+        : epoch === this.soundEpoch;
     if (untouched) return { compared: false, written: 0, failed: [], conflicts: [] };
     return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
@@ -172,18 +187,25 @@ export class IptablesBackend implements Backend {
     return Promise.resolve();
   }
 
+  /** Where the rules of an earlier process stand, hardly anything is going to be written. */
+  private async beginPreparation(): Promise<Preparation | undefined> {
+    const standing = await this.commands.listChain(this.family, OWNED_TABLE, CANARY);
+    return standing ? undefined : new Preparation(await this.readHost(), this.compile);
+  }
+
   /** What cannot be compiled keeps what it has, or what an earlier process left. */
   private *compileAll(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     failed: ServiceFailure[],
     node: NodeNetwork,
     left?: PresentRules,
+    preparation?: Preparation,
   ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.entries.isLarge };
     for (const [key, entry] of entries) {
       let wanted: IptablesFragment | undefined;
       try {
-        wanted = entry && this.compile(entry, options);
+        wanted = entry && (preparation?.fragment(entry) ?? this.compile(entry, options));
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
         wanted = entry && left?.fragment(entry.name);
@@ -348,24 +370,6 @@ export class IptablesBackend implements Backend {
       );
       return 0;
     }
-  }
-
-  /** Where nothing cheaper tells: whether the canaries and the jumps stand. */
-  private async seemsSound(): Promise<boolean> {
-    for (const { table, name } of this.frame.chains.filter((chain) => chain.name === CANARY))
-      if (!(await this.commands.listChain(this.family, table, name))) return false;
-    const present = new Map<string, readonly string[]>();
-    for (const { table, chain, rule } of this.frame.jumps) {
-      const place = `${table} ${chain}`;
-      let rules = present.get(place);
-      if (!rules) {
-        const listed = (await this.commands.listChain(this.family, table, chain)) ?? [];
-        rules = listed.map((text) => canonicalRule(text, this.family));
-        present.set(place, rules);
-      }
-      if (!rules.includes(rule)) return false;
-    }
-    return true;
   }
 
   private result(

@@ -1,5 +1,6 @@
+import { appendLine } from '../../domain/iptables/written-chain.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { RuleText, TableName } from '../../domain/iptables/table.js';
+import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
 
 /** A line of a restore's input, and the service port for which it is. */
 export interface RestoreLine {
@@ -17,7 +18,7 @@ export class RestoreLines {
   private commitCount = 0;
   private readonly ruleCounts = new Map<TableName, number>();
 
-  /** @param take is given each line, without its line feed */
+  /** @param take is given each line without its line feed, or several of one owner with those between them */
   constructor(private readonly take: (text: string, owner: ServicePortKey | undefined) => void) {}
 
   /** How many chains and rules were written so far. */
@@ -51,14 +52,27 @@ export class RestoreLines {
   }
 
   append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner);
-    this.countRule(table);
+    this.add(table, appendLine(chain, rule), owner);
+    this.countRules(table, 1);
+  }
+
+  /** Appends the rules of the chain, which is empty. */
+  fill(chain: Chain, owner?: ServicePortKey): void {
+    const { table, name, appended } = chain;
+    if (!appended) {
+      for (const rule of chain.rules) this.append(table, name, rule, owner);
+    } else if (appended.count > 0) {
+      this.begin(table);
+      this.take(appended.text, owner);
+      this.steps += appended.count;
+      this.countRules(table, appended.count);
+    }
   }
 
   /** Puts the rule at the head of the chain. */
   insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
     this.add(table, `-I ${chain} ${rule}`, owner);
-    this.countRule(table);
+    this.countRules(table, 1);
   }
 
   /** Deletes the first rule of that text. */
@@ -78,8 +92,8 @@ export class RestoreLines {
     this.open = undefined;
   }
 
-  private countRule(table: TableName): void {
-    this.ruleCounts.set(table, this.rules(table) + 1);
+  private countRules(table: TableName, more: number): void {
+    this.ruleCounts.set(table, this.rules(table) + more);
   }
 
   private add(table: TableName, line: string, owner: ServicePortKey | undefined): void {

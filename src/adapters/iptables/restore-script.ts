@@ -31,8 +31,8 @@ export class RestoreScript {
     const found = new Map<number, PlacedLine>();
     let number = 0;
     const lines: RestoreLines = new RestoreLines((text, owner) => {
-      number++;
-      if (wanted.has(number)) found.set(number, { text, owner, commit: lines.commits - 1 });
+      for (const line of text.split('\n'))
+        if (wanted.has(++number)) found.set(number, { text: line, owner, commit: lines.commits - 1 });
     });
     const pauses = this.write(lines)[Symbol.iterator]();
     while (pauses.next().done !== true);

@@ -70,7 +70,11 @@ export class RuleTally {
   private *count(chains: Iterable<OwnedChain>): Generator<OwnedChain> {
     this.owned = 0;
     const take = (rules: number) => (this.owned += rules);
-    for (const { chain, owner } of chains) yield { chain: new TalliedChain(chain, take), owner };
+    for (const owned of chains) {
+      const { chain, owner } = owned;
+      if (chain.appended) take(chain.appended.count);
+      yield chain.appended ? owned : { chain: new TalliedChain(chain, take), owner };
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { ForwardingContext } from '../../domain/forwarding/forward-service.
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { Node } from '../../domain/model/node.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
@@ -11,6 +12,7 @@ import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import { FrontendConflicts } from '../status/frontend-conflicts.js';
+import { PreparedServices } from './prepared-services.js';
 import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
 
 /** What decides about a family besides services. */
@@ -41,6 +43,10 @@ export class SyncFamily {
   private readonly conflicts = new FrontendConflicts();
   /** What the backend says of single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
+  private readonly prepared = new PreparedServices();
+  /** The Node for which entries were computed ahead last. */
+  private preparedNode: Node | undefined;
+  private prepares = true;
   private started = false;
 
   constructor(
@@ -63,12 +69,33 @@ export class SyncFamily {
     return status?.state === 'failed' ? status.attempts : 0;
   }
 
+  /** Whether `prepare` may be called: the backend gains by it, and nothing is computed before the own Node is known. */
+  get canPrepare(): boolean {
+    return this.prepares && this.backend.prepare !== undefined && this.state.node !== undefined;
+  }
+
+  /**
+   * Computes entries while others are still being read, and has the backend make them ready. A Service whose endpoints have
+   * not come is left to the first sync, and so is everything when this fails. Never rejects.
+   */
+  async prepare(services: readonly ServiceKey[]): Promise<void> {
+    try {
+      await this.computeAhead(services);
+    } catch (error) {
+      this.prepares = false;
+      this.logger.warn(
+        { family: this.family, error },
+        'nothing can be prepared; the first sync will take longer',
+      );
+    }
+  }
+
   /** Rejects when the backend failed as a whole; the next call then programs everything again. */
   async program(changes: TakenChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const full = !this.started;
     const { result, changed } = full
-      ? await this.startBackend(network, forwarding)
+      ? await this.startBackend(changes, network, forwarding)
       : await this.applyChanges(changes, network, forwarding);
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
@@ -94,8 +121,26 @@ export class SyncFamily {
     return result;
   }
 
+  private async computeAhead(services: readonly ServiceKey[]): Promise<void> {
+    const { node } = this.state;
+    const { forwarding, network } = this.contexts.of(this.family, node !== this.preparedNode);
+    this.preparedNode = node;
+    this.prepared.use(forwarding);
+    this.prepared.remove(services);
+    const known = services.filter((service) => this.state.hasSlices(service));
+    const changes = this.table.update(this.state, known, forwarding);
+    for (const service of known) this.prepared.add(service);
+    await this.backend.prepare?.(changes, network);
+  }
+
   /** The table is computed while the backend goes through it, so that meanwhile its tools can read what the kernel has. */
-  private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<Programmed> {
+  private async startBackend(
+    { services }: TakenChanges,
+    network: NodeNetwork,
+    forwarding: ForwardingContext,
+  ): Promise<Programmed> {
+    this.prepared.use(forwarding);
+    this.prepared.remove(services);
     const rest = new Set(this.allServices());
     const entries = this.entriesAnew(rest, forwarding);
     let result: ApplyResult;
@@ -109,11 +154,12 @@ export class SyncFamily {
     return { result, changed: this.everyPort() };
   }
 
-  /** Computes the Services one after another, and takes each from the set. */
+  /** Computes the Services one after another, unless they are prepared, and takes each from the set. */
   private *entriesAnew(services: Set<ServiceKey>, forwarding: ForwardingContext): Generator<ForwardingEntry> {
     for (const key of services) {
       services.delete(key);
-      for (const { entry } of this.table.update(this.state, [key], forwarding)) if (entry) yield entry;
+      if (this.prepared.take(key)) yield* this.table.entriesOf(key);
+      else for (const { entry } of this.table.update(this.state, [key], forwarding)) if (entry) yield entry;
     }
   }
 

@@ -18,6 +18,8 @@ export interface SyncPeriods {
 }
 
 const LONGEST_PAUSE = 20;
+/** So many Services keep the process busy for a few milliseconds. */
+const PREPARED_AT_ONCE = 50;
 /** How often to look whether somebody touched the rules. */
 const GLANCE_PERIOD = 1_000;
 /** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
@@ -29,7 +31,8 @@ const PATIENCE = 4;
 /**
  * Decides when one family is synced, and does one thing at a time.
  *
- * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
+ * It waits until Services and EndpointSlices have been listed: nothing is written before, but what is known is prepared
+ * between one arrival and the next. Then it runs the first sync
  * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
  * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
  * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
@@ -45,6 +48,7 @@ export class SyncLoop {
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private verifyTimer: Timer | undefined;
+  private preparation: Timer | undefined;
   private readonly retries = new Map<ServicePortKey, Timer>();
   private pauseUntil = 0;
   private failures = 0;
@@ -93,6 +97,7 @@ export class SyncLoop {
   /** Whether something about the Service is not yet programmed, nor known to fail. */
   isWaiting(service: ServiceKey): boolean {
     return (
+      this.state === 'waiting' ||
       this.pending.includes(service) ||
       this.underWay?.everyService === true ||
       this.underWay?.services.has(service) === true
@@ -102,6 +107,7 @@ export class SyncLoop {
   /** Everything has been listed: the first sync may run. Idempotent. */
   initialised(): void {
     if (this.state !== 'waiting') return;
+    this.preparation?.cancel();
     this.state = 'idle';
     this.observer.loopStarted(this.family);
     this.pending.everyServiceChanged();
@@ -110,6 +116,7 @@ export class SyncLoop {
 
   /** Something was added to `pending`. */
   changed(): void {
+    if (this.state === 'waiting') this.prepareSoon();
     if (this.state === 'waiting' || this.state === 'stopped') return;
     this.observer.queued(this.family);
     if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
@@ -137,12 +144,28 @@ export class SyncLoop {
   /** Ends the loop after what is under way. */
   async stop(): Promise<void> {
     this.state = 'stopped';
+    this.preparation?.cancel();
     this.timer?.cancel();
     this.verifyTimer?.cancel();
     this.verification?.abort();
     for (const timer of this.retries.values()) timer.cancel();
     this.retries.clear();
     await this.work;
+  }
+
+  /** In the pauses between what arrives. */
+  private prepareSoon(): void {
+    if (!this.sync.canPrepare) return;
+    this.preparation ??= this.clock.after(0, () => {
+      this.preparation = undefined;
+      this.enqueue(() => this.prepare());
+    });
+  }
+
+  private async prepare(): Promise<void> {
+    if (this.state !== 'waiting') return;
+    await this.sync.prepare(this.pending.takeServices(PREPARED_AT_ONCE));
+    if (this.pending.serviceCount > 0) this.prepareSoon();
   }
 
   private schedule(delay = this.pauseUntil - this.clock.now()): void {

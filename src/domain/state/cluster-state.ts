@@ -43,6 +43,11 @@ export class ClusterState {
     return mergeEndpoints(slices, port);
   }
 
+  /** Whether slices of the Service are known, of any family. */
+  hasSlices(key: ServiceKey): boolean {
+    return this.slices.has(key);
+  }
+
   /** The slices of a Service, as `namespace/name`. */
   sliceNames(key: ServiceKey): readonly string[] {
     return this.slicesOf(key).map(({ namespace, name }) => serviceKey(namespace, name));

@@ -88,6 +88,28 @@ class RejectsForOtherReasons extends RecordingBackend {
   }
 }
 
+class StartsTooEarly extends RecordingBackend {
+  override async prepare(changes: Changes): Promise<void> {
+    for (const { key, entry } of changes) if (entry) this.programmed.set(key, entry);
+  }
+}
+
+class KeepsWhatItPrepared extends RecordingBackend {
+  private readonly prepared: ForwardingEntry[] = [];
+
+  override async prepare(changes: Changes): Promise<void> {
+    this.prepared.push(...changes.flatMap(({ entry }) => entry ?? []));
+  }
+
+  override start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+    const prepared = new Map(this.prepared.map((entry) => [entry.key, entry]));
+    return super.start(
+      [...entries].map((entry) => prepared.get(entry.key) ?? entry),
+      node,
+    );
+  }
+}
+
 class MindsTheOrder extends RecordingBackend {
   override async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     const [first, ...rest] = [...entries];
@@ -107,6 +129,8 @@ const broken = {
   ClosesOnce: [ClosesOnce, 'removes nothing when it is closed'],
   Meddles: [Meddles, 'finds nothing to mend when nobody touched anything'],
   RejectsForOtherReasons: [RejectsForOtherReasons, 'rejects with the reason of the signal'],
+  StartsTooEarly: [StartsTooEarly, 'touches nothing while it prepares'],
+  KeepsWhatItPrepared: [KeepsWhatItPrepared, 'touches nothing while it prepares'],
   MindsTheOrder: [MindsTheOrder, 'programs the same in whatever order services come'],
 } as const;
 

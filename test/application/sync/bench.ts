@@ -6,7 +6,7 @@ import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sy
 import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { service } from '../../domain/model/samples.js';
+import { service, slice, sliceEndpoint } from '../../domain/model/samples.js';
 import { RecordingObserver } from '../recording-observer.js';
 
 export const START = 1_000_000;
@@ -66,6 +66,32 @@ export class Bench {
   /** Adds or changes a Service without telling the loop. */
   put(name: string, parts: Partial<Service> = {}): void {
     this.state.applyService(service({ name, ...parts }));
+  }
+
+  /** The own Node becomes known, as by an event. */
+  showNode(): void {
+    this.state.applyNode({ name: 'n1', zone: '', ips: [], podCIDRs: [], leaving: false });
+    this.loop.pending.everyServiceChanged();
+    this.loop.changed();
+  }
+
+  /** The Service has these endpoints, as by an event. */
+  setEndpoints(name: string, ...addresses: readonly string[]): void {
+    const endpoints = addresses.map((address) => sliceEndpoint(address));
+    this.state.applySlice(slice(`${name}-1`, endpoints, { service: name }));
+    this.loop.pending.serviceChanged(`shop/${name}`);
+    this.loop.changed();
+  }
+
+  /** The node is in another zone. */
+  moveTo(zone: string): void {
+    const { forwarding, network } = this.context;
+    this.context = {
+      forwarding: { ...forwarding, topology: { ...forwarding.topology, zone } },
+      network: { ...network },
+    };
+    this.loop.pending.everyServiceChanged();
+    this.loop.changed();
   }
 
   /** Changes a Service as an event does. */

@@ -7,6 +7,19 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('change' as const), name }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('initialised' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('endpoints' as const),
+      name,
+      addresses: fc.subarray(['10.244.0.1', '10.244.0.2', '10.244.0.3']),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('show node' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('move' as const), zone: fc.constantFrom('x', 'y') }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('poison' as const, 'cure' as const), name }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('break' as const, 'mend' as const) }) },
   {
@@ -36,6 +49,9 @@ describe('after any sequence of changes, failures and pauses', () => {
           if (each.do === 'change') bench.change(each.name);
           if (each.do === 'remove') bench.remove(each.name);
           if (each.do === 'initialised') bench.loop.initialised();
+          if (each.do === 'endpoints') bench.setEndpoints(each.name, ...each.addresses);
+          if (each.do === 'show node') bench.showNode();
+          if (each.do === 'move') bench.moveTo(each.zone);
           if (each.do === 'poison') bench.backend.poisoned.set(keyOf(each.name), 'refused');
           if (each.do === 'cure') bench.backend.poisoned.delete(keyOf(each.name));
           if (each.do === 'break') bench.backend.failure = new Error('refused');

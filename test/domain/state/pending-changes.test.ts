@@ -18,6 +18,17 @@ describe('PendingChanges', () => {
     expect(pending.take().services.size).toBe(0);
   });
 
+  it('hands over some Services before, the first that changed; their causes stay', () => {
+    const pending = new PendingChanges();
+    for (const name of ['a/b', 'a/c', 'a/d']) pending.serviceChanged(name);
+    pending.triggered('a/b', 1000);
+    expect(pending.takeServices(2)).toEqual(['a/b', 'a/c']);
+    expect([pending.includes('a/b'), pending.includes('a/d')]).toEqual([false, true]);
+    expect(pending.takeServices(2)).toEqual(['a/d']);
+    expect(pending.takeServices(2)).toEqual([]);
+    expect(pending.take()).toMatchObject({ services: new Set(), triggerTimes: [1000] });
+  });
+
   it('what was taken does not change any more', () => {
     const pending = new PendingChanges();
     pending.serviceChanged('a/b');
