@@ -124,6 +124,26 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     expect(bench.dump()).toBe(dump);
   });
 
+  it('writes the same when it was prepared, but for what is refused', async () => {
+    await bench.started(30);
+    const wanted = bench.dump();
+    bench.remove();
+    bench = new Bench(variant);
+    for (let number = 1; number <= 30; number++) bench.services.set(number);
+    bench.services.set(31, 3, 'badmatch');
+    // Two of them make the cluster large.
+    const entries = bench.services.all.map((entry) => ({ ...entry, knownEndpoints: 600 }));
+    const backend = bench.backend();
+    await backend.prepare(
+      entries.map((entry) => ({ key: entry.key, entry })),
+      bench.node,
+    );
+    expect(bench.dump()).not.toContain('KUBE-');
+    const { failed } = await backend.start(entries, bench.node);
+    expect(failed.map(({ key }) => key)).toEqual([keyOf(31)]);
+    expect(bench.dump().split('\n').sort()).toEqual(wanted.split('\n').sort());
+  });
+
   it('writes only the chains of what changes', async () => {
     const backend = await bench.started();
     bench.iptables('-t', 'nat', '-A', serviceChain(1), '-j', 'RETURN');

@@ -3,13 +3,18 @@ import type { Clock, Timer } from '../../application/ports/clock.js';
 /** The longest delay that a Node timer can hold. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The machine's time. Its timers do not keep the process alive. */
+/** The machine's time. Its timers do not keep the process alive; what is due at once happens all the same. */
 export class SystemClock implements Clock {
   now(): number {
     return Date.now();
   }
 
   after(milliseconds: number, callback: () => void): Timer {
+    if (milliseconds <= 0) {
+      // A timer takes a millisecond, and an immediate that is not waited for as long as the next timer.
+      const turn = setImmediate(callback);
+      return { cancel: () => clearImmediate(turn) };
+    }
     const timer = setTimeout(callback, Math.min(milliseconds, LONGEST)).unref();
     return { cancel: () => clearTimeout(timer) };
   }

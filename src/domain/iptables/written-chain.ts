@@ -1,24 +1,26 @@
 import type { AppendedRules, Chain, RuleText } from './table.js';
 
 /** A chain whose rules have been made, and are kept as one text: that takes far less memory than a text for each. */
-export class WrittenChain implements Chain {
+export class WrittenChain implements Chain, AppendedRules {
   readonly table: Chain['table'];
   readonly name: string;
-  readonly appended: AppendedRules;
+  readonly text: string;
+  readonly count: number;
 
   constructor({ table, name, rules }: Chain) {
     this.table = table;
     this.name = name;
-    this.appended = {
-      text: rules.map((rule) => appendLine(name, rule)).join('\n'),
-      count: rules.length,
-    };
+    this.text = rules.map((rule) => appendLine(name, rule)).join('\n');
+    this.count = rules.length;
+  }
+
+  get appended(): AppendedRules {
+    return this;
   }
 
   get rules(): readonly RuleText[] {
-    const { text, count } = this.appended;
     const before = appendLine(this.name, '').length + 1;
-    return count === 0 ? [] : text.split('\n').map((line) => line.slice(before));
+    return this.count === 0 ? [] : this.text.split('\n').map((line) => line.slice(before));
   }
 }
 

@@ -18,7 +18,10 @@ describe('WrittenChain', () => {
         } = new WrittenChain({ table: 'nat', name: 'KUBE-SVC-A', rules });
         expect([table, name, read]).toEqual(['nat', 'KUBE-SVC-A', rules]);
         const lines = rules.map((each) => (each === '' ? '-A KUBE-SVC-A' : `-A KUBE-SVC-A ${each}`));
-        expect(appended).toEqual({ text: lines.join('\n'), count: rules.length });
+        expect({ text: appended.text, count: appended.count }).toEqual({
+          text: lines.join('\n'),
+          count: rules.length,
+        });
       }),
     );
   });
