@@ -51,8 +51,8 @@ class Bench {
     this.node = nodeNetwork(family);
   }
 
-  backend(): IptablesBackend {
-    const { services, waits } = this;
+  backend(compile = this.services.compile): IptablesBackend {
+    const { waits } = this;
     return new IptablesBackend(
       this.family,
       this.tool,
@@ -60,7 +60,7 @@ class Bench {
       () => Promise.resolve(HOST),
       this.logger,
       {
-        compile: services.compile,
+        compile,
         observer: {
           ...SILENT_OBSERVER,
           restored: (_, { lockWaitSeconds }) => void waits.push(lockWaitSeconds ?? NaN),
@@ -133,14 +133,15 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     bench.services.set(31, 3, 'badmatch');
     // Two of them make the cluster large.
     const entries = bench.services.all.map((entry) => ({ ...entry, knownEndpoints: 600 }));
-    const backend = bench.backend();
-    await backend.prepare(
-      entries.map((entry) => ({ key: entry.key, entry })),
-      bench.node,
-    );
+    let compiled = 0;
+    const backend = bench.backend((entry) => (compiled++, bench.services.compile(entry)));
+    const changes = entries.map((entry) => ({ key: entry.key, entry }));
+    for (await backend.prepare(changes, bench.node); compiled < 31; await pause(20))
+      await backend.prepare([], bench.node);
     expect(bench.dump()).not.toContain('KUBE-');
     const { failed } = await backend.start(entries, bench.node);
     expect(failed.map(({ key }) => key)).toEqual([keyOf(31)]);
+    expect(compiled).toBe(31);
     expect(bench.dump().split('\n').sort()).toEqual(wanted.split('\n').sort());
   });
 

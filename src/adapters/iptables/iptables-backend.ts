@@ -9,7 +9,6 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { CANARY } from '../../domain/iptables/chain-names.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
@@ -19,7 +18,7 @@ import { IptablesImage } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
-import { OWNED_TABLE, type IptablesFragment, type IptablesFrame } from '../../domain/iptables/table.js';
+import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { blame, type Candidate, type Candidates } from './candidates.js';
@@ -31,7 +30,7 @@ import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { NotedEntries } from './noted-entries.js';
-import { Preparation } from './preparation.js';
+import { Preparation, type HostReading, type TablesAsRead } from './preparation.js';
 import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
 import { RuleTally } from './rule-tally.js';
@@ -53,19 +52,13 @@ interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly failed: readonly ServiceFailure[];
 }
 
-/** What the tables hold, and the epoch in which that is so. */
-interface Present {
-  readonly saved: SavedTables;
-  readonly epoch: number | undefined;
-}
-
 interface ReconcileOptions {
   /** Where the candidates come from at a first start. */
   readonly intake?: Intake;
   /** What an earlier process left: those that are refused keep it. */
   readonly left?: PresentRules;
   /** Listed already. */
-  readonly present?: Present;
+  readonly present?: TablesAsRead;
   readonly signal?: AbortSignal;
 }
 
@@ -81,8 +74,7 @@ export class IptablesBackend implements Backend {
   readonly mode = 'iptables';
   private composition = new IptablesComposition();
   private entries = new NotedEntries();
-  /** Undefined in the end when there is nothing to prepare, or the start will meet the same failure. */
-  private preparation: Promise<Preparation | undefined> | undefined;
+  private preparation: Preparation | undefined;
   private node!: NodeNetwork;
   private host!: IptablesHost;
   private frame!: IptablesFrame;
@@ -118,21 +110,21 @@ export class IptablesBackend implements Backend {
     this.isServiceChain = isServiceChain;
   }
 
-  async prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
-    this.preparation ??= this.beginPreparation().catch(() => undefined);
-    (await this.preparation)?.take(changes, node);
+  prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
+    this.preparation ??= new Preparation(this.readAll(), this.compile);
+    this.preparation.take(changes, node);
+    return Promise.resolve();
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.tally.begin();
     this.composition = new IptablesComposition();
     this.entries = new NotedEntries();
-    const preparation = await this.preparation;
+    const { preparation } = this;
     this.preparation = undefined;
-    const asked = preparation?.host ?? this.readHost();
-    const reading = Promise.all([this.present(), asked, this.commands.chainsPerCommit()]);
+    const reading = Promise.all([this.readAll(preparation), this.commands.chainsPerCommit()]);
     await this.entries.noteMeanwhile(entries, reading);
-    const [present, host, chainsPerCommit] = await reading;
+    const [{ present, host }, chainsPerCommit] = await reading;
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
     this.node = node;
@@ -187,10 +179,16 @@ export class IptablesBackend implements Backend {
     return Promise.resolve();
   }
 
-  /** Where the rules of an earlier process stand, hardly anything is going to be written. */
-  private async beginPreparation(): Promise<Preparation | undefined> {
-    const standing = await this.commands.listChain(this.family, OWNED_TABLE, CANARY);
-    return standing ? undefined : new Preparation(await this.readHost(), this.compile);
+  /** What was read ahead counts as long as nobody touches the tables. */
+  private async readAll(preparation?: Preparation): Promise<HostReading> {
+    const ahead = await preparation?.reading;
+    if (!ahead) {
+      const [present, host] = await Promise.all([this.present(), this.readHost()]);
+      return { present, host };
+    }
+    const epoch = await this.watch.epoch();
+    const stands = epoch !== undefined && epoch === ahead.present.epoch;
+    return stands ? ahead : { ...ahead, present: await this.present() };
   }
 
   /** What cannot be compiled keeps what it has, or what an earlier process left. */
@@ -329,7 +327,7 @@ export class IptablesBackend implements Backend {
     return delta;
   }
 
-  private async present(signal?: AbortSignal): Promise<Present> {
+  private async present(signal?: AbortSignal): Promise<TablesAsRead> {
     const epoch = await this.watch.epoch();
     return { epoch, saved: await this.commands.save(this.family, signal) };
   }

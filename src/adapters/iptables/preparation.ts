@@ -1,11 +1,16 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { CANARY } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
-import type { Chain, IptablesFragment } from '../../domain/iptables/table.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { OWNED_TABLE, type Chain, type IptablesFragment } from '../../domain/iptables/table.js';
 import { WrittenChain } from '../../domain/iptables/written-chain.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+
+/** More than come at once, so that those are made up for that came before it was certain how to compile them. */
+const PREPARED_AT_ONCE = 100;
 
 /** A service port that is ready to be written. */
 interface Prepared {
@@ -14,21 +19,46 @@ interface Prepared {
   readonly chains: readonly Chain[];
 }
 
+/** What a start asks of the host. */
+export interface HostReading {
+  readonly present: TablesAsRead;
+  readonly host: IptablesHost;
+}
+
+/** What the tables hold, and the epoch in which that is so. */
+export interface TablesAsRead {
+  readonly saved: SavedTables;
+  readonly epoch: number | undefined;
+}
+
 /**
- * What is compiled before the first start, while the cluster is still being read: fragments, and the text of their chains,
- * which is most of the work of a start. That begins when the cluster is known to be large: the rules of small ones differ,
- * and take no time. Whatever has become wrong by the start is left out, and made then.
+ * What is done before the first start, while the cluster is still being read. The tables are read. Where no earlier process
+ * has left its rules there, service ports are compiled, and the text of their chains is made, which is most of the work of a
+ * start. That begins when the cluster is known to be large: the rules of small ones differ, and take no time. Whatever has
+ * become wrong by the start is left out, and made then.
  */
 export class Preparation {
   private readonly size = new ClusterSize();
   private readonly noted = new Map<ServicePortKey, ForwardingEntry>();
   private readonly prepared = new Map<ServicePortKey, Prepared>();
   private node: NodeNetwork | undefined;
+  /** Once it is read and has none of our rules. */
+  private freshHost: IptablesHost | undefined;
+  /** Undefined when the host cannot be read, which the start will meet as well. */
+  readonly reading: Promise<HostReading | undefined>;
 
   constructor(
-    readonly host: IptablesHost,
+    reading: Promise<HostReading>,
     private readonly compile: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment,
-  ) {}
+  ) {
+    this.reading = reading.then(
+      (read) => {
+        if (!holdsOurs(read.present.saved)) this.freshHost = read.host;
+        return read;
+      },
+      () => undefined,
+    );
+  }
 
   take(changes: readonly ForwardingChange[], node: NodeNetwork): void {
     if (this.node && !compilesAlike(this.node, node)) this.prepared.clear();
@@ -39,10 +69,12 @@ export class Preparation {
       if (entry) this.noted.set(key, entry);
       else this.noted.delete(key);
     }
-    if (!this.size.isLarge) return;
-    const options = { node, host: this.host, largeCluster: true };
-    for (const entry of this.noted.values()) this.prepare(entry, options);
-    this.noted.clear();
+    if (!this.freshHost || !this.size.isLarge) return;
+    const options = { node, host: this.freshHost, largeCluster: true };
+    for (const entry of [...this.noted.values()].slice(0, PREPARED_AT_ONCE)) {
+      this.noted.delete(entry.key);
+      this.prepare(entry, options);
+    }
   }
 
   /** Forgets everything if the start compiles otherwise. */
@@ -72,4 +104,9 @@ export class Preparation {
       // The start compiles it again, and says why it cannot.
     }
   }
+}
+
+function holdsOurs(saved: SavedTables): boolean {
+  const owned = saved.find(({ name }) => name === OWNED_TABLE);
+  return owned?.chains.some(({ name }) => name === CANARY) ?? false;
 }
