@@ -46,7 +46,7 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.follow(network);
     for (const { key, entry } of changes) {
       if (!entry?.localReadyIPs) {
-        const check = this.checks.get(serviceOf(key));
+        const check = this.checks.size > 0 ? this.checks.get(serviceOf(key)) : undefined;
         if (check?.forget(key)) this.remove(check);
         continue;
       }

@@ -13,7 +13,8 @@ export class FrontendConflicts {
    */
   update(keys: Iterable<ServicePortKey>, clashes: readonly FrontendClash[]): ReadonlySet<ServicePortKey> {
     const concerned = new Set<ServicePortKey>();
-    for (const key of keys) {
+    // Mostly there are none, and very many keys.
+    for (const key of this.holders.size > 0 ? keys : []) {
       for (const loser of [key, ...(this.losers.get(key) ?? [])]) {
         for (const [frontend, holder] of this.holders.get(loser) ?? [])
           if (loser === key || holder === key) this.remove(loser, frontend, concerned);
@@ -29,9 +30,8 @@ export class FrontendConflicts {
 
   /** For people; undefined when the service port has all its frontends. */
   note(loser: ServicePortKey): string | undefined {
-    const held = [...(this.holders.get(loser) ?? [])];
-    if (held.length === 0) return undefined;
-    return held.map(([frontend, holder]) => `${frontend} belongs to ${holder}`).join('; ');
+    const held = this.holders.get(loser);
+    return held && [...held].map(([frontend, holder]) => `${frontend} belongs to ${holder}`).join('; ');
   }
 
   private remove(loser: ServicePortKey, frontend: string, concerned: Set<ServicePortKey>): void {

@@ -13,6 +13,16 @@ describe('SystemClock', () => {
     await new Promise((done) => setTimeout(done, 50));
     expect(fired).toEqual(['kept']);
   });
+
+  it('calls back in the next turn where there is nothing to wait for, and not when cancelled', async () => {
+    const clock = new SystemClock();
+    const fired: string[] = [];
+    clock.after(0, () => fired.push('kept'));
+    clock.after(0, () => fired.push('cancelled')).cancel();
+    expect(fired).toEqual([]);
+    await new Promise((done) => setImmediate(done));
+    expect(fired).toEqual(['kept']);
+  });
 });
 
 describe('InterfaceAddresses', () => {
