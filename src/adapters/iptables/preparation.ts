@@ -42,8 +42,8 @@ export class Preparation {
   private readonly noted = new Map<ServicePortKey, ForwardingEntry>();
   private readonly prepared = new Map<ServicePortKey, Prepared>();
   private node: NodeNetwork | undefined;
-  /** Once it is read and has none of our rules. */
-  private freshHost: IptablesHost | undefined;
+  /** What rules are compiled for: `unread` yet, or `served` by those of an earlier process. */
+  private host: IptablesHost | 'unread' | 'served' = 'unread';
   /** Undefined when the host cannot be read, which the start will meet as well. */
   readonly reading: Promise<HostReading | undefined>;
 
@@ -53,14 +53,17 @@ export class Preparation {
   ) {
     this.reading = reading.then(
       (read) => {
-        if (!holdsOurs(read.present.saved)) this.freshHost = read.host;
+        this.host = holdsOurs(read.present.saved) ? 'served' : read.host;
+        if (this.host === 'served') this.noted.clear();
         return read;
       },
       () => undefined,
     );
   }
 
+  /** Takes note of entries, and prepares some of those that it knows. */
   take(changes: readonly ForwardingChange[], node: NodeNetwork): void {
+    if (this.host === 'served') return;
     if (this.node && !compilesAlike(this.node, node)) this.prepared.clear();
     this.node = node;
     for (const { key, entry } of changes) {
@@ -69,10 +72,12 @@ export class Preparation {
       if (entry) this.noted.set(key, entry);
       else this.noted.delete(key);
     }
-    if (!this.freshHost || !this.size.isLarge) return;
-    const options = { node, host: this.freshHost, largeCluster: true };
-    for (const entry of [...this.noted.values()].slice(0, PREPARED_AT_ONCE)) {
-      this.noted.delete(entry.key);
+    if (this.host === 'unread' || !this.size.isLarge) return;
+    const options = { node, host: this.host, largeCluster: true };
+    let count = 0;
+    for (const [key, entry] of this.noted) {
+      if (++count > PREPARED_AT_ONCE) return;
+      this.noted.delete(key);
       this.prepare(entry, options);
     }
   }

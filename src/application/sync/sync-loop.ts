@@ -31,14 +31,14 @@ const PATIENCE = 4;
 /**
  * Decides when one family is synced, and does one thing at a time.
  *
- * It waits until Services and EndpointSlices have been listed: nothing is written before, but what is known is prepared
- * between one arrival and the next. Then it runs the first sync
- * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
- * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
- * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
- * again after a backoff of their own. Between syncs, however fast they follow each other, it glances once a second
- * whether the rules were touched, less often when they are touched without harm, and inspects them every sync period; a
- * change interrupts that, unless it was put off too often. Stopping waits for what is under way.
+ * It waits until Services and EndpointSlices have been listed: nothing is written before, but what is known is
+ * prepared between one arrival and the next. Then it runs the first sync and is idle. A change wakes it: a sync is due
+ * at once when the pause after the last one is over, otherwise scheduled for its end, and everything that came
+ * meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is repeated after a backoff,
+ * sooner if another change comes. Service ports that alone failed are tried again after a backoff of their own.
+ * Between syncs, however fast they follow each other, it glances once a second whether the rules were touched, less
+ * often when they are touched without harm, and inspects them every sync period; a change interrupts that, unless it
+ * was put off too often. Stopping waits for what is under way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();

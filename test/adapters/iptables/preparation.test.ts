@@ -111,6 +111,27 @@ describe('prepare', () => {
     expect(await startsAsEver(backend, large)).toEqual(['local', 'firewall', 'empty']);
   });
 
+  it('makes up for what came before the host was read, little by little', async () => {
+    const many = Array.from({ length: 230 }, (_, index) =>
+      sample(`s${index}`, { number: index + 1, endpoints: 5 }),
+    );
+    let answer = (_: IptablesHost): void => {};
+    readHost = () => new Promise((resolve) => (answer = resolve));
+    const backend = open();
+    await prepare(backend, changes(...many));
+    expect(compiled).toEqual([]);
+    answer(HOST);
+    await turn();
+    const counts: number[] = [];
+    for (let call = 0; call < 4; call++) {
+      await backend.prepare([], node);
+      counts.push(compiled.length);
+    }
+    expect(counts).toEqual([100, 200, 230, 230]);
+    readHost = () => Promise.resolve(HOST);
+    expect(await startsAsEver(backend, many)).toEqual([]);
+  });
+
   it('makes anew what changed since, and leaves out what went', async () => {
     const backend = open();
     await prepare(backend, changes(...large), node);
