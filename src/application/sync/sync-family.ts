@@ -130,7 +130,7 @@ export class SyncFamily {
     const known = services.filter((service) => this.state.hasSlices(service));
     const changes = this.table.update(this.state, known, forwarding);
     for (const service of known) this.prepared.add(service);
-    if (changes.length > 0) await this.backend.prepare?.(changes, network);
+    await this.backend.prepare?.(changes, network);
   }
 
   /** The table is computed while the backend goes through it, so that meanwhile its tools can read what the kernel has. */

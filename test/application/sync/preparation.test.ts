@@ -27,7 +27,7 @@ describe('before everything is listed', () => {
     bench.calls();
     bench.change('b');
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual([]);
+    expect(bench.calls()).toEqual(['prepare']);
     bench.setEndpoints('b', '10.244.0.2');
     await bench.clock.advanceAsync(1);
     expect(bench.calls()).toEqual(['prepare b']);
