@@ -4,7 +4,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { CANARY } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { savedRules, type SavedTables } from '../../domain/iptables/saved-tables.js';
 import { OWNED_TABLE, type Chain, type IptablesFragment } from '../../domain/iptables/table.js';
 import { WrittenChain } from '../../domain/iptables/written-chain.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -53,7 +53,7 @@ export class Preparation {
   ) {
     this.reading = reading.then(
       (read) => {
-        this.host = holdsOurs(read.present.saved) ? 'served' : read.host;
+        this.host = savedRules(read.present.saved, OWNED_TABLE, CANARY) ? 'served' : read.host;
         if (this.host === 'served') this.noted.clear();
         return read;
       },
@@ -109,9 +109,4 @@ export class Preparation {
       // The start compiles it again, and says why it cannot.
     }
   }
-}
-
-function holdsOurs(saved: SavedTables): boolean {
-  const owned = saved.find(({ name }) => name === OWNED_TABLE);
-  return owned?.chains.some(({ name }) => name === CANARY) ?? false;
 }

@@ -62,9 +62,7 @@ export class RestoreLines {
     if (!appended) {
       for (const rule of chain.rules) this.append(table, name, rule, owner);
     } else if (appended.count > 0) {
-      this.begin(table);
-      this.take(appended.text, owner);
-      this.steps += appended.count;
+      this.add(table, appended.text, owner, appended.count);
       this.countRules(table, appended.count);
     }
   }
@@ -96,9 +94,9 @@ export class RestoreLines {
     this.ruleCounts.set(table, this.rules(table) + more);
   }
 
-  private add(table: TableName, line: string, owner: ServicePortKey | undefined): void {
+  private add(table: TableName, text: string, owner: ServicePortKey | undefined, steps = 1): void {
     this.begin(table);
-    this.take(line, owner);
-    this.steps++;
+    this.take(text, owner);
+    this.steps += steps;
   }
 }

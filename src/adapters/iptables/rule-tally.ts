@@ -72,8 +72,10 @@ export class RuleTally {
     const take = (rules: number) => (this.owned += rules);
     for (const owned of chains) {
       const { chain, owner } = owned;
-      if (chain.appended) take(chain.appended.count);
-      yield chain.appended ? owned : { chain: new TalliedChain(chain, take), owner };
+      if (chain.appended) {
+        take(chain.appended.count);
+        yield owned;
+      } else yield { chain: new TalliedChain(chain, take), owner };
     }
   }
 }

@@ -125,8 +125,7 @@ export class SyncFamily {
     const { node } = this.state;
     const { forwarding, network } = this.contexts.of(this.family, node !== this.preparedNode);
     this.preparedNode = node;
-    this.prepared.use(forwarding);
-    this.prepared.remove(services);
+    this.prepared.use(forwarding, services);
     const known = services.filter((service) => this.state.hasSlices(service));
     const changes = this.table.update(this.state, known, forwarding);
     for (const service of known) this.prepared.add(service);
@@ -139,8 +138,7 @@ export class SyncFamily {
     network: NodeNetwork,
     forwarding: ForwardingContext,
   ): Promise<Programmed> {
-    this.prepared.use(forwarding);
-    this.prepared.remove(services);
+    this.prepared.use(forwarding, services);
     const rest = new Set(this.allServices());
     const entries = this.entriesAnew(rest, forwarding);
     let result: ApplyResult;

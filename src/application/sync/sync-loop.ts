@@ -116,8 +116,8 @@ export class SyncLoop {
 
   /** Something was added to `pending`. */
   changed(): void {
-    if (this.state === 'waiting') this.prepareSoon();
-    if (this.state === 'waiting' || this.state === 'stopped') return;
+    if (this.state === 'waiting') return this.prepareSoon();
+    if (this.state === 'stopped') return;
     this.observer.queued(this.family);
     if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
     if (this.state === 'idle') this.schedule();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
+import { USUAL_SETTINGS } from '../../application/node/usual-settings.js';
 
 /**
  * Random clusters of valid objects, drawn from few names, addresses and ports, so that services collide, lose their
@@ -10,22 +11,8 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 export const NODE = 'node1';
 export const LOCAL_ADDRESSES = ['198.51.100.11', '10.244.1.1', '2001:db8:2::11', 'fd00:10:244:1::1'];
 
-/** A node as most are. */
-export const SETTINGS: NodeSettings = {
-  nodeName: NODE,
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: false,
-  externalIPsAllowed: true,
-};
+/** A usual node, where hints for nodes do not count. */
+export const SETTINGS: NodeSettings = { ...USUAL_SETTINGS, nodeName: NODE, nodeHints: false };
 
 export const POOL = {
   services: ['a', 'b', 'c', 'd', 'e'],

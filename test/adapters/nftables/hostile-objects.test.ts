@@ -12,6 +12,7 @@ import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { renderOperation } from '../../../src/domain/nftables/render-text.js';
 import { LOCAL_ADDRESSES, NODE } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
+import { USUAL_SETTINGS } from '../../application/node/usual-settings.js';
 
 /** Objects as they should be, with something in every field that is read, and in some that are not. */
 const TEMPLATES: Readonly<Record<ResourceKind, object>> = {
@@ -214,19 +215,9 @@ const hostileObject: fc.Arbitrary<{ kind: ResourceKind; object: unknown }> = fc.
 );
 
 const SETTINGS: NodeSettings = {
+  ...USUAL_SETTINGS,
   nodeName: NODE,
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'NodeCIDR',
-    clusterCIDRs: [],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: true,
-  externalIPsAllowed: true,
+  localTraffic: { ...USUAL_SETTINGS.localTraffic, mode: 'NodeCIDR', clusterCIDRs: [] },
 };
 
 /** Everything that a command may consist of; no quote, but those around a comment. */

@@ -1,22 +1,9 @@
 import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
 import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { USUAL_SETTINGS } from './usual-settings.js';
 
-const settings: NodeSettings = {
-  nodeName: 'node1',
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: [],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: true,
-  externalIPsAllowed: true,
-};
+const settings: NodeSettings = { ...USUAL_SETTINGS, nodePortAddresses: [] };
 
 const local = { list: () => ['127.0.0.1', '10.0.0.7', '10.0.0.3', '::1', 'fd00::7'] };
 

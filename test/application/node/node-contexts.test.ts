@@ -4,22 +4,9 @@ import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { USUAL_SETTINGS } from './usual-settings.js';
 
-const SETTINGS: NodeSettings = {
-  nodeName: 'n1',
-  bindAddress: '0.0.0.0',
-  nodePortAddresses: ['primary'],
-  localTraffic: {
-    mode: 'ClusterCIDR',
-    clusterCIDRs: ['10.244.0.0/16'],
-    bridgeInterface: '',
-    interfaceNamePrefix: '',
-  },
-  masqueradeBit: 14,
-  masqueradeAll: false,
-  nodeHints: true,
-  externalIPsAllowed: true,
-};
+const SETTINGS: NodeSettings = { ...USUAL_SETTINGS, nodeName: 'n1' };
 const node = (ips: string[], parts: Partial<Node> = {}): Node => ({
   name: 'n1',
   zone: 'a',
