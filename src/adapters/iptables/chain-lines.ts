@@ -1,5 +1,7 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { Chain } from '../../domain/iptables/table.js';
+import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
+import { inWritingOrder } from '../../domain/iptables/restore-line.js';
+import { OWNED_TABLE, type Chain } from '../../domain/iptables/table.js';
 import type { RestoreLines } from './restore-lines.js';
 
 interface ChainToWrite {
@@ -18,26 +20,38 @@ export interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
 const GATHERED_FIRST = 500;
 const GATHERED_MOST = 8_000;
 
+/** The size of the group after one of that size; after none, when it is 0. */
+export function nextGroupSize(size: number, chainsPerCommit: number): number {
+  return Math.min(chainsPerCommit, Math.max(GATHERED_FIRST, size * 2), GATHERED_MOST);
+}
+
 /**
  * Empties the chains, or makes them, and fills them, in groups of which all are declared before any rule, since rules lead
  * from one chain to another of the same owner. Chains of one owner, which must stand together, are in one group. Each
- * group is a commit where commits must be small; elsewhere each is twice as large as the one before, up to a limit.
+ * group is a commit where commits must be small; elsewhere each is twice as large as the one before, up to a limit. Chains
+ * that are joined are such a group already.
  */
 export function* writeChains(
   lines: RestoreLines,
-  chains: Iterable<ChainToWrite>,
+  chains: Iterable<ChainToWrite | JoinedChains>,
   chainsPerCommit: number,
 ): Generator<void> {
-  let size = Math.min(chainsPerCommit, GATHERED_FIRST);
+  let size = nextGroupSize(0, chainsPerCommit);
   let group: ChainToWrite[] = [];
   for (const each of chains) {
+    const isAlone = 'chain' in each;
     // The tool reads the kernel's table as soon as it knows which, while the chains are made.
-    if (lines.begin(each.chain.table)) yield;
+    if (lines.begin(isAlone ? each.chain.table : OWNED_TABLE)) yield;
+    if (!isAlone) {
+      yield* writeJoined(lines, each);
+      if (chainsPerCommit !== Infinity) lines.commit();
+      continue;
+    }
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
       yield* writeGroup(lines, group);
       if (size === chainsPerCommit) lines.commit();
       group = [];
-      size = Math.min(chainsPerCommit, size * 2, GATHERED_MOST);
+      size = nextGroupSize(size, chainsPerCommit);
     }
     group.push(each);
     yield;
@@ -45,16 +59,22 @@ export function* writeChains(
   yield* writeGroup(lines, group);
 }
 
-/**
- * The last by name goes first. iptables-legacy keeps chains in order of their names, and looks from the start for the place
- * of a new one; and it looks up the chain of each rule, which is in the processor's cache when the rule before was near.
- */
 function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
-  // Names are sorted by themselves: a comparison in JavaScript would take as long as all else here.
   const byName = new Map<string, ChainToWrite>();
   for (const each of group) byName.set(each.chain.name, each);
-  const sorted = [...byName.keys()].sort().reverse();
-  const ordered = sorted.map((name) => byName.get(name)!);
+  const ordered = inWritingOrder(byName.keys()).map((name) => byName.get(name)!);
+  yield* writeOrdered(lines, ordered);
+}
+
+/** Their text is gone once it was written; whoever wants the lines again, to know whose they are, gets them one by one. */
+function* writeJoined(lines: RestoreLines, joined: JoinedChains): Generator<void> {
+  const text = joined.takeText();
+  if (text === undefined) yield* writeOrdered(lines, joined.chains);
+  else if (text !== '') lines.joined(text, joined);
+  yield;
+}
+
+function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): Generator<void> {
   for (const { chain, owner } of ordered) lines.declare(chain.table, chain.name, owner);
   for (const { chain, owner } of ordered) {
     lines.fill(chain, owner);

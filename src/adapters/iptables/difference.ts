@@ -6,6 +6,7 @@ import {
   type SharedChainImage,
 } from '../../domain/iptables/image.js';
 import type { OwnedChain } from '../../domain/iptables/composition.js';
+import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
 import { removeChains, writeChains } from './chain-lines.js';
@@ -33,7 +34,7 @@ export interface DifferenceOptions {
   /** Strangers' rules in our chains are not named one by one: iptables may not read what it wrote. */
   readonly rewriteShared?: boolean;
   /** Which chains of table nat go when the image does not have them. Missing: those of mode iptables. */
-  readonly isServiceChain?: ((name: string) => boolean) | undefined;
+  readonly isServiceChain?: (name: string) => boolean;
 }
 
 /**
@@ -115,13 +116,16 @@ class Difference {
     return !actual || !holds(chain, actual);
   }
 
-  /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
-  private *differingOwned(): Generator<OwnedChain> {
+  /**
+   * Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. Where any stand,
+   * none are joined.
+   */
+  private *differingOwned(): Generator<OwnedChain | JoinedChains> {
     const { isServiceChain: isOurs = isServiceChain } = this.options;
     this.stale = new Set(this.present.names(OWNED_TABLE).filter(isOurs));
     for (const owned of this.image.owned()) {
-      this.stale.delete(owned.chain.name);
-      if (this.differs(owned.chain)) yield owned;
+      if ('chain' in owned) this.stale.delete(owned.chain.name);
+      if (!('chain' in owned) || this.differs(owned.chain)) yield owned;
     }
   }
 

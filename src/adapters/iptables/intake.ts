@@ -1,20 +1,19 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import type { Preparation } from './preparation.js';
 import type { Candidate, Candidates } from './candidates.js';
 
 /**
  * Fills the composition at a first start: a service port is compiled when its chains are asked for, so that the tool reads
- * those of the first while the last are not compiled yet. The composition takes it in once all chains were asked for,
- * when the tool has enough to read.
+ * those of the first while the last are not compiled yet.
  */
 export class Intake {
   private readonly compiled = new Map<ServicePortKey, Candidate>();
-  private isTakenIn = false;
 
   /**
-   * @param composition an empty one
-   * @param preparation has written chains of some
+   * @param composition an empty one, or that of the preparation
+   * @param preparation has joined the chains of some
    */
   constructor(
     private readonly coming: Iterator<readonly [ServicePortKey, Candidate]>,
@@ -27,21 +26,29 @@ export class Intake {
     return this.compiled;
   }
 
-  /** The chains of all service ports: those of the composition, once it has taken them in. */
-  *chains(): Generator<OwnedChain> {
-    if (this.isTakenIn) return yield* this.composition.chains();
+  /** The chains of all service ports, in the same order each time. Those that are joined come once all their owners have come. */
+  *chains(): Generator<OwnedChain | JoinedChains> {
+    const incomplete = new Map<JoinedChains, ServicePortKey[]>();
     for (const [owner, { wanted }] of this.all()) {
       if (!wanted) continue;
-      const chains = this.preparation?.takeChains(owner, wanted) ?? wanted.chains;
-      for (const chain of chains) yield { chain, owner };
+      const joined = this.preparation?.joined(owner, wanted);
+      if (!joined) {
+        for (const chain of wanted.chains) yield { chain, owner };
+        continue;
+      }
+      const owners = incomplete.get(joined) ?? [];
+      owners.push(owner);
+      incomplete.set(joined, owners);
+      if (owners.length < joined.ownerCount) continue;
+      incomplete.delete(joined);
+      yield joined;
     }
-    this.takeIn();
+    for (const [joined, owners] of incomplete) for (const owner of owners) yield* joined.chainsOf(owner);
   }
 
   /** Has the composition take in what is left. */
   finish(): void {
     for (const _ of this.all());
-    this.takeIn();
   }
 
   /** What is compiled, and what is still to be. */
@@ -50,13 +57,11 @@ export class Intake {
     for (let next = this.coming.next(); next.done !== true; next = this.coming.next()) {
       const [owner, candidate] = next.value;
       this.compiled.set(owner, candidate);
+      const { wanted } = candidate;
+      if (this.composition.fragment(owner) !== wanted) this.composition.replace(owner, wanted);
       yield next.value;
     }
-  }
-
-  private takeIn(): void {
-    if (this.isTakenIn) return;
-    for (const [owner, { wanted }] of this.compiled) this.composition.replace(owner, wanted);
-    this.isTakenIn = true;
+    for (const owner of this.composition.owners)
+      if (!this.compiled.has(owner)) this.composition.replace(owner, undefined);
   }
 }

@@ -9,12 +9,13 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { isServiceChain as isChainOfService } from '../../domain/iptables/chain-names.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { IptablesDelta } from '../../domain/iptables/delta.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
-import { IptablesImage } from '../../domain/iptables/image.js';
+import { IptablesImage, type OwnedChains } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
@@ -86,7 +87,7 @@ export class IptablesBackend implements Backend {
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
   private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
-  private readonly isServiceChain: IptablesBackendOptions['isServiceChain'];
+  private readonly isServiceChain: NonNullable<IptablesBackendOptions['isServiceChain']>;
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -100,7 +101,7 @@ export class IptablesBackend implements Backend {
       compile = compileIptables,
       frame = iptablesFrame,
       cleanUp = (saved, limit) => cleanUpScripts(saved, IPTABLES_BELONGINGS, undefined, limit),
-      isServiceChain,
+      isServiceChain = isChainOfService,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
@@ -111,7 +112,7 @@ export class IptablesBackend implements Backend {
   }
 
   prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
-    this.preparation ??= new Preparation(this.readAll(), this.compile);
+    this.preparation ??= new Preparation(this.readAll(), this.compile, this.isServiceChain);
     this.preparation.take(changes, node);
     return Promise.resolve();
   }
@@ -122,16 +123,17 @@ export class IptablesBackend implements Backend {
     this.entries = new NotedEntries();
     const { preparation } = this;
     this.preparation = undefined;
-    const reading = Promise.all([this.readAll(preparation), this.commands.chainsPerCommit()]);
+    const reading = this.readAll(preparation);
     await this.entries.noteMeanwhile(entries, reading);
-    const [{ present, host }, chainsPerCommit] = await reading;
+    const { present, host, chainsPerCommit } = await reading;
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
     this.node = node;
     this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    preparation?.keepFor({ node, largeCluster: this.entries.isLarge });
+    preparation?.keepFor({ node, largeCluster: this.entries.isLarge }, present.saved);
+    if (preparation) this.composition = preparation.composition;
     const compiled = this.compileAll(this.entries.all(), failed, node, left, preparation);
     const intake = new Intake(compiled, this.composition, preparation);
     const outcome = await this.reconcile(intake.candidates, { intake, left, present });
@@ -183,8 +185,9 @@ export class IptablesBackend implements Backend {
   private async readAll(preparation?: Preparation): Promise<HostReading> {
     const ahead = await preparation?.reading;
     if (!ahead) {
-      const [present, host] = await Promise.all([this.present(), this.readHost()]);
-      return { present, host };
+      const reading = [this.present(), this.readHost(), this.commands.chainsPerCommit()] as const;
+      const [present, host, chainsPerCommit] = await Promise.all(reading);
+      return { present, host, chainsPerCommit };
     }
     const epoch = await this.watch.epoch();
     const stands = epoch !== undefined && epoch === ahead.present.epoch;
@@ -209,7 +212,7 @@ export class IptablesBackend implements Backend {
         wanted = entry && left?.fragment(entry.name);
         if (!wanted) continue;
       }
-      yield [key, { wanted, former: this.composition.fragment(key) }];
+      yield [key, { wanted, former: left ? undefined : this.composition.fragment(key) }];
     }
   }
 
@@ -243,16 +246,13 @@ export class IptablesBackend implements Backend {
     const failed: ServiceFailure[] = [];
     let pending: Map<ServicePortKey, Candidate> | undefined;
     let first: SavedTables | undefined;
+    let source: OwnedChains = intake ?? this.composition;
     for (let rewriteShared = false; ; present = undefined) {
       const { saved, epoch } = present ?? (await this.present(signal));
       signal?.throwIfAborted();
       first ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = new IptablesImage(
-        this.composition,
-        this.frame,
-        this.tally.counting(intake ?? this.composition),
-      );
+      const image = new IptablesImage(this.composition, this.frame, this.tally.counting(source));
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
@@ -273,6 +273,8 @@ export class IptablesBackend implements Backend {
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
         if (culprits.size === 0) rewriteShared = true;
+        // It has taken everything in, and joins what is to be compared now.
+        source = this.composition;
         for (const [key, reason] of culprits) {
           failed.push({ key, reason });
           this.composition.replace(key, pending.get(key)!.former);
@@ -377,7 +379,9 @@ export class IptablesBackend implements Backend {
   ): ApplyResult {
     for (const rules of this.tally.tables(this.composition, this.frame))
       this.observer.rulesCounted(this.family, rules);
-    const conflicts: readonly FrontendClash[] = [...keys].flatMap((key) => this.composition.conflictsOf(key));
+    // Mostly there are none, and at a start very many keys.
+    const among = this.composition.isContested ? [...keys] : [];
+    const conflicts: readonly FrontendClash[] = among.flatMap((key) => this.composition.conflictsOf(key));
     return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
 }

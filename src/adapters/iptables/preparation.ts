@@ -1,28 +1,30 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { CANARY } from '../../domain/iptables/chain-names.js';
 import { ClusterSize } from '../../domain/iptables/cluster-size.js';
+import { IptablesComposition } from '../../domain/iptables/composition.js';
 import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
-import { savedRules, type SavedTables } from '../../domain/iptables/saved-tables.js';
-import { OWNED_TABLE, type Chain, type IptablesFragment } from '../../domain/iptables/table.js';
-import { WrittenChain } from '../../domain/iptables/written-chain.js';
+import { JoinedChains } from '../../domain/iptables/joined-chains.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { OWNED_TABLE, type IptablesFragment } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { nextGroupSize } from './chain-lines.js';
 
 /** More than come at once, so that those are made up for that came before it was certain how to compile them. */
 const PREPARED_AT_ONCE = 100;
 
-/** A service port that is ready to be written. */
+/** A service port that is ready to be written, together with others. */
 interface Prepared {
   readonly entry: ForwardingEntry;
   readonly fragment: IptablesFragment;
-  readonly chains: readonly Chain[];
+  readonly joined: JoinedChains;
 }
 
 /** What a start asks of the host. */
 export interface HostReading {
   readonly present: TablesAsRead;
   readonly host: IptablesHost;
+  readonly chainsPerCommit: number;
 }
 
 /** What the tables hold, and the epoch in which that is so. */
@@ -32,28 +34,35 @@ export interface TablesAsRead {
 }
 
 /**
- * What is done before the first start, while the cluster is still being read. The tables are read. Where no earlier process
- * has left its rules there, service ports are compiled, and the text of their chains is made, which is most of the work of a
- * start. That begins when the cluster is known to be large: the rules of small ones differ, and take no time. Whatever has
- * become wrong by the start is left out, and made then.
+ * What is done before the first start, while the cluster is still being read. The tables are read. Where no service has
+ * chains yet, service ports are compiled, and the text of their chains is made and joined, so that the start has only to
+ * send it: that is most of its work. It begins when the cluster is known to be large: the rules of small ones differ, and
+ * take no time. When a service port changes, those whose chains are joined with its own are prepared anew. What has become
+ * wrong by the start is left out, and made then.
  */
 export class Preparation {
   private readonly size = new ClusterSize();
   private readonly noted = new Map<ServicePortKey, ForwardingEntry>();
+  private present = new IptablesComposition();
   private readonly prepared = new Map<ServicePortKey, Prepared>();
   private node: NodeNetwork | undefined;
-  /** What rules are compiled for: `unread` yet, or `served` by those of an earlier process. */
-  private host: IptablesHost | 'unread' | 'served' = 'unread';
+  /** To which chains are added. */
+  private gathering = new JoinedChains();
+  /** How many chains the group before has. */
+  private groupSize = 0;
+  /** What rules are compiled for: `unread` yet, or `served` by those of an earlier process, which may be right already. */
+  private host: HostReading | 'unread' | 'served' = 'unread';
   /** Undefined when the host cannot be read, which the start will meet as well. */
   readonly reading: Promise<HostReading | undefined>;
 
   constructor(
     reading: Promise<HostReading>,
     private readonly compile: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment,
+    private readonly isServiceChain: (name: string) => boolean,
   ) {
     this.reading = reading.then(
       (read) => {
-        this.host = savedRules(read.present.saved, OWNED_TABLE, CANARY) ? 'served' : read.host;
+        this.host = this.servesIn(read.present.saved) ? 'served' : read;
         if (this.host === 'served') this.noted.clear();
         return read;
       },
@@ -64,27 +73,42 @@ export class Preparation {
   /** Takes note of entries, and prepares some of those that it knows. */
   take(changes: readonly ForwardingChange[], node: NodeNetwork): void {
     if (this.host === 'served') return;
-    if (this.node && !compilesAlike(this.node, node)) this.prepared.clear();
+    if (this.node && !compilesAlike(this.node, node)) this.forgetAll();
     this.node = node;
     for (const { key, entry } of changes) {
       this.size.note(key, entry);
-      this.prepared.delete(key);
+      const prepared = this.prepared.get(key);
+      if (prepared) this.forget(prepared.joined);
       if (entry) this.noted.set(key, entry);
       else this.noted.delete(key);
     }
     if (this.host === 'unread' || !this.size.isLarge) return;
-    const options = { node, host: this.host, largeCluster: true };
+    const { host, chainsPerCommit } = this.host;
     let count = 0;
     for (const [key, entry] of this.noted) {
       if (++count > PREPARED_AT_ONCE) return;
       this.noted.delete(key);
-      this.prepare(entry, options);
+      this.prepare(entry, { node, host, largeCluster: true });
+      const enough = nextGroupSize(this.groupSize, chainsPerCommit);
+      if (this.gathering.size < enough) continue;
+      this.groupSize = enough;
+      this.gathering.join();
+      this.gathering = new JoinedChains();
     }
   }
 
-  /** Forgets everything if the start compiles otherwise. */
-  keepFor({ node, largeCluster }: Pick<IptablesOptions, 'node' | 'largeCluster'>): void {
-    if (!largeCluster || !this.node || !compilesAlike(this.node, node)) this.prepared.clear();
+  /** Forgets everything if the start compiles otherwise, or finds chains of services. */
+  keepFor(
+    { node, largeCluster }: Pick<IptablesOptions, 'node' | 'largeCluster'>,
+    present: SavedTables,
+  ): void {
+    const compiledAlike = largeCluster && this.node && compilesAlike(this.node, node);
+    if (!compiledAlike || this.servesIn(present)) this.forgetAll();
+  }
+
+  /** What is prepared: other fragments than the start's as well. */
+  get composition(): IptablesComposition {
+    return this.present;
   }
 
   /** Undefined when this very entry is not prepared. */
@@ -93,18 +117,40 @@ export class Preparation {
     return prepared?.entry === entry ? prepared.fragment : undefined;
   }
 
-  /** The written chains of a fragment from here, once: they are not kept. Undefined for any other fragment. */
-  takeChains(key: ServicePortKey, fragment: IptablesFragment): readonly Chain[] | undefined {
+  /** The chains among which those of a fragment from here are. Undefined for any other fragment. */
+  joined(key: ServicePortKey, fragment: IptablesFragment): JoinedChains | undefined {
     const prepared = this.prepared.get(key);
-    this.prepared.delete(key);
-    return prepared?.fragment === fragment ? prepared.chains : undefined;
+    return prepared?.fragment === fragment ? prepared.joined : undefined;
+  }
+
+  private servesIn(saved: SavedTables): boolean {
+    const owned = saved.find(({ name }) => name === OWNED_TABLE);
+    return owned?.chains.some(({ name }) => this.isServiceChain(name)) ?? false;
+  }
+
+  /** Those whose chains are joined are to be prepared anew. */
+  private forget(joined: JoinedChains): void {
+    for (const key of joined.owners) {
+      this.noted.set(key, this.prepared.get(key)!.entry);
+      this.prepared.delete(key);
+    }
+    if (joined === this.gathering) this.gathering = new JoinedChains();
+  }
+
+  private forgetAll(): void {
+    for (const [key, { entry }] of this.prepared) this.noted.set(key, entry);
+    this.prepared.clear();
+    this.present = new IptablesComposition();
+    this.gathering = new JoinedChains();
   }
 
   private prepare(entry: ForwardingEntry, options: IptablesOptions): void {
+    const joined = this.gathering;
     try {
       const fragment = this.compile(entry, options);
-      const chains = fragment.chains.map((chain) => new WrittenChain(chain));
-      this.prepared.set(entry.key, { entry, fragment, chains });
+      joined.add(entry.key, fragment);
+      this.present.replace(entry.key, fragment);
+      this.prepared.set(entry.key, { entry, fragment, joined });
     } catch {
       // The start compiles it again, and says why it cannot.
     }

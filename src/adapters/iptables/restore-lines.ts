@@ -1,6 +1,7 @@
-import { appendLine } from '../../domain/iptables/written-chain.js';
+import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
+import { appendLine, declareLine } from '../../domain/iptables/restore-line.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
+import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
 
 /** A line of a restore's input, and the service port for which it is. */
 export interface RestoreLine {
@@ -18,7 +19,7 @@ export class RestoreLines {
   private commitCount = 0;
   private readonly ruleCounts = new Map<TableName, number>();
 
-  /** @param take is given each line without its line feed, or several of one owner with those between them */
+  /** @param take is given each line without its line feed, or several with those between them */
   constructor(private readonly take: (text: string, owner: ServicePortKey | undefined) => void) {}
 
   /** How many chains and rules were written so far. */
@@ -48,7 +49,7 @@ export class RestoreLines {
 
   /** Makes the chain, or empties it. */
   declare(table: TableName, chain: string, owner?: ServicePortKey): void {
-    this.add(table, `:${chain} - [0:0]`, owner);
+    this.add(table, declareLine(chain), owner);
   }
 
   append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
@@ -57,14 +58,14 @@ export class RestoreLines {
   }
 
   /** Appends the rules of the chain, which is empty. */
-  fill(chain: Chain, owner?: ServicePortKey): void {
-    const { table, name, appended } = chain;
-    if (!appended) {
-      for (const rule of chain.rules) this.append(table, name, rule, owner);
-    } else if (appended.count > 0) {
-      this.add(table, appended.text, owner, appended.count);
-      this.countRules(table, appended.count);
-    }
+  fill({ table, name, rules }: Chain, owner?: ServicePortKey): void {
+    for (const rule of rules) this.append(table, name, rule, owner);
+  }
+
+  /** Makes and fills chains that are joined, of which this is the text. */
+  joined(text: string, { size, rules }: JoinedChains): void {
+    this.add(OWNED_TABLE, text, undefined, size + rules);
+    this.countRules(OWNED_TABLE, rules);
   }
 
   /** Puts the rule at the head of the chain. */

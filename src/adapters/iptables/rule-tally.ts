@@ -1,6 +1,7 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { OwnedChains } from '../../domain/iptables/image.js';
+import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import {
   OWNED_TABLE,
   type Chain,
@@ -67,15 +68,15 @@ export class RuleTally {
     return total;
   }
 
-  private *count(chains: Iterable<OwnedChain>): Generator<OwnedChain> {
+  private *count(chains: Iterable<OwnedChain | JoinedChains>): Generator<OwnedChain | JoinedChains> {
     this.owned = 0;
     const take = (rules: number) => (this.owned += rules);
     for (const owned of chains) {
-      const { chain, owner } = owned;
-      if (chain.appended) {
-        take(chain.appended.count);
+      if ('chain' in owned) yield { chain: new TalliedChain(owned.chain, take), owner: owned.owner };
+      else {
+        take(owned.rules);
         yield owned;
-      } else yield { chain: new TalliedChain(chain, take), owner };
+      }
     }
   }
 }

@@ -208,8 +208,8 @@ export class SyncFamily {
     const { family } = this;
     const since = this.clock.now();
     const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const recorded = changed.filter(({ key }) => !reasons.has(key)).map(({ key }) => key);
-    for (const key of recorded) this.notes.delete(key);
+    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
+    if (this.notes.size > 0) for (const key of recorded) this.notes.delete(key);
     for (const { key, note } of ownNotes) this.notes.set(key, note);
     const concerned = new Set(this.conflicts.update(recorded, conflicts));
     // One for all that are programmed as asked for: most are, and each status is kept.

@@ -1,4 +1,5 @@
 import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
+import type { JoinedChains } from './joined-chains.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
 
 /** A chain that service ports share, and where its rules come from. */
@@ -9,9 +10,9 @@ export interface SharedChainImage extends Chain {
   readonly after: readonly RuleText[];
 }
 
-/** Chains of service ports, those of one after those of another. */
+/** Chains of service ports, those of one after those of another; those that are joined come together. */
 export interface OwnedChains {
-  chains(): Iterable<OwnedChain>;
+  chains(): Iterable<OwnedChain | JoinedChains>;
 }
 
 /**
@@ -28,7 +29,7 @@ export class IptablesImage {
   ) {}
 
   /** Chains that are one service port's, in any order. */
-  owned(): Iterable<OwnedChain> {
+  owned(): Iterable<OwnedChain | JoinedChains> {
     return this.source.chains();
   }
 

@@ -14,15 +14,6 @@ export interface Chain {
   readonly rules: readonly RuleText[];
   /** What else the rules are made of: chains of one name and one origin have the same. Undefined where only rules tell. */
   readonly origin?: string | undefined;
-  /** The rules as a restore reads them, where they have been made. */
-  readonly appended?: AppendedRules | undefined;
-}
-
-/** The rules of a chain as text. */
-export interface AppendedRules {
-  /** A line `-A CHAIN RULE` for each, without the last line feed. */
-  readonly text: string;
-  readonly count: number;
 }
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */

@@ -6,9 +6,9 @@ import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
-import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import type { IptablesHost } from '../../../src/domain/iptables/options.js';
+import type { TableName } from '../../../src/domain/iptables/table.js';
 import { HOST } from './services.js';
 
 const node = sampleNode('IPv4');
@@ -54,14 +54,16 @@ async function prepare(
 const changes = (...entries: readonly ForwardingEntry[]): readonly ForwardingChange[] =>
   entries.map((entry) => ({ key: entry.key, entry }));
 
-/** What a start writes that nobody has prepared. */
-async function inputWithout(entries: readonly ForwardingEntry[], network: NodeNetwork): Promise<string> {
-  const other = new MemoryIptables();
-  await open(other).start(entries, network);
-  return other.lastInput;
+/** Every chain with its rules, in whatever order the chains were made. */
+function contents(of: MemoryIptables): ReadonlyMap<string, readonly string[]> {
+  const places = of.userChains('IPv4').map((place) => place.split(' ') as [TableName, string]);
+  return new Map(places.map(([table, chain]) => [`${table} ${chain}`, of.chain('IPv4', table, chain)!]));
 }
 
-/** Starts, and holds what is written against a start without preparation. Returns what was compiled by the start. */
+/**
+ * Starts, and holds what is written against a start without preparation; what the backend believes to be there is so.
+ * Returns what was compiled by the start.
+ */
 async function startsAsEver(
   backend: IptablesBackend,
   entries: readonly ForwardingEntry[],
@@ -71,7 +73,13 @@ async function startsAsEver(
   const { failed, written } = await backend.start(entries, network);
   const byStart = [...compiled];
   expect([failed, written]).toEqual([[], iptables.linesWritten]);
-  expect(iptables.lastInput).toBe(await inputWithout(entries, network));
+  const other = new MemoryIptables();
+  const ever = await open(other).start(entries, network);
+  expect(contents(iptables)).toEqual(contents(other));
+  expect(written).toBe(ever.written);
+  iptables.tamper('IPv4', '*nat\n:KUBE-SVC-STALE - [0:0]\nCOMMIT\n');
+  const { compared, written: repaired } = await backend.verify('inspection');
+  expect([compared, repaired]).toEqual([true, 2]);
   return byStart;
 }
 
@@ -81,8 +89,10 @@ describe('prepare', () => {
     await prepare(backend, changes(...large), node);
     expect(compiled).toEqual(large.map(({ name }) => name.name));
     expect(iptables.restores).toBe(0);
-    expect(await startsAsEver(backend, large)).toEqual([]);
     expect(iptables.saves).toBe(1);
+    expect(await startsAsEver(backend, large)).toEqual([]);
+    // The other is that of the comparison.
+    expect(iptables.saves).toBe(2);
   });
 
   it('counts the same rules', async () => {
@@ -132,7 +142,7 @@ describe('prepare', () => {
     expect(await startsAsEver(backend, many)).toEqual([]);
   });
 
-  it('makes anew what changed since, and leaves out what went', async () => {
+  it('makes anew what changed since and what was joined with it, and leaves out what went', async () => {
     const backend = open();
     await prepare(backend, changes(...large), node);
     await prepare(
@@ -142,7 +152,26 @@ describe('prepare', () => {
     );
     const firewall = sample('firewall', { number: 4, endpoints: 12 });
     const entries = [large[0]!, large[2]!, firewall, large[4]!];
-    expect(await startsAsEver(backend, entries)).toEqual(['local', 'firewall']);
+    expect(await startsAsEver(backend, entries)).toEqual(['local', 'firewall', 'empty']);
+  });
+
+  it('prepares those anew that were joined with what changed, and no others', async () => {
+    const backend = open();
+    await prepare(backend, changes(...large));
+    compiled = [];
+    const local = sample('local', { number: 3, endpoints: 7 });
+    await prepare(backend, changes(local));
+    expect(compiled.toSorted()).toEqual(['empty', 'firewall', 'local', 'more']);
+    const entries = [large[0]!, large[1]!, local, large[3]!, large[4]!];
+    expect(await startsAsEver(backend, entries)).toEqual([]);
+  });
+
+  it.each([1, 20, Infinity])('joins them to commits of %d chains', async (limit) => {
+    iptables.chainLimit = limit;
+    const backend = open();
+    await prepare(backend, changes(...large));
+    expect(await startsAsEver(backend, large)).toEqual([]);
+    expect(iptables.restores).toBe(2);
   });
 
   it.each([
@@ -154,11 +183,13 @@ describe('prepare', () => {
     expect(await startsAsEver(backend, entries, network)).toEqual(entries.map(({ name }) => name.name));
   });
 
-  it('makes everything anew when the node changes meanwhile', async () => {
+  it('prepares everything anew when the node changes meanwhile', async () => {
     const backend = open();
     await prepare(backend, changes(...large.slice(0, 3)), sampleNode('IPv4', { masqueradeAll: true }));
+    compiled = [];
     await prepare(backend, changes(...large.slice(3)), node);
-    expect(await startsAsEver(backend, large)).toEqual(['most', 'more', 'local']);
+    expect(compiled.toSorted()).toEqual(['empty', 'firewall', 'local', 'more', 'most']);
+    expect(await startsAsEver(backend, large)).toEqual([]);
   });
 
   it('leaves it to the start where rules of an earlier process stand', async () => {
