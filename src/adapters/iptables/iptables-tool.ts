@@ -58,8 +58,8 @@ interface ToolOutcome {
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
 const NFT_CHAINS_PER_COMMIT = 500;
-/** What the tool reads while the next chains are gathered. */
-const READ_AHEAD = 4 * 1024 * 1024;
+/** So many pieces wait for the tool, which reads them while the next chains are gathered. */
+const READ_AHEAD = 64;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
 
 /** Starts the programs of iptables, and knows why they would not start. */
@@ -216,9 +216,7 @@ export class IptablesTool implements IptablesCommands {
     let isRunning = true;
     const pieces = input && inTurns(input, () => isRunning);
     const options = {
-      ...(pieces
-        ? { input: Readable.from(pieces, { objectMode: false, highWaterMark: READ_AHEAD }) }
-        : { stdin: 'ignore' }),
+      ...(pieces ? { input: Readable.from(pieces, { highWaterMark: READ_AHEAD }) } : { stdin: 'ignore' }),
       stdout: stdout === 'ignore' ? stdout : 'pipe',
       buffer: { stdout: stdout === 'all' },
       maxBuffer: MAX_OUTPUT,

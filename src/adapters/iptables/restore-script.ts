@@ -75,17 +75,18 @@ export class RestoreText implements Iterable<string> {
     for (const _ of this.write(this.lines)) {
       const begins = this.commits > begun;
       begun = this.commits;
-      if (begins || ++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield this.take();
+      if (begins || ++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield* this.take();
     }
     this.lines.commit();
-    if (this.length > 0) yield this.take();
+    if (this.length > 0) yield* this.take();
   }
 
-  private take(): string {
-    // An empty last line ends the one before.
-    const text = this.length > 0 ? [...this.piece, ''].join('\n') : '';
+  private take(): readonly string[] {
+    const { piece } = this;
     this.piece = [];
     this.length = 0;
-    return text;
+    if (piece.length === 0) return [''];
+    // Alone it may be very long, and is not copied. Of several, an empty last line ends the one before.
+    return piece.length === 1 ? [piece[0]!, '\n'] : [[...piece, ''].join('\n')];
   }
 }

@@ -139,7 +139,7 @@ export class SyncFamily {
     forwarding: ForwardingContext,
   ): Promise<Programmed> {
     this.prepared.use(forwarding, services);
-    const rest = new Set(this.allServices());
+    const rest = this.allServices().values();
     const entries = this.entriesAnew(rest, forwarding);
     let result: ApplyResult;
     try {
@@ -152,10 +152,12 @@ export class SyncFamily {
     return { result, changed: this.everyPort() };
   }
 
-  /** Computes the Services one after another, unless they are prepared, and takes each from the set. */
-  private *entriesAnew(services: Set<ServiceKey>, forwarding: ForwardingContext): Generator<ForwardingEntry> {
+  /** Computes the Services one after another, unless they are prepared. */
+  private *entriesAnew(
+    services: Iterable<ServiceKey>,
+    forwarding: ForwardingContext,
+  ): Generator<ForwardingEntry> {
     for (const key of services) {
-      services.delete(key);
       if (this.prepared.take(key)) yield* this.table.entriesOf(key);
       else for (const { entry } of this.table.update(this.state, [key], forwarding)) if (entry) yield entry;
     }
@@ -177,9 +179,10 @@ export class SyncFamily {
     }
   }
 
-  private *allServices(): Iterable<ServiceKey> {
-    yield* this.table.services();
-    yield* this.state.serviceKeys();
+  /** Those that have entries first: what is prepared for them is in this order. */
+  private allServices(): readonly ServiceKey[] {
+    const others = [...this.state.serviceKeys()].filter((service) => !this.table.has(service));
+    return [...this.table.services(), ...others];
   }
 
   /** As changes: every service port that there is, and those that went while nothing could be programmed. */
@@ -243,10 +246,11 @@ export class SyncFamily {
 
   private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {
     const { family } = this;
-    const notes = [this.conflicts.note(key), this.notes.get(key)].filter((note) => note !== undefined);
-    const note = notes.join('; ');
-    if (note !== '')
-      this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
-    this.statuses.set(family, key, note === '' ? plain : { ...plain, note });
+    const held = this.conflicts.note(key);
+    const own = this.notes.get(key);
+    if (held === undefined && own === undefined) return this.statuses.set(family, key, plain);
+    const note = [held, own].filter((text) => text !== undefined).join('; ');
+    this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
+    this.statuses.set(family, key, { ...plain, note });
   }
 }

@@ -36,13 +36,18 @@ export class ForwardingTable {
     return this.portsOf.keys();
   }
 
+  /** Whether the Service has entries. */
+  has(service: ServiceKey): boolean {
+    return this.portsOf.has(service);
+  }
+
   entry(key: ServicePortKey): ForwardingEntry | undefined {
     return this.entriesByKey.get(key);
   }
 
   /** Entries of all ports of a Service. */
   entriesOf(service: ServiceKey): readonly ForwardingEntry[] {
-    return (this.portsOf.get(service) ?? []).flatMap((key) => this.entriesByKey.get(key) ?? []);
+    return (this.portsOf.get(service) ?? []).map((key) => this.entriesByKey.get(key)!);
   }
 
   /** Computes the given Services anew. Costs what they have, not what the table holds. */
