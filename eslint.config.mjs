@@ -38,7 +38,7 @@ export default tseslint.config(
         {
           patterns: [
             {
-              regex: '^(?!\\.|ipaddr\\.js$|node:crypto$)',
+              regex: '^(?!\\.|ipaddr\\.js$|fast-deep-equal$|node:crypto$)',
               message: 'The domain is pure: no I/O, no framework.',
             },
           ],

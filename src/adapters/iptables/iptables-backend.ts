@@ -17,7 +17,7 @@ import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
 import { IptablesImage, type OwnedChains } from '../../domain/iptables/image.js';
 import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
-import { compilesAlike, type IptablesHost, type IptablesOptions } from '../../domain/iptables/options.js';
+import { compilesAlike, type IptablesHost } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -40,7 +40,7 @@ import { seemsSound } from './seems-sound.js';
 
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
-  readonly compile?: (entry: ForwardingEntry, options: IptablesOptions) => IptablesFragment;
+  readonly compile?: typeof compileIptables;
   readonly frame?: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
   /** What removes everything that is written here. */
   readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
@@ -204,15 +204,16 @@ export class IptablesBackend implements Backend {
   ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.entries.isLarge };
     for (const [key, entry] of entries) {
+      const former = left ? undefined : this.composition.fragment(key);
       let wanted: IptablesFragment | undefined;
       try {
-        wanted = entry && (preparation?.fragment(entry) ?? this.compile(entry, options));
+        wanted = entry && (preparation?.fragment(entry) ?? this.compile(entry, options, former));
       } catch (error) {
         failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
         wanted = entry && left?.fragment(entry.name);
         if (!wanted) continue;
       }
-      yield [key, { wanted, former: left ? undefined : this.composition.fragment(key) }];
+      yield [key, { wanted, former }];
     }
   }
 

@@ -82,11 +82,11 @@ export class RestoreText implements Iterable<string> {
   }
 
   private take(): readonly string[] {
-    const { piece } = this;
+    const { piece, length } = this;
     this.piece = [];
     this.length = 0;
-    if (piece.length === 0) return [''];
-    // Alone it may be very long, and is not copied. Of several, an empty last line ends the one before.
-    return piece.length === 1 ? [piece[0]!, '\n'] : [[...piece, ''].join('\n')];
+    if (length === 0) return [''];
+    // What is as long by itself is not copied. Of several, an empty last line ends the one before.
+    return piece.length === 1 && length >= PIECE_LENGTH ? [piece[0]!, '\n'] : [[...piece, ''].join('\n')];
   }
 }

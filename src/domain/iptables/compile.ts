@@ -1,18 +1,26 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import type { IptablesOptions } from './options.js';
+import { countsAlike, type IptablesOptions } from './options.js';
 import { checkServiceChains, serviceChains } from './service-chains.js';
 import { ServicePortTerms } from './service-port-terms.js';
-import { sharedEntries } from './shared-entries.js';
+import { sharedEntries, sharesAlike } from './shared-entries.js';
 import type { Chain, IptablesFragment, SharedEntry } from './table.js';
 
 /**
  * Compiles one service port into what it puts into the tables of its family (spec/iptables.md §7).
+ * @param former of the same service port, or none: what has stayed the same is taken from it
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
-export function compileIptables(entry: ForwardingEntry, options: IptablesOptions): IptablesFragment {
-  const terms = new ServicePortTerms(entry);
-  checkServiceChains(terms, options);
-  return new CompiledFragment(sharedEntries(terms, options), entry, options);
+export function compileIptables(
+  entry: ForwardingEntry,
+  options: IptablesOptions,
+  former?: IptablesFragment,
+): IptablesFragment {
+  checkServiceChains(entry, options);
+  const shared =
+    former instanceof CompiledFragment && former.sharesWith(entry, options)
+      ? former.entries
+      : sharedEntries(new ServicePortTerms(entry), options);
+  return new CompiledFragment(shared, entry, options);
 }
 
 class CompiledFragment implements IptablesFragment {
@@ -21,6 +29,11 @@ class CompiledFragment implements IptablesFragment {
     private readonly entry: ForwardingEntry,
     private readonly options: IptablesOptions,
   ) {}
+
+  /** Whether the shared entries are those of the other as well. */
+  sharesWith(entry: ForwardingEntry, options: IptablesOptions): boolean {
+    return sharesAlike(this.entry, entry) && countsAlike(this.options, options);
+  }
 
   get chains(): readonly Chain[] {
     return serviceChains(new ServicePortTerms(this.entry), this.options);

@@ -47,6 +47,7 @@ export class IptablesComposition {
     if (fragment) this.fragments.set(owner, fragment);
     else this.fragments.delete(owner);
     delta?.fragment(owner, former, fragment);
+    if (former && fragment?.entries === former.entries) return;
     this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
     this.countEntries(former, -1);
     this.countEntries(fragment, 1);

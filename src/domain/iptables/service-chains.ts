@@ -1,4 +1,4 @@
-import type { Frontend } from '../forwarding/forwarding-entry.js';
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { MARK_MASQ, PROXY_FIREWALL, type ServiceChainKind } from './chain-names.js';
 import { checkEndpoints, endpointChoice, endpointRules, type EndpointContext } from './endpoint-chains.js';
@@ -19,7 +19,7 @@ export function serviceChains(terms: ServicePortTerms, options: IptablesOptions)
  * Makes sure that serviceChains does not throw.
  * @throws UnsafeRuleTextError
  */
-export function checkServiceChains({ entry }: ServicePortTerms, { node }: IptablesOptions): void {
+export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOptions): void {
   const { endpoints, affinitySeconds, sourceRanges, family } = entry;
   checkEndpoints(endpoints, affinitySeconds);
   for (const range of sourceRanges) from(range, family);

@@ -1,4 +1,5 @@
-import type { Frontend } from '../forwarding/forwarding-entry.js';
+import isEqual from 'fast-deep-equal';
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { flatText } from '../model/flat-text.js';
 import { hostPort } from '../net/address.js';
 import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from './chain-names.js';
@@ -13,6 +14,27 @@ const LOCAL_DESTINATION = '-m addrtype --dst-type LOCAL';
 /** The rules of a service port in chains that all service ports share: they lead its packets to its own chains, or away. */
 export function sharedEntries(terms: ServicePortTerms, options: IptablesOptions): readonly SharedEntry[] {
   return new SharedEntries(terms, options).all();
+}
+
+/** Whether two states of a service port have the same shared entries: mostly they differ only in what endpoints there are. */
+export function sharesAlike(one: ForwardingEntry, other: ForwardingEntry): boolean {
+  return isEqual(whatIsShared(one), whatIsShared(other));
+}
+
+/** All of an entry that its shared entries are made of. */
+function whatIsShared(entry: ForwardingEntry): object {
+  const { name, family, frontends, endpoints, internalPolicyLocal, externalPolicyLocal } = entry;
+  return {
+    name,
+    family,
+    frontends,
+    hasEndpoints: endpoints.hasAny,
+    hasLocalEndpoints: Boolean(endpoints.local?.length),
+    internalPolicyLocal,
+    externalPolicyLocal,
+    hasSourceRanges: entry.sourceRanges.length > 0,
+    healthCheckNodePort: entry.healthCheckNodePort,
+  };
 }
 
 class SharedEntries {

@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import type { ServiceCidr } from '../border/read-service-cidr.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
 import type { EndpointSlice } from '../model/endpoint-slice.js';
@@ -56,7 +57,7 @@ export class ClusterState {
   /** False when nothing that the proxy reads has changed. */
   applyService(service: Service): boolean {
     const key = serviceKey(service.namespace, service.name);
-    if (sameValue(this.services.get(key), service)) return false;
+    if (isEqual(this.services.get(key), service)) return false;
     this.services.set(key, service);
     return true;
   }
@@ -75,7 +76,7 @@ export class ClusterState {
       changes.push(...this.removeSlice(slice.namespace, slice.name));
     const siblings = this.slicesOf(key);
     const previous = siblings.find(({ name }) => name === slice.name);
-    if (sameValue(previous, slice)) return changes;
+    if (isEqual(previous, slice)) return changes;
     this.slices.set(key, without(siblings, slice.name).concat([slice]));
     this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
@@ -97,13 +98,13 @@ export class ClusterState {
   }
 
   applyNode(node: Node): boolean {
-    if (sameValue(this.currentNode, node)) return false;
+    if (isEqual(this.currentNode, node)) return false;
     this.currentNode = node;
     return true;
   }
 
   applyServiceCidr(object: ServiceCidr): boolean {
-    if (sameValue(this.serviceCidrs.get(object.name), object)) return false;
+    if (isEqual(this.serviceCidrs.get(object.name), object)) return false;
     this.serviceCidrs.set(object.name, object);
     return true;
   }
@@ -131,9 +132,4 @@ function without(slices: readonly EndpointSlice[], name: string): readonly Endpo
 export interface SliceChange {
   readonly service: ServiceKey;
   readonly family: IpFamily;
-}
-
-/** Values of the model are built field by field in one order, so their JSON compares them. */
-function sameValue(one: unknown, other: unknown): boolean {
-  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
 }

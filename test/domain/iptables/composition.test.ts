@@ -6,6 +6,7 @@ import { IptablesComposition } from '../../../src/domain/iptables/composition.js
 import { IptablesDelta } from '../../../src/domain/iptables/delta.js';
 import { frameDelta } from '../../../src/domain/iptables/frame-delta.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
+import type { IptablesFragment } from '../../../src/domain/iptables/table.js';
 import { IptablesImage, sharedHolds } from '../../../src/domain/iptables/image.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -27,8 +28,8 @@ function nodeOf(family: IpFamily): NodeNetwork {
   };
 }
 
-const compiled = (entry: ForwardingEntry) =>
-  compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false });
+const compiled = (entry: ForwardingEntry, former?: IptablesFragment) =>
+  compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false }, former);
 
 function freshImage(entries: Iterable<ForwardingEntry>, family: IpFamily): IptablesImage {
   const composition = new IptablesComposition();
@@ -58,7 +59,7 @@ describe('incremental equals full', () => {
           const delta = new IptablesDelta();
           for (const change of batch)
             for (const { key, entry } of follow(change, present))
-              composition.replace(key, entry && compiled(entry), delta);
+              composition.replace(key, entry && compiled(entry, composition.fragment(key)), delta);
           tables.apply(delta);
           expectHeld(tables, freshImage(present.values(), family));
         }

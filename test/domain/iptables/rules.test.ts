@@ -11,6 +11,7 @@ import { UnsafeRuleTextError } from '../../../src/domain/iptables/unsafe-rule-te
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
+import { serviceEntries } from './arbitraries.js';
 import { RECORDED_HOST } from './recorded.js';
 
 const NO_COUNTERS = { ...RECORDED_HOST, counters: new Set<never>() };
@@ -165,6 +166,43 @@ describe('service ports', () => {
   function sepOf(entry: ForwardingEntry, from: IptablesOptions): string {
     return compileIptables(entry, from).chains.find(({ name }) => name.startsWith('KUBE-SEP-'))!.name;
   }
+});
+
+describe('a service port that changes', () => {
+  const large = { ...options, largeCluster: true };
+
+  it('keeps the rules that lead to it where only its endpoints are others', () => {
+    const before = compileIptables(cart, options);
+    const more = [...endpoints, endpointAt('10.244.3.4')];
+    const entry = { ...cart, endpoints: { ...cart.endpoints, cluster: more, reachable: more } };
+    const after = compileIptables(entry, large, before);
+    expect(after.entries).toBe(before.entries);
+    expect(rulesOf(after)).toEqual(rulesOf(compileIptables(entry, large)));
+  });
+
+  it('has the rules of its new state, whatever it was before', () => {
+    const hosts = [RECORDED_HOST, NO_COUNTERS];
+    const from = fc.record({
+      node: fc.boolean().map((localhostNodePorts) => ({ ...node, localhostNodePorts })),
+      host: fc.constantFrom(...hosts),
+      largeCluster: fc.boolean(),
+    });
+    const state = fc.tuple(serviceEntries('IPv4', 'web'), from);
+    fc.assert(
+      fc.property(state, state, ([former, formerly], [entries, now]) => {
+        for (const before of former)
+          for (const entry of entries) {
+            const after = compileIptables(entry, now, compileIptables(before, formerly));
+            expect(rulesOf(after)).toEqual(rulesOf(compileIptables(entry, now)));
+          }
+      }),
+    );
+  });
+
+  it('takes nothing from what somebody else has compiled', () => {
+    const foreign: IptablesFragment = { chains: [], entries: [] };
+    expect(rulesOf(compileIptables(cart, options, foreign))).toEqual(rulesOf(compileIptables(cart, options)));
+  });
 });
 
 describe('hostile entries', () => {
