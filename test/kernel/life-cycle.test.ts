@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
@@ -82,6 +82,12 @@ async function serves(...numbers: readonly number[]): Promise<void> {
   );
 }
 
+/** Field 19 of its stat, after the name in brackets (proc_pid_stat(5)). */
+async function nicenessOf(pid: number, thread: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+}
+
 const tables = (): Promise<string> => namespace.run(['nft', 'list', 'tables']);
 const eventOf = async (reason: string) => (await api.ask('events')).find((event) => event.reason === reason);
 
@@ -117,6 +123,18 @@ describe('the start', () => {
       type: 'Normal',
     });
     expect(await proxy!.stop()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("lets V8's helpers give way to the program itself and to the tools that it starts", async () => {
+    await put(...cluster(1));
+    await start();
+    await serves(1);
+    const { pid } = proxy!;
+    const threads = (await readdir(`/proc/${pid}/task`)).map(Number);
+    const niceness = new Map<number, number>();
+    for (const thread of threads) niceness.set(thread, await nicenessOf(pid, thread));
+    expect(niceness.get(pid)).toBe(0);
+    expect([...niceness.values()].filter((nice) => nice === 10).length).toBeGreaterThanOrEqual(4);
   });
 
   it('goes on where /sys is read-only, and tells the cluster', async () => {
