@@ -41,9 +41,12 @@ finished() {
 
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
-  step typecheck npm run --silent typecheck
+  typecheck_log=$(mktemp)
+  npm run --silent typecheck >"$typecheck_log" 2>&1 </dev/null &
+  typecheck=$!
   step lint npm run --silent lint
   step format npm run --silent format:check
+  step typecheck finished "$typecheck" "$typecheck_log"
   step build npm run --silent build
   # With a kernel or a root file system of their own: beside the hermetic tests.
   contained_log=$(mktemp)
