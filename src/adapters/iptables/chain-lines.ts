@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
-import { inWritingOrder } from '../../domain/iptables/restore-line.js';
+import { chainsInWritingOrder } from '../../domain/iptables/restore-line.js';
 import { OWNED_TABLE, type Chain } from '../../domain/iptables/table.js';
 import type { RestoreLines } from './restore-lines.js';
 
@@ -60,10 +60,7 @@ export function* writeChains(
 }
 
 function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
-  const byName = new Map<string, ChainToWrite>();
-  for (const each of group) byName.set(each.chain.name, each);
-  const ordered = inWritingOrder(byName.keys()).map((name) => byName.get(name)!);
-  yield* writeOrdered(lines, ordered);
+  yield* writeOrdered(lines, chainsInWritingOrder(group));
 }
 
 /** Their text is gone once it was written; whoever wants the lines again, to know whose they are, gets them one by one. */

@@ -18,8 +18,9 @@ export interface Backend {
 
   /**
    * Hands over entries ahead of the first `start`, while others are still being read; undefined for those that went, and
-   * none where the family has none yet. It may make ready what does not depend on the others, and touches nothing. `start` gets everything all the same, and the very
-   * same objects as long as they have not changed. Missing where there is nothing to gain.
+   * none where the family has none yet. It may make ready what does not depend on the others, and touches nothing. `start`
+   * gets everything all the same, and the very same objects as long as they have not changed. Missing where there is nothing
+   * to gain.
    */
   prepare?(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void>;
 

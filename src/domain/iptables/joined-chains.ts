@@ -1,6 +1,6 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { OwnedChain } from './composition.js';
-import { appendLine, declareLine, inWritingOrder } from './restore-line.js';
+import { appendLine, chainsInWritingOrder, declareLine, inWritingOrder } from './restore-line.js';
 import type { IptablesFragment } from './table.js';
 
 /**
@@ -69,10 +69,7 @@ export class JoinedChains {
 
   /** The chains in the order in which the text has them. */
   get chains(): readonly OwnedChain[] {
-    const byName = new Map<string, OwnedChain>();
-    for (const owner of this.owners)
-      for (const owned of this.chainsOf(owner)) byName.set(owned.chain.name, owned);
-    return inWritingOrder(byName.keys()).map((name) => byName.get(name)!);
+    return chainsInWritingOrder([...this.owners].flatMap((owner) => this.chainsOf(owner)));
   }
 
   /** The chains of one of the service ports. */

@@ -1,4 +1,4 @@
-import type { RuleText } from './table.js';
+import type { Chain, RuleText } from './table.js';
 
 /** The line of a restore that makes the chain, or empties it. */
 export function declareLine(chain: string): string {
@@ -18,4 +18,13 @@ export function appendLine(chain: string, rule: RuleText): string {
 export function inWritingOrder(names: Iterable<string>): readonly string[] {
   // Names are sorted by themselves: a comparison in JavaScript would take as long as all else about them.
   return [...names].sort().reverse();
+}
+
+/** The chains in the order in which they are written best; of several of one name the last. */
+export function chainsInWritingOrder<C extends { readonly chain: Pick<Chain, 'name'> }>(
+  chains: Iterable<C>,
+): readonly C[] {
+  const byName = new Map<string, C>();
+  for (const each of chains) byName.set(each.chain.name, each);
+  return inWritingOrder(byName.keys()).map((name) => byName.get(name)!);
 }
