@@ -1,5 +1,6 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
+import type { ChainsOf } from '../../domain/iptables/delta.js';
 import { chainsInWritingOrder } from '../../domain/iptables/restore-line.js';
 import { OWNED_TABLE, type Chain } from '../../domain/iptables/table.js';
 import type { RestoreLines } from './restore-lines.js';
@@ -76,6 +77,30 @@ function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): G
   for (const { chain, owner } of ordered) {
     lines.fill(chain, owner);
     yield;
+  }
+}
+
+/**
+ * Empties the chains of one service port after another, or makes them, and fills them. Nothing is gathered: in tables that
+ * hold much the order makes no difference to the tool, which has something to read at once.
+ */
+export function* writeChanged(
+  lines: RestoreLines,
+  changes: Iterable<ChainsOf>,
+  chainsPerCommit: number,
+): Generator<void> {
+  let inCommit = 0;
+  for (const { owner, chains } of changes) {
+    if (inCommit > 0 && inCommit + chains.length > chainsPerCommit) {
+      lines.commit();
+      inCommit = 0;
+    }
+    inCommit += chains.length;
+    if (lines.begin(OWNED_TABLE)) yield;
+    yield* writeOrdered(
+      lines,
+      chains.map((chain) => ({ chain, owner })),
+    );
   }
 }
 

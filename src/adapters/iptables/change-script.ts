@@ -7,7 +7,7 @@ import {
   type SharedChain,
   type TableName,
 } from '../../domain/iptables/table.js';
-import { removeChains, writeChains, type ChainToRemove } from './chain-lines.js';
+import { removeChains, writeChains, writeChanged, type ChainToRemove } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
@@ -55,7 +55,7 @@ class Change {
       nodeChains.map((chain) => ({ chain })),
       Infinity,
     );
-    if (table === OWNED_TABLE) yield* writeChains(lines, this.delta.written(), chainsPerCommit);
+    if (table === OWNED_TABLE) yield* writeChanged(lines, this.delta.written(), chainsPerCommit);
     const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
     this.changeEntries(table, lines, new Set(rewritten.map(({ name }) => name)));
     for (const chain of rewritten) this.rewrite(chain, lines);

@@ -28,14 +28,14 @@ export function isServiceChain(name: string): boolean {
 /** The names of a service port's chains. The hash tells service ports apart by name, port name and protocol. */
 export class ServiceChainNames {
   private readonly identity: string;
-  private readonly hash: string;
+  private hash: string | undefined;
 
   constructor(name: ServicePortName) {
     this.identity = displayName(name) + name.protocol.toLowerCase();
-    this.hash = hashOf(this.identity);
   }
 
   of(kind: ServiceChainKind): string {
+    this.hash ??= hashOf(this.identity);
     return `KUBE-${kind}-${this.hash}`;
   }
 

@@ -1,9 +1,14 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { countsAlike, type IptablesOptions } from './options.js';
-import { checkServiceChains, serviceChains } from './service-chains.js';
+import {
+  checkServiceChains,
+  serviceChains,
+  serviceChainsChange,
+  type ServiceChain,
+} from './service-chains.js';
 import { ServicePortTerms } from './service-port-terms.js';
 import { sharedEntries, sharesAlike } from './shared-entries.js';
-import type { Chain, IptablesFragment, SharedEntry } from './table.js';
+import type { ChainsChange, IptablesFragment, SharedEntry } from './table.js';
 
 /**
  * Compiles one service port into what it puts into the tables of its family (spec/iptables.md §7).
@@ -35,7 +40,11 @@ class CompiledFragment implements IptablesFragment {
     return sharesAlike(this.entry, entry) && countsAlike(this.options, options);
   }
 
-  get chains(): readonly Chain[] {
+  get chains(): readonly ServiceChain[] {
     return serviceChains(new ServicePortTerms(this.entry), this.options);
+  }
+
+  chainsSince(former: IptablesFragment): ChainsChange | undefined {
+    return former instanceof CompiledFragment ? serviceChainsChange(former.chains, this.chains) : undefined;
   }
 }

@@ -1,17 +1,20 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import type { OwnedChain, OwnedEntry } from './composition.js';
-import type { Chain, IptablesFragment } from './table.js';
+import type { OwnedEntry } from './composition.js';
+import { chainsChange } from './chains-change.js';
+import type { Chain, ChainsChange, IptablesFragment, RemovedChain } from './table.js';
 
-/** A service port's fragment from one to the other, and what that does to its chains, once it was asked for. */
+/** A service port's fragment from one to the other. */
 interface FragmentChange {
   readonly before: IptablesFragment | undefined;
   readonly after: IptablesFragment | undefined;
-  chains?: readonly ChainChange[];
+  /** What is kept of its effect on the chains once somebody asked for it. */
+  kept?: Omit<ChainsChange, 'written'>;
 }
 
-interface ChainChange {
-  readonly before: Chain | undefined;
-  readonly after: Chain | undefined;
+/** Chains of one service port. */
+export interface ChainsOf {
+  readonly owner: ServicePortKey;
+  readonly chains: readonly Chain[];
 }
 
 interface EntriesChange {
@@ -21,7 +24,7 @@ interface EntriesChange {
 
 /**
  * What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. Chains
- * are made and compared when they are asked for, once: by far most of the work, for which the tool need not wait.
+ * are made and compared while somebody goes through them: by far most of the work, for which the tool need not wait.
  */
 export class IptablesDelta {
   private readonly fragmentChanges = new Map<ServicePortKey, FragmentChange>();
@@ -48,23 +51,29 @@ export class IptablesDelta {
     return this.removed.length === 0 && this.entriesRemoved.length === 0 && this.entriesAdded.length === 0;
   }
 
-  /** Chains that are new, or whose rules changed: each is to be emptied and filled with these rules. */
-  *written(): Generator<OwnedChain> {
-    for (const { owner, after } of this.chainChanges()) if (after) yield { chain: after, owner };
+  /**
+   * Chains that are new, or whose rules changed, of one service port after another: each is to be emptied and filled with
+   * these rules. They are made anew each time, and not kept.
+   */
+  *written(): Generator<ChainsOf> {
+    for (const [owner, change] of this.fragmentChanges) {
+      const { written, ...rest } = effectOf(change);
+      change.kept = rest;
+      if (written.length > 0) yield { owner, chains: written };
+    }
   }
 
   /** Chains that no service port has any more. Rules that jump to them go in the same batch. */
-  get removed(): readonly OwnedChain[] {
-    return [...this.chainChanges()].flatMap(({ owner, before, after }) =>
-      before && !after ? [{ chain: before, owner }] : [],
+  get removed(): readonly { readonly chain: RemovedChain; readonly owner: ServicePortKey }[] {
+    return [...this.fragmentChanges].flatMap(([owner, change]) =>
+      keptOf(change).removed.map((chain) => ({ chain, owner })),
     );
   }
 
   /** By how many rules the chains of service ports have grown; negative when they have shrunk. */
   get rulesGained(): number {
     let gained = 0;
-    for (const { before, after } of this.chainChanges())
-      gained += (after?.rules.length ?? 0) - (before?.rules.length ?? 0);
+    for (const change of this.fragmentChanges.values()) gained += keptOf(change).rulesGained;
     return gained;
   }
 
@@ -81,13 +90,6 @@ export class IptablesDelta {
     return this.differentEntries().flatMap(({ after }) => after);
   }
 
-  private *chainChanges(): Generator<ChainChange & { readonly owner: ServicePortKey }> {
-    for (const [owner, change] of this.fragmentChanges) {
-      change.chains ??= differentChains(change.before?.chains ?? [], change.after?.chains ?? []);
-      for (const { before, after } of change.chains) yield { owner, before, after };
-    }
-  }
-
   private differentEntries(): readonly EntriesChange[] {
     return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
@@ -99,28 +101,13 @@ function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): 
   );
 }
 
-function differentChains(before: readonly Chain[], after: readonly Chain[]): readonly ChainChange[] {
-  const former = new Map(before.map((chain) => [chain.name, chain]));
-  const changes: ChainChange[] = [];
-  for (const chain of after) {
-    const present = former.get(chain.name);
-    former.delete(chain.name);
-    if (present?.origin !== undefined && present.origin === chain.origin) continue;
-    const was = present && made(present);
-    const is = made(chain);
-    if (!was || !sameRules(was, is)) changes.push({ before: was, after: is });
-  }
-  for (const chain of former.values()) changes.push({ before: made(chain), after: undefined });
-  return changes;
+function keptOf(change: FragmentChange): Omit<ChainsChange, 'written'> {
+  if (change.kept) return change.kept;
+  const { removed, rulesGained } = effectOf(change);
+  return (change.kept = { removed, rulesGained });
 }
 
-/** With rules that are made once: whoever reads a delta asks for them several times. */
-function made({ table, name, rules }: Chain): Chain {
-  return { table, name, rules };
-}
-
-function sameRules(one: Chain, other: Chain): boolean {
-  return (
-    one.rules.length === other.rules.length && one.rules.every((rule, index) => rule === other.rules[index])
-  );
+function effectOf({ before, after }: FragmentChange): ChainsChange {
+  const known = before && after?.chainsSince?.(before);
+  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
 }

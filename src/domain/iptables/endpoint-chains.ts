@@ -45,6 +45,14 @@ export function endpointChoice(
   return rules;
 }
 
+/** How many rules choose one endpoint of the list. */
+export function endpointChoiceSize(list: readonly Endpoint[], { affinitySeconds }: EndpointContext): number {
+  return affinitySeconds > 0 ? list.length * 2 : list.length;
+}
+
+/** So many rules has each endpoint. */
+export const ENDPOINT_RULES = 2;
+
 /** The rules of one endpoint: its own packets are masqueraded, all go to it (spec/iptables.md §7.10). */
 export function endpointRules(
   { address, port }: Endpoint,

@@ -1,22 +1,62 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
-import { MARK_MASQ, PROXY_FIREWALL, type ServiceChainKind } from './chain-names.js';
-import { checkEndpoints, endpointChoice, endpointRules, type EndpointContext } from './endpoint-chains.js';
+import { MARK_MASQ, type ServiceChainKind } from './chain-names.js';
+import { chainsChangeBy, type ChainComparison } from './chains-change.js';
+import {
+  checkEndpoints,
+  endpointChoice,
+  endpointChoiceSize,
+  endpointRules,
+  ENDPOINT_RULES,
+  type EndpointContext,
+} from './endpoint-chains.js';
 import type { IptablesOptions } from './options.js';
+import { externalRules, firewallRules } from './outside-rules.js';
 import { comment } from './quoting.js';
-import { from, fromLocalPods, notFromLocalPods, ruleText, type RuleParts } from './rule-parts.js';
+import { from, notFromLocalPods, ruleText } from './rule-parts.js';
 import type { ServicePortTerms } from './service-port-terms.js';
-import type { Chain, RuleText } from './table.js';
+import type { Chain, ChainsChange, RuleText } from './table.js';
 
-const LOCAL_SOURCE = '-m addrtype --src-type LOCAL';
-
-/** The chains that are a service port's alone. */
-export function serviceChains(terms: ServicePortTerms, options: IptablesOptions): readonly Chain[] {
-  return new ServiceChains(terms, options).all();
+/** A chain that is one service port's alone. All of it is made where it is asked for: there are very many. */
+export interface ServiceChain extends Chain {
+  /** Tells the chains of one service port apart, and takes less to make than the name. */
+  readonly id: string;
+  /** What the rules are made of: they are those of another state of the service port exactly when this is. */
+  readonly origin: string;
+  /** How many rules there are. */
+  readonly size: number;
 }
 
+/** The chains that are a service port's alone. */
+export function serviceChains(terms: ServicePortTerms, options: IptablesOptions): readonly ServiceChain[] {
+  const { hasAny, cluster, local, reachable } = terms.entry.endpoints;
+  const context = new ServiceChainContext(terms, options);
+  const chains: ServiceChain[] = [];
+  if (hasAny && terms.entry.externallyReachable)
+    chains.push(new OutsideChain('EXT', terms, () => externalRules(terms, options)));
+  if (terms.restrictsSources) chains.push(new OutsideChain('FW', terms, () => firewallRules(terms)));
+  if (cluster?.length) chains.push(new ChoiceChain('SVC', cluster, context));
+  if (local?.length) chains.push(new ChoiceChain('SVL', local, context));
+  for (const endpoint of reachable) chains.push(new EndpointChain(endpoint, context));
+  return chains;
+}
+
+/** Compares the chains of two states of one service port, of which most rules and names need not be made. */
+export function serviceChainsChange(
+  before: readonly ServiceChain[],
+  after: readonly ServiceChain[],
+): ChainsChange {
+  return chainsChangeBy(BY_ORIGIN, before, after);
+}
+
+const BY_ORIGIN: ChainComparison<ServiceChain> = {
+  id: ({ id }) => id,
+  isSame: (one, other) => one.origin === other.origin,
+  size: ({ size }) => size,
+};
+
 /**
- * Makes sure that serviceChains does not throw.
+ * Makes sure that no chain of serviceChains throws.
  * @throws UnsafeRuleTextError
  */
 export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOptions): void {
@@ -26,120 +66,101 @@ export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOpt
   if (node.detector) notFromLocalPods(node.detector);
 }
 
-/** What a chain of a service port is for. An endpoint: its own chain. */
-type Purpose = ServiceChainKind | Endpoint;
-
-class ServiceChains {
+/** What the chains of a service port have in common. */
+class ServiceChainContext {
+  readonly endpoint: EndpointContext;
   private readonly endpointNames = new Map<string, string>();
-  private readonly context: EndpointContext;
 
   constructor(
-    private readonly terms: ServicePortTerms,
-    private readonly options: IptablesOptions,
+    readonly terms: ServicePortTerms,
+    readonly options: IptablesOptions,
   ) {
     const { service, protocol, entry } = terms;
     const { family, affinitySeconds } = entry;
     const named = options.largeCluster ? undefined : comment(service);
-    this.context = { service, comment: named, protocol, family, affinitySeconds };
+    this.endpoint = { service, comment: named, protocol, family, affinitySeconds };
   }
 
-  all(): readonly Chain[] {
-    const { entry, restrictsSources } = this.terms;
-    const { hasAny, cluster, local, reachable } = entry.endpoints;
-    const purposes: Purpose[] = [];
-    if (hasAny && entry.externallyReachable) purposes.push('EXT');
-    if (restrictsSources) purposes.push('FW');
-    if (cluster?.length) purposes.push('SVC');
-    if (local?.length) purposes.push('SVL');
-    purposes.push(...reachable);
-    // The name tells service port and endpoint apart, so this is all else that an endpoint's rules are made of.
-    const ofEndpoints = `${entry.affinitySeconds} ${this.context.comment ?? ''}`;
-    return purposes.map((purpose) => {
-      const origin = typeof purpose === 'string' ? undefined : ofEndpoints;
-      return new ServiceChain(this.nameOf(purpose), purpose, origin, this);
-    });
-  }
-
-  rules(purpose: Purpose): readonly RuleText[] {
-    const { cluster, local } = this.terms.entry.endpoints;
-    switch (purpose) {
-      case 'EXT':
-        return this.externalRules();
-      case 'FW':
-        return this.firewallRules();
-      case 'SVC':
-        return this.choiceRules('SVC', cluster ?? []);
-      case 'SVL':
-        return this.choiceRules('SVL', local ?? []);
-      default:
-        return endpointRules(purpose, this.nameOf(purpose), this.context);
-    }
-  }
-
-  private nameOf(purpose: Purpose): string {
-    const { names } = this.terms;
-    if (typeof purpose === 'string') return names.of(purpose);
-    const name = this.endpointNames.get(purpose.text) ?? names.ofEndpoint(purpose.text);
-    this.endpointNames.set(purpose.text, name);
+  nameOf({ text }: Endpoint): string {
+    const name = this.endpointNames.get(text) ?? this.terms.names.ofEndpoint(text);
+    this.endpointNames.set(text, name);
     return name;
   }
 
-  /** The door for everything that is addressed from outside: masquerades, or keeps the source and stays on this node. */
-  private externalRules(): readonly RuleText[] {
-    const { entry, names, service, servesOutside } = this.terms;
-    const { externalPolicyLocal } = entry;
-    const everywhere = names.of('SVC');
-    const because = (text: string) => [comment(text.replace('$', () => service))];
-    const rules: RuleParts[] = [];
-    if (externalPolicyLocal) {
-      const { detector } = this.options.node;
-      if (detector) {
-        const matches = because('pod traffic for $ external destinations');
-        rules.push({ ...fromLocalPods(detector), matches, target: everywhere });
-      }
-      rules.push(
-        {
-          matches: [...because('masquerade LOCAL traffic for $ external destinations'), LOCAL_SOURCE],
-          target: MARK_MASQ,
-        },
-        {
-          matches: [...because('route LOCAL traffic for $ external destinations'), LOCAL_SOURCE],
-          target: everywhere,
-        },
-      );
-    } else {
-      rules.push({ matches: because('masquerade traffic for $ external destinations'), target: MARK_MASQ });
-    }
-    if (servesOutside) rules.push({ target: externalPolicyLocal ? names.of('SVL') : everywhere });
-    return rules.map(ruleText);
+  /** What else the rules about an endpoint are made of than service port and endpoint. */
+  get endpointOrigin(): string {
+    const { affinitySeconds, comment = '' } = this.endpoint;
+    return `${affinitySeconds} ${comment}`;
+  }
+}
+
+/** What leads to the choice from outside. */
+class OutsideChain implements ServiceChain {
+  readonly table = 'nat';
+
+  constructor(
+    readonly id: ServiceChainKind,
+    private readonly terms: ServicePortTerms,
+    private readonly make: () => readonly RuleText[],
+  ) {}
+
+  get name(): string {
+    return this.terms.names.of(this.id);
   }
 
-  /** The sources that may use the load-balancer IPs. What falls out at its end is dropped by the table filter. */
-  private firewallRules(): readonly RuleText[] {
-    const { entry, names, service } = this.terms;
-    const { sourceRanges, sourceRangesCoverNode, family } = entry;
-    const virtual = this.terms.frontends('load-balancer-ip').map(({ address }) => address!);
-    const matches = [this.terms.comment('loadbalancer IP')];
-    const target = names.of('EXT');
-    const rules = [...sourceRanges, ...(sourceRangesCoverNode ? virtual : [])].map((network) =>
-      ruleText({ source: from(network, family), matches, target }),
-    );
-    const last = `other traffic to ${service} will be dropped by ${PROXY_FIREWALL}`;
-    return [...rules, ruleText({ matches: [comment(last)] })];
+  get rules(): readonly RuleText[] {
+    return this.make();
   }
 
-  private choiceRules(kind: 'SVC' | 'SVL', list: readonly Endpoint[]): readonly RuleText[] {
-    const { frontends, internalPolicyLocal } = this.terms.entry;
+  get origin(): string {
+    return this.rules.join('\n');
+  }
+
+  get size(): number {
+    return this.rules.length;
+  }
+}
+
+/** The choice among a list of endpoints. */
+class ChoiceChain implements ServiceChain {
+  readonly table = 'nat';
+
+  constructor(
+    readonly id: 'SVC' | 'SVL',
+    private readonly list: readonly Endpoint[],
+    private readonly context: ServiceChainContext,
+  ) {}
+
+  get name(): string {
+    return this.context.terms.names.of(this.id);
+  }
+
+  get rules(): readonly RuleText[] {
+    const { list, context } = this;
+    const choice = endpointChoice(list, (endpoint) => context.nameOf(endpoint), context.endpoint);
+    return [...this.clusterIPRules, ...choice];
+  }
+
+  get origin(): string {
+    const endpoints = this.list.map(({ text }) => text);
+    return [this.context.endpointOrigin, ...this.clusterIPRules, ...endpoints].join('\n');
+  }
+
+  get size(): number {
+    return this.clusterIPRules.length + endpointChoiceSize(this.list, this.context.endpoint);
+  }
+
+  private get clusterIPRules(): readonly RuleText[] {
+    const { frontends, internalPolicyLocal } = this.context.terms.entry;
     const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
-    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (kind === 'SVL');
-    const first = isServed ? this.clusterIPMasquerade(clusterIP) : [];
-    return [...first, ...endpointChoice(list, (endpoint) => this.nameOf(endpoint), this.context)];
+    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (this.id === 'SVL');
+    return isServed ? this.clusterIPMasquerade(clusterIP) : [];
   }
 
   /** Clients that are no pods of the cluster would not get their answers through this node otherwise. */
   private clusterIPMasquerade(clusterIP: Frontend): readonly RuleText[] {
-    const { terms } = this;
-    const { detector, masqueradeAll } = this.options.node;
+    const { terms, options } = this.context;
+    const { detector, masqueradeAll } = options.node;
     if (!masqueradeAll && !detector) return [];
     const source = masqueradeAll ? {} : notFromLocalPods(detector!);
     const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
@@ -147,18 +168,29 @@ class ServiceChains {
   }
 }
 
-/** Its rules are made when they are asked for: thousands of chains are named before the first is written. */
-class ServiceChain implements Chain {
+/** The way to one endpoint. */
+class EndpointChain implements ServiceChain {
   readonly table = 'nat';
+  readonly size = ENDPOINT_RULES;
 
   constructor(
-    readonly name: string,
-    private readonly purpose: Purpose,
-    readonly origin: string | undefined,
-    private readonly source: ServiceChains,
+    private readonly endpoint: Endpoint,
+    private readonly context: ServiceChainContext,
   ) {}
 
+  get id(): string {
+    return this.endpoint.text;
+  }
+
+  get name(): string {
+    return this.context.nameOf(this.endpoint);
+  }
+
   get rules(): readonly RuleText[] {
-    return this.source.rules(this.purpose);
+    return endpointRules(this.endpoint, this.name, this.context.endpoint);
+  }
+
+  get origin(): string {
+    return this.context.endpointOrigin;
   }
 }

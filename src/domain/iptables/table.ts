@@ -12,9 +12,19 @@ export interface Chain {
   readonly table: TableName;
   readonly name: string;
   readonly rules: readonly RuleText[];
-  /** What else the rules are made of: chains of one name and one origin have the same. Undefined where only rules tell. */
-  readonly origin?: string | undefined;
 }
+
+/** What becomes of the chains of a service port when its fragment changes. */
+export interface ChainsChange {
+  /** New, or with other rules: each is to be emptied and filled with these. */
+  readonly written: readonly Chain[];
+  /** Nobody has them any more. Rules that jump to them go in the same batch. */
+  readonly removed: readonly RemovedChain[];
+  /** By how many rules the chains have grown; negative when they have shrunk. */
+  readonly rulesGained: number;
+}
+
+export type RemovedChain = Pick<Chain, 'table' | 'name'>;
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */
 export interface SharedEntry {
@@ -39,6 +49,11 @@ export interface IptablesFragment {
    */
   readonly chains: readonly Chain[];
   readonly entries: readonly SharedEntry[];
+  /**
+   * What became of the chains since a former fragment of the same service port, when that can be told for less than by making
+   * the rules of both; else undefined, as where this is missing.
+   */
+  chainsSince?(former: IptablesFragment): ChainsChange | undefined;
 }
 
 /**

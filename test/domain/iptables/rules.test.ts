@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
+import { chainsChange } from '../../../src/domain/iptables/chains-change.js';
 import { ClusterSize } from '../../../src/domain/iptables/cluster-size.js';
 import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
@@ -180,14 +181,16 @@ describe('a service port that changes', () => {
     expect(rulesOf(after)).toEqual(rulesOf(compileIptables(entry, large)));
   });
 
+  const from = fc.record({
+    node: fc
+      .record({ localhostNodePorts: fc.boolean(), masqueradeAll: fc.boolean() })
+      .map((changed) => ({ ...node, ...changed })),
+    host: fc.constantFrom(RECORDED_HOST, NO_COUNTERS),
+    largeCluster: fc.boolean(),
+  });
+  const state = fc.tuple(serviceEntries('IPv4', 'web'), from);
+
   it('has the rules of its new state, whatever it was before', () => {
-    const hosts = [RECORDED_HOST, NO_COUNTERS];
-    const from = fc.record({
-      node: fc.boolean().map((localhostNodePorts) => ({ ...node, localhostNodePorts })),
-      host: fc.constantFrom(...hosts),
-      largeCluster: fc.boolean(),
-    });
-    const state = fc.tuple(serviceEntries('IPv4', 'web'), from);
     fc.assert(
       fc.property(state, state, ([former, formerly], [entries, now]) => {
         for (const before of former)
@@ -199,9 +202,34 @@ describe('a service port that changes', () => {
     );
   });
 
+  it('has the changes that all its rules tell, whatever it was before', () => {
+    const isSame = fc.boolean();
+    const kinds = { written: 0, removed: 0, untouched: 0 };
+    fc.assert(
+      fc.property(state, state, isSame, ([former, formerly], [others, now], hasSameEntries) => {
+        const entries = hasSameEntries ? former : others;
+        for (const entry of entries) {
+          const same = former.find(({ key }) => key === entry.key);
+          const before = same && compileIptables(same, formerly);
+          const after = compileIptables(entry, now, before);
+          if (!before) continue;
+          const change = after.chainsSince!(before)!;
+          expect(change).toEqual(chainsChange(before.chains, after.chains));
+          kinds.written += change.written.length;
+          kinds.removed += change.removed.length;
+          kinds.untouched += after.chains.length - change.written.length;
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(Object.values(kinds)).not.toContain(0);
+  });
+
   it('takes nothing from what somebody else has compiled', () => {
     const foreign: IptablesFragment = { chains: [], entries: [] };
-    expect(rulesOf(compileIptables(cart, options, foreign))).toEqual(rulesOf(compileIptables(cart, options)));
+    const after = compileIptables(cart, options, foreign);
+    expect(rulesOf(after)).toEqual(rulesOf(compileIptables(cart, options)));
+    expect(after.chainsSince!(foreign)).toBeUndefined();
   });
 });
 

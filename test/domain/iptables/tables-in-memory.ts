@@ -38,8 +38,8 @@ export class TablesInMemory {
 
   apply(delta: IptablesDelta): void {
     for (const { entry } of delta.entriesRemoved) this.delete(entry.table, entry.chain, entry.rule);
-    for (const { chain } of delta.written())
-      this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
+    for (const { chains } of delta.written())
+      for (const chain of chains) this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
     for (const { entry } of [...delta.entriesAdded].reverse())
       this.rules(entry.table, entry.chain).unshift(entry.rule);
     for (const { chain } of delta.removed) {
