@@ -124,6 +124,7 @@ class OutsideChain implements ServiceChain {
 /** The choice among a list of endpoints. */
 class ChoiceChain implements ServiceChain {
   readonly table = 'nat';
+  private masquerade: readonly RuleText[] | undefined;
 
   constructor(
     readonly id: 'SVC' | 'SVL',
@@ -151,6 +152,10 @@ class ChoiceChain implements ServiceChain {
   }
 
   private get clusterIPRules(): readonly RuleText[] {
+    return (this.masquerade ??= this.makeClusterIPRules());
+  }
+
+  private makeClusterIPRules(): readonly RuleText[] {
     const { frontends, internalPolicyLocal } = this.context.terms.entry;
     const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
     const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (this.id === 'SVL');
