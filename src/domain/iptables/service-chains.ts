@@ -13,7 +13,7 @@ import {
 import type { IptablesOptions } from './options.js';
 import { externalRules, firewallRules } from './outside-rules.js';
 import { comment } from './quoting.js';
-import { from, notFromLocalPods, ruleText } from './rule-parts.js';
+import { from, notFromLocalPods, ruleText, type RuleParts } from './rule-parts.js';
 import type { ServicePortTerms } from './service-port-terms.js';
 import type { Chain, ChainsChange, RuleText } from './table.js';
 
@@ -124,52 +124,57 @@ class OutsideChain implements ServiceChain {
 /** The choice among a list of endpoints. */
 class ChoiceChain implements ServiceChain {
   readonly table = 'nat';
-  private masquerade: readonly RuleText[] | undefined;
+  /** Whose packets are masqueraded here, but for those of the cluster's own pods. */
+  private readonly masqueraded: Frontend | undefined;
 
   constructor(
     readonly id: 'SVC' | 'SVL',
     private readonly list: readonly Endpoint[],
     private readonly context: ServiceChainContext,
-  ) {}
+  ) {
+    const { frontends, internalPolicyLocal } = context.terms.entry;
+    const { detector, masqueradeAll } = context.options.node;
+    if (!masqueradeAll && !detector) return;
+    const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
+    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (id === 'SVL');
+    if (isServed) this.masqueraded = clusterIP;
+  }
 
   get name(): string {
     return this.context.terms.names.of(this.id);
   }
 
   get rules(): readonly RuleText[] {
-    const { list, context } = this;
+    const { list, context, masqueraded } = this;
     const choice = endpointChoice(list, (endpoint) => context.nameOf(endpoint), context.endpoint);
-    return [...this.clusterIPRules, ...choice];
+    return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;
   }
 
   get origin(): string {
-    const endpoints = this.list.map(({ text }) => text);
-    return [this.context.endpointOrigin, ...this.clusterIPRules, ...endpoints].join('\n');
+    const { list, context, masqueraded } = this;
+    const parts = [context.endpointOrigin];
+    if (masqueraded) {
+      const { source, input } = this.strangers;
+      parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
+    }
+    for (const { text } of list) parts.push(text);
+    return parts.join('\n');
   }
 
   get size(): number {
-    return this.clusterIPRules.length + endpointChoiceSize(this.list, this.context.endpoint);
-  }
-
-  private get clusterIPRules(): readonly RuleText[] {
-    return (this.masquerade ??= this.makeClusterIPRules());
-  }
-
-  private makeClusterIPRules(): readonly RuleText[] {
-    const { frontends, internalPolicyLocal } = this.context.terms.entry;
-    const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
-    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (this.id === 'SVL');
-    return isServed ? this.clusterIPMasquerade(clusterIP) : [];
+    return (this.masqueraded ? 1 : 0) + endpointChoiceSize(this.list, this.context.endpoint);
   }
 
   /** Clients that are no pods of the cluster would not get their answers through this node otherwise. */
-  private clusterIPMasquerade(clusterIP: Frontend): readonly RuleText[] {
-    const { terms, options } = this.context;
-    const { detector, masqueradeAll } = options.node;
-    if (!masqueradeAll && !detector) return [];
-    const source = masqueradeAll ? {} : notFromLocalPods(detector!);
+  private masqueradeRule(clusterIP: Frontend): RuleText {
+    const { terms } = this.context;
     const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
-    return [ruleText({ ...terms.headOf(clusterIP), ...source, matches, target: MARK_MASQ })];
+    return ruleText({ ...terms.headOf(clusterIP), ...this.strangers, matches, target: MARK_MASQ });
+  }
+
+  private get strangers(): Pick<RuleParts, 'source' | 'input'> {
+    const { detector, masqueradeAll } = this.context.options.node;
+    return masqueradeAll || !detector ? {} : notFromLocalPods(detector);
   }
 }
 
