@@ -81,14 +81,16 @@ function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): G
 }
 
 /**
- * Empties the chains of one service port after another, or makes them, and fills them. Nothing is gathered: in tables that
- * hold much the order makes no difference to the tool, which has something to read at once.
+ * Empties chains that changed, or makes them, and fills them. Where commits must be small, one service port goes after
+ * another: iptables-nft reads at once and does not mind the order, so nothing is gathered. iptables-legacy is still busy with
+ * the kernel's table while groups of them are.
  */
 export function* writeChanged(
   lines: RestoreLines,
   changes: Iterable<ChainsOf>,
   chainsPerCommit: number,
 ): Generator<void> {
+  if (chainsPerCommit === Infinity) return yield* writeChains(lines, eachChain(changes), chainsPerCommit);
   let inCommit = 0;
   for (const { owner, chains } of changes) {
     if (inCommit > 0 && inCommit + chains.length > chainsPerCommit) {
@@ -102,6 +104,10 @@ export function* writeChanged(
       chains.map((chain) => ({ chain, owner })),
     );
   }
+}
+
+function* eachChain(changes: Iterable<ChainsOf>): Generator<ChainToWrite> {
+  for (const { owner, chains } of changes) for (const chain of chains) yield { chain, owner };
 }
 
 /** Removes chains. All are emptied before any goes, since they lead to each other. */

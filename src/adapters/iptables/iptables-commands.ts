@@ -16,8 +16,8 @@ export interface RestoreOutcome {
  */
 export interface IptablesCommands {
   /**
-   * How many chains one commit should hold at most. iptables-nft needs time that grows with their square; legacy
-   * replaces the whole table with each commit.
+   * How many chains one commit should hold at most where few rules stand yet. iptables-nft needs time that grows with their
+   * square; legacy replaces the whole table with each commit.
    */
   chainsPerCommit(): Promise<number>;
 

@@ -124,7 +124,7 @@ class OutsideChain implements ServiceChain {
 /** The choice among a list of endpoints. */
 class ChoiceChain implements ServiceChain {
   readonly table = 'nat';
-  /** Whose packets are masqueraded here, but for those of the cluster's own pods. */
+  /** The frontend whose packets are masqueraded here, unless they come from the cluster's own pods. */
   private readonly masqueraded: Frontend | undefined;
 
   constructor(

@@ -1,5 +1,6 @@
 import { JoinedChains } from '../../../src/domain/iptables/joined-chains.js';
-import { writeChains } from '../../../src/adapters/iptables/chain-lines.js';
+import type { ChainsOf } from '../../../src/domain/iptables/delta.js';
+import { writeChains, writeChanged } from '../../../src/adapters/iptables/chain-lines.js';
 import { RestoreScript } from '../../../src/adapters/iptables/restore-script.js';
 
 /** Chains, two to an owner, whose names have nothing to do with the order in which they come. */
@@ -75,12 +76,25 @@ describe('the text of a script', () => {
   });
 });
 
+/** Two chains to an owner, as a change has them. */
+function byOwner(all: ReturnType<typeof chains>): readonly ChainsOf[] {
+  return all.flatMap(({ chain, owner }, index) =>
+    index % 2 === 0 ? [{ owner, chains: [chain, all[index + 1]!.chain] }] : [],
+  );
+}
+
 describe.each([
-  { chainsPerCommit: 500, commits: 6 },
-  { chainsPerCommit: Infinity, commits: 1 },
-])('3,000 chains with $chainsPerCommit to a commit', ({ chainsPerCommit, commits }) => {
+  { chainsPerCommit: 500, commits: 6, what: 'chains' },
+  { chainsPerCommit: Infinity, commits: 1, what: 'chains' },
+  { chainsPerCommit: 500, commits: 6, what: 'changed chains' },
+  { chainsPerCommit: Infinity, commits: 1, what: 'changed chains' },
+])('3,000 $what with $chainsPerCommit to a commit', ({ chainsPerCommit, commits, what }) => {
   const all = chains(3_000);
-  const script = new RestoreScript((lines) => writeChains(lines, all, chainsPerCommit));
+  const script = new RestoreScript((lines) =>
+    what === 'chains'
+      ? writeChains(lines, all, chainsPerCommit)
+      : writeChanged(lines, byOwner(all), chainsPerCommit),
+  );
   const lines = textOf(script).trimEnd().split('\n');
 
   it('are written whole, each before its rules, which keep their order', () => {
