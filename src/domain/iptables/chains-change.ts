@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import type { Chain, ChainsChange } from './table.js';
 
 /** How chains are compared. */
@@ -12,8 +13,7 @@ export interface ChainComparison<C extends Chain> {
 
 const BY_RULES: ChainComparison<Chain> = {
   id: ({ name }) => name,
-  isSame: ({ rules: one }, { rules: other }) =>
-    one.length === other.length && one.every((rule, index) => rule === other[index]),
+  isSame: (one, other) => isEqual(one.rules, other.rules),
   size: ({ rules }) => rules.length,
 };
 

@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import { flatText } from '../model/flat-text.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { IptablesDelta } from './delta.js';
@@ -112,7 +113,7 @@ export class IptablesComposition {
     for (const [id, entries] of byClaim(after)) {
       const present = former.get(id);
       former.delete(id);
-      if (!present || !sameTexts(present.map(ruleOf), entries.map(ruleOf)))
+      if (!present || !isEqual(present.map(ruleOf), entries.map(ruleOf)))
         this.claim(id, owner, present, entries, delta);
     }
     for (const [id, entries] of former) this.claim(id, owner, entries, undefined, delta);
@@ -165,8 +166,4 @@ export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
 
 function ruleOf({ rule }: SharedEntry): string {
   return rule;
-}
-
-function sameTexts(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((text, index) => text === other[index]);
 }

@@ -57,8 +57,7 @@ export class IptablesDelta {
    */
   *written(): Generator<ChainsOf> {
     for (const [owner, change] of this.fragmentChanges) {
-      const { written, ...rest } = effectOf(change);
-      change.kept = rest;
+      const { written } = effectOf(change);
       if (written.length > 0) yield { owner, chains: written };
     }
   }
@@ -66,14 +65,15 @@ export class IptablesDelta {
   /** Chains that no service port has any more. Rules that jump to them go in the same batch. */
   get removed(): readonly { readonly chain: RemovedChain; readonly owner: ServicePortKey }[] {
     return [...this.fragmentChanges].flatMap(([owner, change]) =>
-      keptOf(change).removed.map((chain) => ({ chain, owner })),
+      (change.kept ?? effectOf(change)).removed.map((chain) => ({ chain, owner })),
     );
   }
 
   /** By how many rules the chains of service ports have grown; negative when they have shrunk. */
   get rulesGained(): number {
     let gained = 0;
-    for (const change of this.fragmentChanges.values()) gained += keptOf(change).rulesGained;
+    for (const change of this.fragmentChanges.values())
+      gained += (change.kept ?? effectOf(change)).rulesGained;
     return gained;
   }
 
@@ -101,13 +101,11 @@ function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): 
   );
 }
 
-function keptOf(change: FragmentChange): Omit<ChainsChange, 'written'> {
-  if (change.kept) return change.kept;
-  const { removed, rulesGained } = effectOf(change);
-  return (change.kept = { removed, rulesGained });
-}
-
-function effectOf({ before, after }: FragmentChange): ChainsChange {
+/** What is asked for again is kept in the change; what is written is not, since it is very much. */
+function effectOf(change: FragmentChange): ChainsChange {
+  const { before, after } = change;
   const known = before && after?.chainsSince?.(before);
-  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
+  const { written, ...kept } = known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
+  change.kept = kept;
+  return { written, ...kept };
 }

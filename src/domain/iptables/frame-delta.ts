@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import type { Chain, IptablesFrame, RuleText, SharedChain } from './table.js';
 
 /** What turns one frame into another: when the node's addresses, the mark or the host's counters changed. */
@@ -15,10 +16,12 @@ export interface FrameDelta {
 /** Chains that only the former frame has are left as they are: others may use them (spec/iptables.md §5.4). */
 export function frameDelta(before: IptablesFrame, after: IptablesFrame): FrameDelta {
   return {
-    chains: after.chains.filter((chain) => !same(before.chains.find(sameChain(chain))?.rules, chain.rules)),
+    chains: after.chains.filter(
+      (chain) => !isEqual(before.chains.find(sameChain(chain))?.rules, chain.rules),
+    ),
     tails: after.shared.flatMap((chain) => {
       const removed = before.shared.find(sameChain(chain))?.after ?? [];
-      return same(removed, chain.after) ? [] : [{ chain, removed, added: chain.after }];
+      return isEqual(removed, chain.after) ? [] : [{ chain, removed, added: chain.after }];
     }),
   };
 }
@@ -28,8 +31,4 @@ function sameChain({
   name,
 }: Pick<Chain, 'table' | 'name'>): (other: Pick<Chain, 'table' | 'name'>) => boolean {
   return (other) => other.table === table && other.name === name;
-}
-
-function same(one: readonly RuleText[] | undefined, other: readonly RuleText[]): boolean {
-  return one?.length === other.length && other.every((rule, index) => rule === one[index]);
 }

@@ -1,3 +1,4 @@
+import isEqual from 'fast-deep-equal';
 import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
 import type { JoinedChains } from './joined-chains.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
@@ -53,7 +54,7 @@ function sharedImage(
 
 /** Whether a chain holds what it should. */
 export function holds({ rules }: Chain, actual: readonly RuleText[]): boolean {
-  return actual.length === rules.length && rules.every((rule, index) => rule === actual[index]);
+  return isEqual(rules, actual);
 }
 
 /** Whether a shared chain holds what it should: the order of its entries counts only among those about the same packets. */
