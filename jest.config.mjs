@@ -10,6 +10,7 @@ const timed = `/test/kernel/(${[
   'nftables-cli',
   'nftables-netlink',
   'restart',
+  'rollback',
   'rolling',
 ].join('|')})\\.test\\.ts$`;
 

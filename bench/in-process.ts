@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { releaseMemory } from '../src/adapters/process/release-memory.js';
-import { MemoryLogger } from '../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../src/testing/fakes/memory-logger.js';
 import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';

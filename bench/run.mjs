@@ -23,10 +23,8 @@ for (const command of [
 
 const { build } = await import('esbuild');
 const { bundleOptions } = await import('../scripts/bundle-options.mjs');
-const { oneByteSource } = await import('../scripts/one-byte-source.mjs');
 await build({
   ...bundleOptions,
-  plugins: [oneByteSource],
   absWorkingDir: root,
   entryPoints: {
     main: 'bench/main.ts',

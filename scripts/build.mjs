@@ -1,17 +1,23 @@
 import { build } from 'esbuild';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { bundleOptions } from './bundle-options.mjs';
-import { oneByteSource } from './one-byte-source.mjs';
 
 const { outputFiles } = await build({
   ...bundleOptions,
-  plugins: [oneByteSource],
   entryPoints: { kubeproxy: 'src/bootstrap/main.ts' },
   outdir: 'dist',
   // What is imported dynamically becomes a file of its own and is read only when it is needed.
   splitting: true,
+  write: false,
 });
+
+// A file that is there already is replaced as a whole.
+await mkdir('dist', { recursive: true });
+for (const { path, contents } of outputFiles) {
+  await writeFile(`${path}.new`, contents);
+  await rename(`${path}.new`, path);
+}
 
 // What an earlier build left goes last, so that a program that starts meanwhile finds one build or the other.
 const made = new Set(outputFiles.map(({ path }) => path));

@@ -85,9 +85,7 @@ install_npm_packages() {
   installed=node_modules/.package-lock.json
   if [ -e "$installed" ] && [ -z "$(find package-lock.json -newer "$installed")" ]; then return 0; fi
   say 'installing npm packages'
-  # Not `npm ci`: it refuses a lock file in which the optional packages of other platforms are not all listed.
-  # The locked versions are installed all the same, and the lock file stays as it is.
-  quietly npm install --no-save --include=dev --no-audit --no-fund --loglevel=error
+  quietly npm ci --include=dev --no-audit --no-fund --loglevel=error
   touch "$installed"
 }
 

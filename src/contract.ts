@@ -3,6 +3,6 @@
  *
  * @packageDocumentation
  */
-export { backendContract } from './adapters/contract/backend-contract.js';
-export type { BackendSubject, ContractCase } from './adapters/contract/backend-subject.js';
-export { sampleEntry, sampleNode, type SampleShape } from './adapters/contract/sample-services.js';
+export { backendContract } from './testing/contract/backend-contract.js';
+export type { BackendSubject, ContractCase } from './testing/contract/backend-subject.js';
+export { sampleEntry, sampleNode, type SampleShape } from './testing/contract/sample-services.js';

@@ -4,10 +4,10 @@
  *
  * @packageDocumentation
  */
-export { FakeClock } from './adapters/fakes/fake-clock.js';
-export { MemoryConntrack } from './adapters/fakes/memory-conntrack.js';
-export { MemoryLogger, type LogLevel, type LogLine } from './adapters/fakes/memory-logger.js';
-export { RecordingBackend, type BackendCall } from './adapters/fakes/recording-backend.js';
-export { RecordingEvents } from './adapters/fakes/recording-events.js';
-export { RecordingSink } from './adapters/fakes/recording-sink.js';
-export { ScriptedSource } from './adapters/fakes/scripted-source.js';
+export { FakeClock } from './testing/fakes/fake-clock.js';
+export { MemoryConntrack } from './testing/fakes/memory-conntrack.js';
+export { MemoryLogger, type LogLevel, type LogLine } from './testing/fakes/memory-logger.js';
+export { RecordingBackend, type BackendCall } from './testing/fakes/recording-backend.js';
+export { RecordingEvents } from './testing/fakes/recording-events.js';
+export { RecordingSink } from './testing/fakes/recording-sink.js';
+export { ScriptedSource } from './testing/fakes/scripted-source.js';

@@ -19,6 +19,8 @@ export type {
   FrontendClash,
   ServiceFailure,
   ServiceNote,
+  StartOptions,
+  VerificationKind,
   VerifyResult,
 } from './application/ports/backend.js';
 export type { Clock, Timer } from './application/ports/clock.js';
@@ -70,5 +72,10 @@ export type { FailedPort } from './application/status/service-statuses.js';
 export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';
 export { ManifestSource, type ManifestSourceOptions } from './adapters/manifests/manifest-source.js';
 export { InterfaceAddresses } from './adapters/process/interface-addresses.js';
-export { PinoLogger, type LogSettings, type PinoLoggerOptions } from './adapters/process/pino-logger.js';
+export {
+  PinoLogger,
+  type LogSettings,
+  type LogStream,
+  type PinoLoggerOptions,
+} from './adapters/process/pino-logger.js';
 export { SystemClock } from './adapters/process/system-clock.js';

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds the container image from Debian packages and the bundle: a root file system, and from it an OCI archive.
 #   deploy/image/build.sh ROOT [ARCHIVE]
-# ROOT: a folder to be made. ARCHIVE: a file to be made, for `podman load -i`, `ctr image import` or `skopeo copy oci-archive:…`.
+# ROOT: a folder to be made, with those above it. ARCHIVE: a file to be made, for `podman load -i`, `ctr image import` or `skopeo copy oci-archive:…`.
 # Needs root and mmdebstrap; DEBIAN_MIRROR names another mirror.
 set -eu
-cd "$(dirname "$0")/../.."
 root=$(realpath -m "$1")
-archive=${2:-}
+archive=${2:+$(realpath -m "$2")}
+cd "$(dirname "$0")/../.."
 suite=trixie # the first Debian with the Node that this project needs
 packages=nodejs,iptables,nftables,ipset,kmod
 
@@ -15,6 +15,7 @@ say() { echo "image: $*" >&2; }
 command -v mmdebstrap >/dev/null || { say 'mmdebstrap is missing: apt-get install mmdebstrap'; exit 1; }
 [ -e dist/kubeproxy.js ] || npm run --silent build
 
+mkdir -p "$(dirname "$root")" ${archive:+"$(dirname "$archive")"}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # Files of the packages alone: no shell, no package manager, no set-up scripts.

@@ -6,7 +6,7 @@ import type { CommandLine } from './configuration/command-line.js';
 import { nodeEvent } from './node-event.js';
 
 /**
- * Sets what the configuration asks of the machine besides rules: the sysctls of connection tracking (spec/server.md §4).
+ * Sets what the configuration asks of the machine besides rules: the sysctls of connection tracking (docs/spec/server.md §4).
  * Those of a mode are set when it is opened. Needs no API server; idempotent.
  * @throws ConntrackSettingsError
  */

@@ -1,19 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { cleanUpScripts, type Belongings } from '../adapters/iptables/clean-up-scripts.js';
-import { IptablesMissingError } from '../adapters/iptables/errors.js';
 import { IptablesBackend } from '../adapters/iptables/iptables-backend.js';
 import type { IptablesVariant } from '../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../adapters/iptables/iptables-host.js';
 import { IptablesTool } from '../adapters/iptables/iptables-tool.js';
+import { legacyTables } from '../adapters/iptables/legacy-tables.js';
 import { LegacyWatch } from '../adapters/iptables/legacy-watch.js';
 import { NftWatch } from '../adapters/iptables/nft-watch.js';
 import { BLIND_WATCH, type RulesWatch } from '../adapters/iptables/rules-watch.js';
+import { listChains } from '../adapters/nftables/netlink/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SavedTables } from '../domain/iptables/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../domain/net/ip-family.js';
+import { Attempts } from './attempts.js';
 import { netlinkIfAny } from './nft-transport.js';
+
+/** What the kubelet makes itself. */
+const KUBELET_CHAINS = ['KUBE-FIREWALL', 'KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
 
 /** iptables as this node uses it, open for a mode that writes rules there. */
 export interface IptablesAccess {
@@ -57,14 +61,17 @@ export interface IptablesHoldings {
   readonly belongings: Belongings;
 }
 
-/** Removes what a mode makes in iptables, of both variants, but for what the mode in force holds there. */
-export async function removeFromIptables(
+/**
+ * Removes what a mode makes in iptables, of both variants, but for what the mode in force holds there.
+ * @returns where it could not look, for people
+ */
+export function removeFromIptables(
   belongings: Belongings,
   beside: IptablesHoldings | undefined,
   logger: Logger,
   families: readonly IpFamily[] = IP_FAMILIES,
-): Promise<void> {
-  await withEachVariant(families, async (tool, variant, family) => {
+): Promise<readonly string[]> {
+  return withEachVariant(families, async (tool, variant, family) => {
     const kept = beside?.variant === variant ? beside.belongings : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
     const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, belongings, kept, limit);
@@ -74,24 +81,41 @@ export async function removeFromIptables(
   });
 }
 
-/** Looks into both variants, since the rules may have been written by either. Finding no tools is fine. */
+/**
+ * Looks into both variants, since the rules may have been written by either, and goes on when one of them fails. That a
+ * tool cannot be used is fine where the kernel has no rules of its kind.
+ * @returns where it could not look, for people
+ */
 export async function withEachVariant(
   families: readonly IpFamily[],
   work: (tool: IptablesTool, variant: IptablesVariant, family: IpFamily) => Promise<void>,
-): Promise<void> {
+): Promise<readonly string[]> {
+  const unseen: string[] = [];
+  const attempts = new Attempts();
   for (const variant of ['nft', 'legacy'] as const) {
     const tool = new IptablesTool({ variant });
-    try {
-      for (const family of families) {
-        if (variant === 'legacy' && !hasLegacyTables(family)) continue;
-        if ((await tool.problem(family)) !== undefined) continue;
-        await work(tool, variant, family);
-      }
-    } catch (error) {
-      if (!(error instanceof IptablesMissingError)) throw error;
-    } finally {
-      tool.close();
+    for (const family of families) {
+      // Asking the tool would make the tables.
+      if (variant === 'legacy' && !(await mayHold(variant, family))) continue;
+      const problem = await tool.problem(family);
+      if (problem === undefined) await attempts.make(() => work(tool, variant, family));
+      else if (await mayHold(variant, family))
+        unseen.push(`could not look for rules of iptables-${variant} (${family}): ${problem}`);
     }
+    tool.close();
+  }
+  attempts.end();
+  return unseen;
+}
+
+/** Whether the kernel may hold rules of ours that this variant wrote, by what it tells without the tool. */
+async function mayHold(variant: IptablesVariant, family: IpFamily): Promise<boolean> {
+  if (variant === 'legacy') return legacyTables(family)?.length !== 0;
+  try {
+    const chains = await listChains(family);
+    return chains.some((name) => name.startsWith('KUBE-') && !KUBELET_CHAINS.includes(name));
+  } catch {
+    return true;
   }
 }
 
@@ -111,13 +135,4 @@ async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<reado
   for (const [family, problem] of problems)
     logger.info({ family, problem }, 'iptables cannot serve this family; going on with the other alone');
   return IP_FAMILIES.filter((family) => !problems.has(family));
-}
-
-/** Whether the legacy tables exist in this network namespace; asking the tool would make them. */
-function hasLegacyTables(family: IpFamily): boolean {
-  try {
-    return readFileSync(`/proc/net/${family === 'IPv4' ? 'ip' : 'ip6'}_tables_names`, 'utf8').trim() !== '';
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 import { release } from 'node:os';
 import { kernelSuits } from '../domain/nftables/kernel-requirement.js';
 
-/** Switches the check off when set to anything (spec/nftables.md 1.1). */
+/** Switches the check off when set to anything (docs/spec/nftables.md §1.1). */
 const SKIP = 'KUBE_PROXY_NFTABLES_SKIP_KERNEL_VERSION_CHECK';
 
 /** Throws when this kernel is too old for nftables mode. */

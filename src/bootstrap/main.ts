@@ -2,6 +2,9 @@ import './v8-settings.js';
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
+import { ManifestFiles } from '../adapters/manifests/manifest-files.js';
+import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
 import { cleanup } from './commands/cleanup.js';
@@ -10,13 +13,19 @@ import { initOnly } from './commands/init-only.js';
 import { once } from './commands/once.js';
 import { plan } from './commands/plan.js';
 import { run } from './commands/run.js';
+import { validate } from './commands/validate.js';
 import { writeConfiguration } from './commands/write-configuration.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
 import { flagValues } from './configuration/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
-/** Runs the program and answers its exit code. The order is that of spec/configuration.md §1. */
+type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
+
+/** The commands that read manifests. */
+const READERS: ReadonlySet<Command> = new Set([run, once, plan, validate]);
+
+/** Runs the program and answers its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
@@ -28,18 +37,20 @@ async function main(argv: readonly string[]): Promise<number> {
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
     validateCommandLine(commandLine);
-    return await chosenCommand(commandLine)(commandLine, logger);
+    const command = chosenCommand(commandLine);
+    // Before anything of this machine is touched.
+    if (READERS.has(command)) ManifestFiles.open(commandLine.manifests);
+    return await command(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);
   }
 }
 
-function chosenCommand(
-  commandLine: CommandLine,
-): (asked: CommandLine, logger: PinoLogger) => Promise<number> {
+function chosenCommand(commandLine: CommandLine): Command {
   if (commandLine.writeConfigTo !== undefined) return writeConfiguration;
   if (commandLine.command === 'plan') return plan;
   if (commandLine.command === 'explain') return explain;
+  if (commandLine.command === 'validate') return validate;
   if (commandLine.cleanup) return cleanup;
   if (commandLine.initOnly) return initOnly;
   return commandLine.once ? once : run;
@@ -57,10 +68,11 @@ function explainFailure(error: unknown, logger: Logger): number {
     return error.code;
   }
   if (error instanceof UsageError) process.stderr.write(`${error.usage}\nError: ${error.message}\n`);
+  else if (error instanceof ManifestPathError) process.stderr.write(`Error: ${error.message}\n`);
   else logger.error({ error }, 'command failed');
   return 1;
 }
 
 // The clock's timers let the process end; only an answer may end it.
 setInterval(() => {}, 2 ** 30);
-process.exit(await main(process.argv.slice(2)));
+exitAtOnce(await main(process.argv.slice(2)));

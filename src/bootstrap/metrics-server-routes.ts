@@ -27,7 +27,7 @@ import {
   SYNC_LOOPS,
 } from './identifiers.js';
 
-/** Everything that the metrics server answers, but profiles (spec/server.md 9). */
+/** Everything that the metrics server answers, but profiles (docs/spec/server.md §9). */
 export function metricsServerRoutes(context: ResolutionContext): Routes {
   const commandLine = context.get(COMMAND_LINE);
   const { configuration, version } = commandLine;

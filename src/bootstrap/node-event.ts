@@ -1,6 +1,6 @@
 import type { ClusterEvent } from '../application/ports/event-recorder.js';
 
-/** An event about the start on a node (spec/server.md §1.5). */
+/** An event about the start on a node (docs/spec/server.md §1.5). */
 export function nodeEvent(
   nodeName: string,
   type: ClusterEvent['type'],

@@ -12,7 +12,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
   return {
     nodeName,
     bindAddress,
-    // Mode userspace serves node ports everywhere (spec/userspace.md 1).
+    // Mode userspace serves node ports everywhere (docs/spec/userspace.md §1).
     nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
     localTraffic: {
       mode: detectLocalMode || 'ClusterCIDR',

@@ -1,8 +1,10 @@
 import { Container, type ServiceIdentifier } from 'inversify';
+import { errorMessage } from '../application/error-message.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { CommandLine } from './configuration/command-line.js';
 import {
   AWAIT_NODE,
+  CLOCK,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
   COMMAND_LINE,
@@ -10,11 +12,14 @@ import {
   CONNTRACK_RECONCILERS,
   EVENT_RECORDER,
   HEALTH_SERVER,
+  LOCAL_ADDRESSES,
+  LOGGER,
   METRICS_SERVER,
   MODE,
   SERVICE_HEALTH_CHECKS,
   SYNC_LOOPS,
 } from './identifiers.js';
+import { LifeCycle } from './life-cycle.js';
 import { nodeEvent } from './node-event.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { conntrackModule } from './modules/conntrack-module.js';
@@ -28,7 +33,7 @@ import type { OpenMode } from './modes/open-mode.js';
 export function composeProxy(commandLine: CommandLine, mode: OpenMode, logger: Logger): Container {
   const container = new Container();
   container.load(
-    processModule(commandLine, mode.families, logger, mode.localAddresses),
+    processModule(commandLine, mode.families, logger),
     clusterModule,
     eventsModule,
     syncModule,
@@ -49,7 +54,25 @@ export class Proxy {
   /** Rejects when it cannot go on; never resolves. */
   readonly failure: Promise<never>;
 
-  constructor(private readonly container: Container) {
+  /** @param parts where what runs is added; who made it may stop it instead of the proxy */
+  constructor(
+    private readonly container: Container,
+    private readonly parts = new LifeCycle(container.get(CLOCK), container.get(LOGGER)),
+  ) {
+    parts.add(
+      { name: 'proxy mode', stop: () => container.get(MODE).close() },
+      { name: 'addresses of this node', stop: () => container.get(LOCAL_ADDRESSES).close?.() },
+      { name: 'healthz server', stop: () => container.get(HEALTH_SERVER)?.stop() },
+      { name: 'metrics server', stop: () => container.get(METRICS_SERVER)?.stop() },
+      { name: 'service health checks', stop: () => stopAll(container.get(SERVICE_HEALTH_CHECKS)) },
+      { name: 'conntrack', stop: () => container.get(CONNTRACK).close() },
+      { name: 'conntrack reconcilers', stop: () => stopAll(container.get(CONNTRACK_RECONCILERS)) },
+      { name: 'sync loops', stop: () => stopAll(container.get(SYNC_LOOPS)) },
+      { name: 'cluster source', stop: () => container.get(CLUSTER_SOURCE).stop() },
+      { name: 'event recorder', stop: () => container.get(EVENT_RECORDER).stop() },
+      { name: 'wait for the Node', stop: () => container.get(AWAIT_NODE).stop() },
+      { name: 'start', stop: () => this.stopping.abort() },
+    );
     this.failure = container.get(AWAIT_NODE).ready.then(() => new Promise<never>(() => {}));
     // Whoever runs the proxy listens from then on.
     this.failure.catch(() => {});
@@ -60,7 +83,7 @@ export class Proxy {
     await this.serve(HEALTH_SERVER, 'FailedToStartProxierHealthcheck');
     await this.serve(METRICS_SERVER, 'FailedToStartMetricServer');
     await this.container.get(CLUSTER_SOURCE).start(this.container.get(CLUSTER_EVENTS), this.stopping.signal);
-    this.container.get(MODE).followAddresses?.(() => {
+    this.container.get(LOCAL_ADDRESSES).follow?.(() => {
       for (const loop of this.container.get(SYNC_LOOPS)) {
         loop.pending.nodeChanged();
         loop.changed();
@@ -76,25 +99,22 @@ export class Proxy {
     try {
       await this.container.get(identifier)?.start();
     } catch (error) {
-      const note = error instanceof Error ? error.message : String(error);
+      const note = errorMessage(error);
       const { nodeName } = this.container.get(COMMAND_LINE);
       this.container.get(EVENT_RECORDER).record(nodeEvent(nodeName, 'Warning', reason, note));
       throw error;
     }
   }
 
-  /** Idempotent. */
+  /**
+   * Ends all parts, each whatever becomes of the others, within four seconds in all; the log tells of those that fail or
+   * hang. Also ends a start that is under way. Never rejects; idempotent.
+   */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    this.container.get(AWAIT_NODE).stop();
-    await this.container.get(EVENT_RECORDER).stop();
-    await this.container.get(CLUSTER_SOURCE).stop();
-    await Promise.all(this.container.get(SYNC_LOOPS).map((loop) => loop.stop()));
-    await Promise.all(this.container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.stop()));
-    await this.container.get(CONNTRACK).close();
-    await Promise.all(this.container.get(SERVICE_HEALTH_CHECKS).map((checks) => checks.stop()));
-    await this.container.get(METRICS_SERVER)?.stop();
-    await this.container.get(HEALTH_SERVER)?.stop();
-    await this.container.get(MODE).close();
+    await this.parts.stop();
   }
+}
+
+async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()));
 }

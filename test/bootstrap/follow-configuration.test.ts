@@ -3,8 +3,8 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Container } from 'inversify';
-import { FakeClock } from '../../src/adapters/fakes/fake-clock.js';
-import { RecordingBackend } from '../../src/adapters/fakes/recording-backend.js';
+import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
+import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { PinoLogger } from '../../src/adapters/process/pino-logger.js';
 import { LiveConfiguration } from '../../src/application/configuration/live-configuration.js';
 import { ProxyHealth } from '../../src/application/health/proxy-health.js';
@@ -42,7 +42,11 @@ afterEach(() => {
   fs.rmSync(folder, { recursive: true });
 });
 
-const write = (body: string): void => fs.writeFileSync(file, HEADER + body);
+/** In one step: what is half-written would be refused. */
+function write(body: string): void {
+  fs.writeFileSync(`${file}.new`, HEADER + body);
+  fs.renameSync(`${file}.new`, file);
+}
 
 /** A proxy over fakes that runs on this configuration in mode nftables and follows the file. */
 async function following(body: string, ...flags: readonly string[]) {
@@ -106,7 +110,7 @@ describe('followConfiguration', () => {
         'logging: {verbosity: 2}\nhostnameOverride: ignored\nunknown: 1',
     );
     await logged('edited configuration applied');
-    expect(lines.join('')).toContain('unknown field "unknown"');
+    expect(lines.join('')).toContain(String.raw`unknown field \"unknown\"`);
     expect(live.current.nodeName).toBe('node-2');
     await clock.advanceAsync(0);
     expect(backend.take()).toMatchObject([{ method: 'apply' }]);
@@ -117,7 +121,7 @@ describe('followConfiguration', () => {
     logger.debug({}, 'seen');
     expect(lines.at(-1)).toContain('seen');
     await clock.advanceAsync(5_000);
-    expect(backend.take().map(({ method }) => method)).toContain('inspection');
+    expect(backend.take().map(({ method }) => method)).toContain('comparison');
     health.loopStarted('IPv4');
     health.updated('IPv4');
     health.queued('IPv4');
@@ -129,14 +133,14 @@ describe('followConfiguration', () => {
     const { backend, clock, live, logged, lines } = await following(
       'mode: nftables\nclusterCIDR: 10.1.0.0/16',
     );
-    const before = live.current;
+    const before = live.current.configuration;
     backend.take();
     write('mode: nftables\nclusterCIDR: fd00::/48');
     await logged('clusterCIDRs contains only IPv6 addresses');
     expect(live.problem).toContain('kube-proxy configuration is incorrect');
     write('mode: nftables\nclusterCIDR: 10.1.0.0/33\nconntrack: {min: -1}');
     await logged('KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration.Min: Invalid value: -1');
-    expect(live.current).toBe(before);
+    expect(live.current.configuration).toEqual(before);
     await clock.advanceAsync(0);
     expect(backend.take()).toEqual([]);
     expect(lines.filter((line) => line.includes('refused'))).toHaveLength(2);

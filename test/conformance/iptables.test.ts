@@ -1,4 +1,4 @@
-import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../domain/iptables/parse-save.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../kernel/iptables-node.js';
 import { probe } from '../kernel/probe.js';
@@ -12,9 +12,7 @@ const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
 /** What the program says of itself at its start. */
 function startOf(log: string): object | undefined {
   const lines = log.split('\n').filter((line) => line.startsWith('{'));
-  return lines
-    .map((line) => JSON.parse(line) as { message?: string })
-    .find(({ message }) => message === 'starting');
+  return lines.map((line) => JSON.parse(line) as { msg?: string }).find(({ msg }) => msg === 'starting');
 }
 
 /** Real rules and real packets of the real program equal those of kube-proxy 1.36 in iptables mode. */

@@ -108,10 +108,10 @@ describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (o
     running = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
     running.all!.on('data', (chunk: Buffer) => (log += chunk.toString()));
     await until(
-      'the proxy is healthy',
+      'the proxy is ready',
       async () => {
         if (running!.exitCode !== null) throw new Error(log);
-        return (await testbed.node.get('http://127.0.0.1:10256/livez')).status === 200;
+        return (await testbed.node.get('http://127.0.0.1:10256/readyz')).status === 200;
       },
       15_000,
     );

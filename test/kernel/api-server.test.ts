@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
 import { Command } from './command.js';
 import type { Host } from './host.js';
+import { DriverBundle } from './in-namespace.js';
 import { contentsOf, readTable } from './ruleset.js';
 import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
 import { until } from './until.js';
@@ -119,7 +120,7 @@ describe('what the API server has', () => {
     const table = await readTable(node);
     const ips = services.map((each) => each.clusterIP);
     expect(table.get('set cluster-ips')!.elements).toEqual([...ips].sort());
-    const frontends = table.get('map service-ips')!.elements.map((element) => element.split(' : ')[0]);
+    const frontends = table.get('map frontends')!.elements.map((element) => element.split(' : ')[0]);
     expect(frontends).toEqual(
       services.map(({ name, clusterIP: ip }) => `${ip} . tcp . 80 comment "default/${name}:http"`).sort(),
     );
@@ -227,7 +228,8 @@ describe('a server that is not there', () => {
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
     expect(await namespace.run(['nft', 'list', 'tables'])).toBe('');
     expect(await status(`${health}/healthz`)).toBe(503);
-    expect(await status(`${health}/livez`)).toBe(503);
+    // What is away for long is no reason to start the proxy anew.
+    expect(await status(`${health}/livez`)).toBe(200);
     const notListed = expect.stringMatching(/^not listed yet: .*ECONNREFUSED/) as string;
     expect(JSON.parse((await node.get(`${health}/healthz`)).body)).toMatchObject({
       healthy: false,
@@ -374,6 +376,19 @@ describe('the ways to ask', () => {
     await api.ask('fail', { status: 503, match: '/servicecidrs', times: 1 });
     const planned = await Command.run(node, ['plan', ...flags()]);
     expect(planned.stdout).toContain('172.30.0.0/16');
+  });
+
+  it('--once and plan end when the API server does not answer, and say so', async () => {
+    const impatient = await DriverBundle.make(new URL('./impatient-commands.ts', import.meta.url));
+    await api.ask('close');
+    const runs = [flags('--once'), ['plan', ...flags()]].map((args) =>
+      Command.run(node, args, { program: impatient.file }),
+    );
+    for (const { exitCode, stderr } of await Promise.all(runs)) {
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/nothing came from the API server for 1 s.*Service \(.*ECONNREFUSED/);
+    }
+    await impatient.remove();
   });
 
   it('a kubeconfig that is not there ends the program, and names the file', async () => {

@@ -64,6 +64,11 @@ export class Command {
     return this.ended(10_000);
   }
 
+  /** Sends a signal and waits for nothing. */
+  signal(signal: 'SIGTERM' | 'SIGINT'): void {
+    this.process.kill(signal);
+  }
+
   /** Ends it with a signal. */
   async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ended> {
     this.process.kill(signal);

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { program } from '../../src/adapters/iptables/choose-variant.js';
-import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../conformance/comparable-tables.js';
 import { readScenario } from '../conformance/scenarios.js';
@@ -94,7 +94,7 @@ describe('--once', () => {
     expect(result).toMatchObject({ exitCode: 0, stdout: '' });
     expect(result.stderr).not.toContain('not programmed');
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6', '172.30.20.7']);
-    expect(await elements('map service-nodeports')).toHaveLength(2);
+    expect(await elements('map nodeport-frontends')).toHaveLength(2);
   });
 
   it('names an invalid Service, programs the others, and ends with 1', async () => {
@@ -104,7 +104,12 @@ describe('--once', () => {
     );
     const { exitCode, stderr } = await once(file);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^not programmed: Service default\/other: /m);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^not programmed: ${file}:\\d+: Service default/other: spec.clusterIPs\\[0\\]: "172.30.20.7; drop" `,
+        'm',
+      ),
+    );
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
   });
 
@@ -136,6 +141,30 @@ describe('--once', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^not programmed: .*objects\.yaml:\d+/m);
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+  });
+
+  it('removes the rules of the mode before it, unless something could not be read', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    const as = (mode: string, ...flags: readonly string[]): Promise<Ended> =>
+      run([...cluster, '--proxy-mode', mode, '--once', '--manifests', file, ...flags]);
+    const tables = (): Promise<string> => namespace.run(['nft', 'list', 'tables']);
+    const saved = (): Promise<string> => namespace.run(['iptables-nft-save']);
+
+    expect(await as('nftables')).toMatchObject({ exitCode: 0 });
+    await mkdir(at('unread'));
+    await symlink('loop.yaml', at('unread/loop.yaml'));
+    const partial = await as('iptables', '--manifests', at('unread'));
+    expect(partial.exitCode).toBe(1);
+    expect(partial.stderr).toMatch(/^not removed: rules of other modes, .* stay, .*loop\.yaml/m);
+    expect(await tables()).toContain('table ip kube-proxy');
+
+    expect(await as('iptables')).toMatchObject({ exitCode: 0 });
+    expect(await tables()).not.toContain('kube-proxy');
+    expect(await saved()).toContain('-A KUBE-SERVICES');
+
+    expect(await as('nftables')).toMatchObject({ exitCode: 0 });
+    expect(await tables()).toContain('table ip kube-proxy');
+    expect(await saved()).not.toContain('KUBE-SERVICES');
   });
 
   it('ends with 1 when a path does not exist, and names it', async () => {
@@ -175,6 +204,29 @@ describe('--cleanup', () => {
     },
   );
 
+  it('says where it cannot look without its tools, removes all else, and ends with 1', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    expect(await run([...cluster, '--proxy-mode', 'iptables', '--once', '--manifests', file])).toMatchObject({
+      exitCode: 0,
+    });
+    await nft('table ip kube-proxy { }; table ip6 kube-proxy { };');
+    await namespace.run(['ipset', 'create', 'KUBE-CLUSTER-IP', 'hash:ip,port']);
+    const withoutTools = { env: { PATH: '/nonexistent' } };
+    const { exitCode, stderr } = await run(['--cleanup'], withoutTools);
+    expect(exitCode).toBe(1);
+    for (const family of IP_FAMILIES)
+      expect(stderr).toMatch(
+        new RegExp(`rules of iptables-nft \\(${family}\\): cannot start iptables-nft: install`),
+      );
+    expect(stderr).toContain('cannot start ipset: install the package ipset');
+    expect(stderr).not.toContain('iptables-legacy');
+    expect(await namespace.run(['nft', 'list', 'tables'])).not.toContain('kube-proxy');
+
+    await namespace.run(['nft', 'flush', 'ruleset']);
+    await namespace.run(['ipset', 'destroy']);
+    expect(await run(['--cleanup'], withoutTools)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
   it('has nothing to do where nothing is', async () => {
     expect(await run(['--cleanup'])).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await ruleset()).toBe('');
@@ -202,6 +254,38 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^Error: unknown flag: --nonsense$/m);
   });
 
+  it.each([
+    ['that is not there', 'gone', 'it does not exist'],
+    ['that is empty', '', 'expected a path, found ""'],
+  ])('a path of manifests %s is refused before anything is touched', async (_, path, reason) => {
+    for (const command of [['--once'], ['plan'], []]) {
+      const { exitCode, stdout, stderr } = await run([
+        ...identity,
+        ...command,
+        '--manifests',
+        path && at(path),
+      ]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(new RegExp(`^Error: .*${reason}`, 'm'));
+      expect(stderr).not.toContain('starting');
+    }
+    expect(await ruleset()).toBe('');
+  });
+
+  it('validate tells what cannot be used, by file, line and field, and ends with 1; otherwise with 0', async () => {
+    const good = await manifest('good.yaml', clusterObjects([web]));
+    const bad = await manifest('bad.yaml', clusterObjects([{ ...other, clusterIP: '172.30.20' }]));
+    const result = await run(['validate', good]);
+    expect(result).toEqual({ exitCode: 0, stdout: 'valid: 4 objects in 1 files\n', stderr: '' });
+    const { exitCode, stdout } = await run(['validate', good, bad]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${bad}:\\d+: Service default/other: spec.clusterIPs\\[0\\]: "172.30.20" is not an IP address\n$`,
+      ),
+    );
+  });
+
   it('a bad configuration is refused with the path of the field', async () => {
     const config = await manifest(
       'config.yaml',
@@ -210,7 +294,7 @@ describe('the command line', () => {
     const { exitCode, stderr } = await run(['--config', config, '--once']);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /command failed {2}error="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
+      /"command failed" err="failed validate: \S*NFTablesConfiguration\.MasqueradeBit: Invalid value: 77: /m,
     );
     expect(await run(['--config', at('none.yaml')])).toMatchObject({
       exitCode: 1,
@@ -275,6 +359,40 @@ describe('plan', () => {
       }).toEqual(written);
     },
   );
+
+  it('names an invalid Service on standard error, prints the rules of the others, and ends with 1', async () => {
+    const invalid = { ...other, clusterIP: '172.30.20.7; drop' };
+    const file = await manifest('objects.yaml', clusterObjects([web, invalid]));
+    const broken = await manifest('broken.yaml', 'kind: Service\nmetadata: {name: [web\n\tspec: }\n');
+    const { exitCode, stdout, stderr } = await plan('--manifests', file, '--manifests', broken);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^not planned: ${file}:\\d+: Service default/other: `, 'm'));
+    expect(stderr).toMatch(new RegExp(`^not planned: ${broken}:\\d+`, 'm'));
+    await namespace.run(['nft', '-c', '-f', '-'], stdout);
+    expect(stdout).toContain(web.clusterIP);
+  });
+
+  it('of one family is text for one tool', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    const iptables = (...args: readonly string[]): Promise<Ended> =>
+      run(['plan', ...cluster, '--proxy-mode', 'iptables', '--manifests', file, ...args]);
+    const both = await iptables();
+    const parts: string[] = [];
+    for (const family of IP_FAMILIES) {
+      const { exitCode, stdout } = await iptables('--family', family.toLowerCase());
+      expect(exitCode).toBe(0);
+      await namespace.run([program('iptables-nft', family, 'restore'), '--noflush', '--test'], stdout);
+      parts.push(stdout);
+    }
+    expect(parts.join('\n')).toBe(both.stdout);
+
+    await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
+    expect(await iptables('--family=ipv6')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('this machine cannot serve IPv6') as string,
+    });
+  });
 
   it('of an unset mode is for iptables-restore, loads, and is what --once programs', async () => {
     const { config, steps } = await readScenario('dual-stack', 'iptables');
@@ -359,12 +477,12 @@ describe('what it tells of itself', () => {
   it('serves one family where the node has no other, and says so once', async () => {
     await namespace.run(['sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=1']);
     const { log } = await servingAs(...cluster);
-    expect(log).toMatch(/starting .* families=\["IPv4"\]/);
-    expect(log.match(/iptables cannot serve this family; .* family=IPv6/g)).toHaveLength(1);
+    expect(log).toMatch(/"starting" .* families=\["IPv4"\]/);
+    expect(log.match(/iptables cannot serve this family; .* family="IPv6"/g)).toHaveLength(1);
     expect(await namespace.run(['ip6tables-nft-save'])).not.toContain('KUBE-');
   });
 
-  it('is unhealthy before the first sync, and healthy after it', async () => {
+  it('is unhealthy but alive before the first sync, and healthy after it', async () => {
     // Without the tool the first sync fails, until it is installed.
     const file = await manifest('objects.yaml', clusterObjects([web]));
     await mkdir(at('bin'));
@@ -372,7 +490,7 @@ describe('what it tells of itself', () => {
     proxy = await Command.start(node, [...identity, ...flags], { env: { PATH: at('bin') } });
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('sync failed')));
     expect((await node.get(`${health}/healthz`)).status).toBe(503);
-    expect((await node.get(`${health}/livez`)).status).toBe(503);
+    expect((await node.get(`${health}/livez`)).status).toBe(200);
     await writeFile(at('bin/nft'), '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec nft "$@"\n', {
       mode: 0o755,
     });
@@ -436,7 +554,7 @@ describe('ways into the kernel', () => {
     expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(
-        'command failed  error="encountered an error while tearing down rules"',
+        '"command failed" err="encountered an error while tearing down rules"',
       ) as string,
     });
   });
@@ -462,6 +580,8 @@ describe('ways into the kernel', () => {
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
     expect(stderr).toContain('netlink is not to be had; using the nft tool');
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
+    // Nothing of mode ipvs is there, which can be told without netlink.
+    expect(await run(['--cleanup'], { program })).toMatchObject({ exitCode: 0 });
     const asked = await run([...args, '--nft-transport', 'netlink'], { program });
     expect(asked.exitCode).toBe(1);
     expect(asked.stderr).toContain('koffi');

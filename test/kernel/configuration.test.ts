@@ -109,8 +109,8 @@ describe('edits of the configuration file while the proxy runs', () => {
     await mount('mode: nftables\nclusterCIDR: 10.250.0.0/16\nmetricsBindAddress: 127.0.0.1:10250\n');
     const { exitCode, stderr } = await command.end();
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/the edited configuration needs a new start {2}fields=\["metricsBindAddress"\]/);
-    expect(stderr).toContain(`ERROR command failed  error="${UPDATED}"`);
+    expect(stderr).toMatch(/"the edited configuration needs a new start" fields=\["metricsBindAddress"\]/);
+    expect(stderr).toContain(`"command failed" err="${UPDATED}"`);
     expect(await nftRules()).toBe(rules);
   });
 
@@ -141,7 +141,7 @@ describe('commands about the configuration', () => {
       ...['--config', config(), '--write-config-to', written, '--cleanup', '-v1'],
     ]);
     expect(result).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(result.stderr).toContain(`FLAG: --write-config-to=${JSON.stringify(written)}`);
+    expect(result.stderr).toContain(JSON.stringify(`FLAG: --write-config-to=${JSON.stringify(written)}`));
     const text = await readFile(written, 'utf8');
     expect(parse(text)).toMatchObject({
       kind: 'KubeProxyConfiguration',
@@ -162,7 +162,7 @@ describe('commands about the configuration', () => {
   it('--write-config-to writes nothing when the configuration is invalid', async () => {
     const result = await Command.run(node, ['--write-config-to', at('w'), '--oom-score-adj', '5000']);
     expect(result.exitCode).toBe(1);
-    expect(result.stderr).toContain('command failed  error="failed validate: KubeProxyConfiguration.');
+    expect(result.stderr).toContain('"command failed" err="failed validate: KubeProxyConfiguration.');
     await expect(readFile(at('w'))).rejects.toThrow('ENOENT');
   });
 
@@ -184,7 +184,7 @@ describe('commands about the configuration', () => {
     const result = await Command.run(node, ['--config', config(), '--init-only']);
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toContain(
-      'command failed  error="could not set conntrack parameters from kube-proxy configuration: ',
+      '"command failed" err="could not set conntrack parameters from kube-proxy configuration: ',
     );
   });
 });

@@ -31,7 +31,7 @@ describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport'
       host: testbed.node,
       mode,
       transport,
-      config: testConfig,
+      config: `${testConfig}\nlogging: {verbosity: 2}\n`,
       objects: objects([one]),
     });
   });

@@ -10,7 +10,7 @@ import type { IptablesVariant } from '../../src/adapters/iptables/iptables-comma
 import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
-import { MemoryLogger } from '../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
 import type { Handlers } from './iptables-driver/driver.js';
@@ -51,7 +51,7 @@ class Bench {
     this.node = nodeNetwork(family);
   }
 
-  backend(compile = this.services.compile): IptablesBackend {
+  backend(): IptablesBackend {
     const { waits } = this;
     return new IptablesBackend(
       this.family,
@@ -60,7 +60,7 @@ class Bench {
       () => Promise.resolve(HOST),
       this.logger,
       {
-        compile,
+        compile: this.services.compile,
         observer: {
           ...SILENT_OBSERVER,
           restored: (_, { lockWaitSeconds }) => void waits.push(lockWaitSeconds ?? NaN),
@@ -122,27 +122,6 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     const again = await bench.backend().start(bench.services.all, bench.node);
     expect(again).toEqual({ written: 0, failed: [], conflicts: [] });
     expect(bench.dump()).toBe(dump);
-  });
-
-  it('writes the same when it was prepared, but for what is refused', async () => {
-    await bench.started(30);
-    const wanted = bench.dump();
-    bench.remove();
-    bench = new Bench(variant);
-    for (let number = 1; number <= 30; number++) bench.services.set(number);
-    bench.services.set(31, 3, 'badmatch');
-    // Two of them make the cluster large.
-    const entries = bench.services.all.map((entry) => ({ ...entry, knownEndpoints: 600 }));
-    let compiled = 0;
-    const backend = bench.backend((entry) => (compiled++, bench.services.compile(entry)));
-    const changes = entries.map((entry) => ({ key: entry.key, entry }));
-    for (await backend.prepare(changes, bench.node); compiled < 31; await pause(20))
-      await backend.prepare([], bench.node);
-    expect(bench.dump()).not.toContain('KUBE-');
-    const { failed } = await backend.start(entries, bench.node);
-    expect(failed.map(({ key }) => key)).toEqual([keyOf(31)]);
-    expect(compiled).toBe(31);
-    expect(bench.dump().split('\n').sort()).toEqual(wanted.split('\n').sort());
   });
 
   it('writes only the chains of what changes', async () => {
@@ -401,12 +380,36 @@ describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (
         expect(await driver.ask('verify', family, how)).toMatchObject({ compared: false, written: 0 });
   });
 
+  it('sees what somebody did to the tables while a change waited for the lock', async () => {
+    const damage = `sleep 0.7; XTABLES_LOCKFILE=${lockFile}.other ${inspector} -t nat -F ${serviceChain(6)}`;
+    const holding = namespace.run(['flock', lockFile, 'sh', '-c', damage]);
+    await pause(300);
+    expect(await driver.ask('change', 'IPv4', [7], 3)).toMatchObject({ failed: 0 });
+    await holding;
+    expect(await driver.ask('verify', 'IPv4', 'glance')).toMatchObject({ compared: true, written: 3 });
+    expect(await driver.ask('verify', 'IPv4', 'glance')).toMatchObject({ compared: false });
+  });
+
+  it('compares when it is to, whatever the signs say', async () => {
+    // As many bytes as before, so that iptables-legacy has no sign of it.
+    const replaced = ['KUBE-MARK-MASQ', '1', '-j', 'MARK', '--set-xmark', '0x8000/0x8000'];
+    await namespace.run([inspector, '-w', '5', '-t', 'nat', '-R', ...replaced]);
+    expect(await driver.ask('verify', 'IPv4', 'comparison')).toMatchObject({ compared: true, written: 2 });
+    expect(await driver.ask('verify', 'IPv4', 'comparison')).toMatchObject({ compared: true, written: 0 });
+  });
+
   it('makes the counters that rules name', async () => {
     expect(await driver.ask('counters')).toEqual({
       before: 'none',
       counters: ['ct_state_invalid_dropped_pkts', 'localhost_nps_accepted_pkts'],
       packets: 0,
     });
+  });
+
+  it('keeps no socket open when the mode is closed', async () => {
+    const { open, closed } = await driver.ask('modeSockets');
+    expect(open).toBeGreaterThan(0);
+    expect(closed).toBe(0);
   });
 
   it.each([

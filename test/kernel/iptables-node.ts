@@ -1,6 +1,6 @@
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { program } from '../../src/adapters/iptables/choose-variant.js';
-import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../domain/iptables/parse-save.js';
 import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
 import type { Host } from './host.js';

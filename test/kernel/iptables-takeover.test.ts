@@ -6,8 +6,8 @@ import { IptablesBackend } from '../../src/adapters/iptables/iptables-backend.js
 import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
-import { MemoryLogger } from '../../src/adapters/fakes/memory-logger.js';
-import { parseSave } from '../../src/domain/iptables/parse-save.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { parseSave } from '../domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../conformance/comparable-tables.js';
 import {

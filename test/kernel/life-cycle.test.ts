@@ -1,6 +1,8 @@
+import { execa } from 'execa';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
 import { Command, type CommandOptions, type Ended } from './command.js';
 import { readTable } from './ruleset.js';
@@ -82,12 +84,6 @@ async function serves(...numbers: readonly number[]): Promise<void> {
   );
 }
 
-/** Field 19 of its stat, after the name in brackets (proc_pid_stat(5)). */
-async function nicenessOf(pid: number, thread: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-}
-
 const tables = (): Promise<string> => namespace.run(['nft', 'list', 'tables']);
 const eventOf = async (reason: string) => (await api.ask('events')).find((event) => event.reason === reason);
 
@@ -123,18 +119,6 @@ describe('the start', () => {
       type: 'Normal',
     });
     expect(await proxy!.stop()).toMatchObject({ exitCode: 0 });
-  });
-
-  it("lets V8's helpers give way to the program itself and to the tools that it starts", async () => {
-    await put(...cluster(1));
-    await start();
-    await serves(1);
-    const { pid } = proxy!;
-    const threads = (await readdir(`/proc/${pid}/task`)).map(Number);
-    const niceness = new Map<number, number>();
-    for (const thread of threads) niceness.set(thread, await nicenessOf(pid, thread));
-    expect(niceness.get(pid)).toBe(0);
-    expect([...niceness.values()].filter((nice) => nice === 10).length).toBeGreaterThanOrEqual(4);
   });
 
   it('goes on where /sys is read-only, and tells the cluster', async () => {
@@ -237,5 +221,104 @@ describe('while it runs', () => {
       'the rules follow',
       async () => String(await elements('set nodeport-ips')) === '198.51.100.12',
     );
+  });
+});
+
+describe('the end', () => {
+  /** Ends it with a signal; answers how long that took, in milliseconds. */
+  async function endedAfter(): Promise<number> {
+    const asked = Date.now();
+    expect(await proxy!.stop('SIGTERM')).toMatchObject({ exitCode: 0 });
+    return Date.now() - asked;
+  }
+  const pipe = async (name: string): Promise<string> => {
+    await namespace.run(['mkfifo', join(folder, name)]);
+    return join(folder, name);
+  };
+  const alive = (): Promise<void> =>
+    until('it is alive', async () => (await node.get('http://127.0.0.1:10256/livez')).status === 200);
+  const told = (text: string): Promise<void> =>
+    until(`the log tells: ${text}`, () => Promise.resolve(proxy!.log.includes(text)));
+  /** The kubeconfig with another user, and another server if one is named. */
+  async function kubeconfigOf(user: object, server?: string): Promise<string> {
+    const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as {
+      users: { user: object }[];
+      clusters: { cluster: object }[];
+    };
+    config.users[0]!.user = user;
+    if (server !== undefined) config.clusters[0]!.cluster = { server };
+    const file = join(dirname(kubeconfig), 'edited');
+    await writeFile(file, JSON.stringify(config));
+    return file;
+  }
+
+  it('comes within five seconds although an exec plugin hangs at the start, which is killed', async () => {
+    const command = join(folder, 'plugin');
+    await writeFile(command, `#!/bin/sh\necho $$ > ${folder}/pid\nsleep 1000\n`, { mode: 0o755 });
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    await start(['--kubeconfig', await kubeconfigOf({ exec: { apiVersion, command } })]);
+    await until('the plugin runs', async () => (await readFile(join(folder, 'pid'), 'utf8')) !== '');
+    expect(await endedAfter()).toBeLessThan(5_000);
+    const pid = (await readFile(join(folder, 'pid'), 'utf8')).trim();
+    await until('the plugin is gone', () => Promise.resolve(!existsSync(`/proc/${pid}`)));
+  });
+
+  it('comes within five seconds although a token cannot be read to its end', async () => {
+    await start(['--kubeconfig', await kubeconfigOf({ tokenFile: await pipe('token') })]);
+    await alive();
+    expect(await endedAfter()).toBeLessThan(5_000);
+  });
+
+  it('comes within five seconds although an API server takes a request and does not answer', async () => {
+    const silent = "require('node:net').createServer(() => {}).listen(6000, '127.0.0.1')";
+    const [command, ...args] = node.commandLine([process.execPath, '-e', silent]);
+    const server = execa(command!, args, { reject: false });
+    try {
+      await start(['--kubeconfig', await kubeconfigOf({}, 'http://127.0.0.1:6000')]);
+      await alive();
+      const connected = async (): Promise<boolean> =>
+        (await namespace.run(['ss', '-Htn', 'state', 'established', 'dport', '=', ':6000'])) !== '';
+      await until('it is connected', connected);
+      expect(await endedAfter()).toBeLessThan(5_000);
+    } finally {
+      server.kill();
+      await server;
+    }
+  });
+
+  it('comes within five seconds although a tool hangs, whose part is named; at once with a second signal', async () => {
+    const hanging = join(folder, 'hanging');
+    const tool = `#!/bin/sh\n[ ! -e ${hanging} ] || exec sleep 1000\nPATH=\${PATH#*:} exec "\${0##*/}" "$@"\n`;
+    for (const variant of ['nft', 'legacy'])
+      await writeFile(join(folder, `iptables-${variant}-restore`), tool, { mode: 0o755 });
+    const startHanging = async (...numbers: readonly number[]): Promise<void> => {
+      await rm(hanging, { force: true });
+      await start(['--proxy-mode', 'iptables'], { env: { PATH: `${folder}:${process.env.PATH}` } });
+      await told('programmed everything');
+      await writeFile(hanging, '');
+      await put(...cluster(...numbers));
+      await until('a restore hangs', async () => (await readdir('/proc')).some(isHanging));
+    };
+    const isHanging = (pid: string): boolean => {
+      try {
+        return (
+          readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder) &&
+          readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep')
+        );
+      } catch {
+        return false;
+      }
+    };
+    await put(...cluster(1));
+    await startHanging(1, 2);
+    expect(await endedAfter()).toBeLessThan(5_000);
+    expect(proxy!.log).toContain('"part":"sync loops"');
+
+    await startHanging(1, 3);
+    proxy!.signal('SIGTERM');
+    await told('stopping');
+    const asked = Date.now();
+    expect(await proxy!.stop('SIGINT')).toMatchObject({ exitCode: 1 });
+    expect(Date.now() - asked).toBeLessThan(500);
   });
 });

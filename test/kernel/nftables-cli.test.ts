@@ -7,7 +7,7 @@ import {
 } from '../../src/adapters/nftables/cli/errors.js';
 import { NftCommitError } from '../../src/adapters/nftables/transport.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
-import { parseTable } from '../../src/domain/nftables/parse-text.js';
+import { parseTable } from '../domain/nftables/parse-table.js';
 import { parseRule } from '../../src/domain/nftables/parse-rule.js';
 import { renderTable } from '../../src/domain/nftables/render-text.js';
 import {

@@ -1,3 +1,5 @@
+import { execa } from 'execa';
+import { Readable } from 'node:stream';
 import { renderTable } from '../../src/domain/nftables/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { Rule } from '../../src/domain/nftables/rule.js';
@@ -172,6 +174,21 @@ describe('reading', () => {
     expect(late.sort()).toEqual(Array.from({ length: late.length }, (_, index) => `udp . ${index + 1}`));
   });
 
+  it('ends although others commit to their own table all the time', async () => {
+    await driver.ask('commit', 'IPv4', [TABLE, { op: 'add-set', set: PORTS }]);
+    await driver.ask('commit', 'IPv4', [{ op: 'add-elements', set: PORTS, elements: ports(1, 60_000) }]);
+    const stop = await commitAllTheTime(namespace);
+    try {
+      const before = (await driver.ask('generation'))!;
+      const state = (await driver.ask('read', 'IPv4', [PORTS]))!;
+      expect((await driver.ask('generation'))! - before).toBeGreaterThan(10);
+      expect(byKey(state.sets[0]!.elements)).toEqual(byKey(ports(1, 60_000)));
+      expect(state.chains).toEqual([]);
+    } finally {
+      await stop();
+    }
+  });
+
   it('counts everybody’s commits', async () => {
     const first = (await driver.ask('generation'))!;
     await namespace.run(['nft', 'add', 'table', 'ip', 'other']);
@@ -299,6 +316,23 @@ describe('a transaction of 200,000 elements', () => {
     expect(speeds.longestPauseMs).toBeLessThan(1000);
   });
 });
+
+/** One commit after the other to a table `other`, with chains that come and go, until it is stopped. */
+async function commitAllTheTime({ name }: Namespace): Promise<() => Promise<void>> {
+  const nft = execa('ip', ['netns', 'exec', name, 'nft', '-i'], { reject: false, stdout: 'ignore' });
+  const round = 'add chain ip other a\ndelete chain ip other a\n';
+  const lines = (function* () {
+    yield 'add table ip other\n';
+    for (;;) yield round.repeat(1000);
+  })();
+  Readable.from(lines)
+    .on('error', () => undefined)
+    .pipe(nft.stdin);
+  return async () => {
+    nft.kill('SIGKILL');
+    await nft;
+  };
+}
 
 function ports(first: number, count: number): SetElement[] {
   return Array.from({ length: count }, (_, index) => ({ key: `tcp . ${first + index}`, value: '8001:2' }));

@@ -104,10 +104,10 @@ export class ProxyProcess {
     await this.settled(appliedEvents);
   }
 
-  /** Puts a text into the manifest in one step, and does not wait for anything. */
-  async place(text: string): Promise<void> {
+  /** Puts a text into a manifest in one step, and does not wait for anything. */
+  async place(text: string, manifest = 'objects.yaml'): Promise<void> {
     await writeFile(`${this.folder}/next`, text);
-    await rename(`${this.folder}/next`, `${this.manifests}/objects.yaml`);
+    await rename(`${this.folder}/next`, `${this.manifests}/${manifest}`);
   }
 
   /** Returns once the proxy has met more than `before` object events, and has programmed them all. */
@@ -177,7 +177,7 @@ function configurationText({ config, mode = 'nftables' }: ProxyOptions): string 
     mode,
     metricsBindAddress: metricsAddress,
     healthzBindAddress: healthzAddress,
-    logging: { format: 'json' },
+    logging: { ...(configuration.logging as object), format: 'json' },
     // A test may lack the right to lower it.
     oomScoreAdj: 0,
   });

@@ -9,8 +9,9 @@ import { until } from './until.js';
 const web = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
 const sticky = { what: 'http', dst: '172.30.20.4', port: 80 } as const;
 
+const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
+
 function objects(endpoints: readonly string[]): string {
-  const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
   return clusterObjects([
     { name: 'web', clusterIP: web.dst, ports: [{ ...http, nodePort: 30183 }], endpoints },
     { name: 'sticky', clusterIP: sticky.dst, ports: [http], affinitySeconds: 600, endpoints },
@@ -92,6 +93,30 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
     });
   });
 
+  it('with a manifest that cannot be read keeps the rules that may be of it, until it can', async () => {
+    const connection = await OpenConnection.open(testbed.pod, web);
+    const client = await SteadyClient.start(testbed.pod, web, 5);
+    await proxy.stop('SIGTERM');
+    const endpoints = backends.map(({ address }) => address);
+    await proxy.place(
+      clusterObjects([
+        { name: 'sticky', clusterIP: sticky.dst, ports: [http], affinitySeconds: 600, endpoints },
+        { name: 'empty', clusterIP: '172.30.20.5', ports: [http], endpoints: [] },
+      ]),
+    );
+    await proxy.place('kind: Service\n  metadata: [', 'web.yaml');
+    await proxy.startAgain();
+    expect(await monitor.written(testbed.node)).toEqual([]);
+    expect(await connection.ask()).toMatchObject({ connections: 1 });
+    expect(errorsOf(await client.stop())).toEqual({});
+
+    await proxy.place('', 'web.yaml');
+    await until('what was not in it is gone', async () => {
+      expect(JSON.stringify(await readTable(testbed.node))).not.toContain(web.dst);
+      return true;
+    });
+  });
+
   it('is quiet while nothing changes', async () => {
     await proxy.place(objects(backends.map(({ address }) => address)));
     for (let i = 0; i < 20; i++) await askOnce(testbed.pod, web);
@@ -144,5 +169,33 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
     const names = await touched();
     expect(names).toHaveLength(4);
     for (const name of names) expect(name).toMatch(/^nat KUBE-(SVC|SEP)-/);
+  });
+
+  it('with a manifest that cannot be read keeps the rules that may be of it, until it can', async () => {
+    const connection = await OpenConnection.open(testbed.pod, web);
+    await iptables.mark('IPv4');
+    await proxy.stop('SIGTERM');
+    await proxy.place(
+      clusterObjects([{ name: 'other', clusterIP: '172.30.20.9', ports: [http], endpoints: [] }]),
+    );
+    await proxy.place('kind: Service\n  metadata: [', 'web.yaml');
+    await proxy.startAgain();
+    const ofServices = [...(await iptables.chains('IPv4'))].filter(([name]) =>
+      /KUBE-(SVC|SEP|EXT)-/.test(name),
+    );
+    expect(ofServices).not.toEqual([]);
+    for (const [, { rules, written }] of ofServices) {
+      expect(rules).not.toEqual([]);
+      expect(written).toEqual([]);
+    }
+    expect(await connection.ask()).toMatchObject({ body: 'b1', connections: 1 });
+    expect(await askOnce(testbed.pod, web)).toBe('b1');
+
+    await proxy.place('', 'web.yaml');
+    await until('what was not in it is gone', async () => {
+      const names = [...(await iptables.chains('IPv4')).keys()];
+      expect(names.filter((name) => /KUBE-(SVC|SEP|EXT)-/.test(name))).toEqual([]);
+      return true;
+    });
   });
 });

@@ -35,9 +35,14 @@ export class InstalledPackage {
     }
   }
 
+  /** Where the package is installed. */
+  get root(): string {
+    return join(this.folder, 'node_modules/kube-proxy-ts');
+  }
+
   /** The files of the package, relative to it. */
   async files(): Promise<readonly string[]> {
-    return readdir(join(this.folder, 'node_modules/kube-proxy-ts'), { recursive: true });
+    return readdir(this.root, { recursive: true });
   }
 
   async remove(): Promise<void> {
@@ -52,9 +57,8 @@ export class InstalledPackage {
     );
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     const modules = join(this.folder, 'node_modules');
-    const target = join(modules, 'kube-proxy-ts');
-    await mkdir(target, { recursive: true });
-    await execa('tar', ['-xzf', join(this.folder, filename), '-C', target, '--strip-components=1']);
+    await mkdir(this.root, { recursive: true });
+    await execa('tar', ['-xzf', join(this.folder, filename), '-C', this.root, '--strip-components=1']);
     for (const name of await readdir(join(repository, 'node_modules')))
       if (name !== 'kube-proxy-ts')
         await symlink(join(repository, 'node_modules', name), join(modules, name));

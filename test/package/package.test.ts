@@ -1,9 +1,12 @@
 import { execa } from 'execa';
-import { readFile } from 'node:fs/promises';
+import { cp, readFile, realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { FreshCheckout } from './fresh-checkout.js';
 import { InstalledPackage } from './installed-package.js';
 
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+const example = 'examples/custom-backend';
 const manifests = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 let installed: InstalledPackage;
 beforeAll(async () => {
@@ -41,4 +44,40 @@ describe('the packed package, in somebody else’s program', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('routes are in')]);
     expect(await readFile(file, 'utf8')).toMatch(/^10\.96\.0\.80:80\/TCP (10\.\S+:\d+,?){3}$/m);
   });
+});
+
+describe('the example, where it stands', () => {
+  let checkout: FreshCheckout;
+  beforeAll(async () => {
+    checkout = await FreshCheckout.make();
+    // As `npm run build:library` makes it.
+    await cp(`${installed.root}/lib`, `${checkout.folder}/lib`, { recursive: true });
+  });
+  afterAll(() => checkout?.remove());
+
+  it.each([
+    ['a checkout', () => checkout.folder],
+    ['the package', () => installed.root],
+  ])(
+    'in %s is installed, built and tested as its documentation says',
+    async (_, root) => {
+      const cwd = `${root()}/${example}`;
+      // No registry is asked: what would come from there is there already.
+      for (const name of ['typescript', '@types/node', 'undici-types'])
+        await cp(`${repository}/node_modules/${name}`, `${cwd}/node_modules/${name}`, { recursive: true });
+      const env = { npm_config_offline: 'true' };
+      const commands = await checkout.commands(`${example}/README.md`);
+      const [install, start, test] = commands.slice(-3);
+      expect([install, start, test]).toEqual([
+        'npm install && npm run build',
+        expect.stringMatching(/^npm start -- /),
+        'npm test',
+      ]);
+      await execa('sh', ['-c', install!], { cwd, env });
+      expect(await realpath(`${cwd}/node_modules/kube-proxy-ts`)).toBe(await realpath(root()));
+      const { stdout } = await execa('sh', ['-c', test!], { cwd, env });
+      expect(stdout).toMatch(/^# fail 0$/m);
+    },
+    120_000,
+  );
 });

@@ -77,3 +77,18 @@ it('forbids what the ClusterRole of the DaemonSet does not allow', async () => {
   expect((await send('GET', '/api/v1/secrets')).code).toBe(403);
   expect((await send('DELETE', '/api/v1/nodes/a')).code).toBe(403);
 });
+
+it('is restored to a backup, with older versions', async () => {
+  api.clusterRole = undefined;
+  api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'kept' } });
+  const backup = api.store.backup();
+  api.remove('v1', 'Node', { name: 'kept' });
+  api.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'lost' } });
+  await api.restore(backup);
+  expect((await send('GET', '/api/v1/nodes/kept')).code).toBe(200);
+  expect((await send('GET', '/api/v1/nodes/lost')).code).toBe(404);
+  expect((await send('GET', '/api/v1/nodes')).body).toMatchObject({
+    kind: 'NodeList',
+    metadata: { resourceVersion: String(backup.version) },
+  });
+});

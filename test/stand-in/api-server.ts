@@ -5,8 +5,14 @@ import type { TLSSocket } from 'node:tls';
 import { makeCertificates, type Certificates } from './certificates.js';
 import { ClusterRole } from './cluster-role.js';
 import { Faults } from './faults.js';
-import { ObjectStore, type ApiObject } from './object-store.js';
-import { collectionOf, isClusterScoped, parseResourcePath, type ResourcePath } from './resource-path.js';
+import { ObjectStore, type ApiObject, type Backup } from './object-store.js';
+import {
+  collectionOf,
+  isClusterScoped,
+  listKindOf,
+  parseResourcePath,
+  type ResourcePath,
+} from './resource-path.js';
 import { selectorOf } from './selectors.js';
 import { Watcher } from './watcher.js';
 
@@ -142,6 +148,14 @@ export class StandInApiServer {
     return this.store.list(collectionOf(apiVersion, kind));
   }
 
+  /** Restarts with its storage as it was, as from a backup of etcd: versions are given anew. */
+  async restore(backup: Backup): Promise<void> {
+    await this.close();
+    this.store.restore(backup);
+    this.snapshots.clear();
+    await this.open();
+  }
+
   /** Sends a bookmark to all watches that asked for them. */
   bookmark(): void {
     for (const watcher of this.watchers) watcher.bookmark('Object', 'v1');
@@ -216,7 +230,7 @@ export class StandInApiServer {
       const { retryAfter, status: code, reason = 'InternalError', message = 'injected' } = failure;
       return answer(
         code,
-        status(code, reason, message),
+        failure.body ?? status(code, reason, message),
         retryAfter === undefined ? {} : { 'retry-after': `${retryAfter}` },
       );
     }
@@ -280,7 +294,7 @@ export class StandInApiServer {
       metadata.continue = `${name}.${begin + limit}`;
       metadata.remainingItemCount = snapshot.objects.length - begin - limit;
     }
-    answer(200, { kind: 'List', apiVersion: 'v1', metadata, items });
+    answer(200, { kind: listKindOf(collection), apiVersion: 'v1', metadata, items });
   }
 
   private watch(

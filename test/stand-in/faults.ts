@@ -3,6 +3,8 @@ export interface Failure {
   readonly status: number;
   readonly reason?: string;
   readonly message?: string;
+  /** What is answered instead of a Status of the failure, as JSON. */
+  readonly body?: unknown;
   /** Seconds, sent as Retry-After. */
   readonly retryAfter?: number;
   /** How many requests it hits; all until `clear` when not given. */

@@ -23,9 +23,15 @@ export interface Change {
   readonly removed: boolean;
 }
 
+/** What was there at a version. */
+export interface Backup {
+  readonly version: number;
+  readonly collections: ReadonlyMap<string, ReadonlyMap<string, ApiObject>>;
+}
+
 /** Objects with a history, as etcd keeps them: one version counter for all, and a horizon behind which all is forgotten. */
 export class ObjectStore {
-  private readonly collections = new Map<string, Map<string, ApiObject>>();
+  private collections = new Map<string, Map<string, ApiObject>>();
   private history: Change[] = [];
   private readonly listeners = new Set<(change: Change) => void>();
   version = 1000;
@@ -73,6 +79,18 @@ export class ObjectStore {
   compact(): void {
     this.compacted = this.version;
     this.history = [];
+  }
+
+  backup(): Backup {
+    const collections = [...this.collections].map(([path, objects]) => [path, new Map(objects)] as const);
+    return { version: this.version, collections: new Map(collections) };
+  }
+
+  /** Goes back to a backup, of which no history is known. */
+  restore({ version, collections }: Backup): void {
+    this.collections = new Map([...collections].map(([path, objects]) => [path, new Map(objects)]));
+    this.version = version;
+    this.compact();
   }
 
   subscribe(listener: (change: Change) => void): () => void {

@@ -27,6 +27,14 @@ export function collectionOf(apiVersion: string, kind: string): string {
   return `${prefix}/${apiVersion}/${PLURALS[kind] ?? `${kind.toLowerCase()}s`}`;
 }
 
+const KINDS = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR', 'Event'];
+
+/** The kind of the lists of a collection, such as `ServiceList`. */
+export function listKindOf(collection: string): string {
+  const plural = collection.slice(collection.lastIndexOf('/') + 1);
+  return `${KINDS.find((kind) => (PLURALS[kind] ?? `${kind.toLowerCase()}s`) === plural) ?? ''}List`;
+}
+
 const CLUSTER_SCOPED = ['Node', 'ServiceCIDR', 'Namespace'];
 
 export function isClusterScoped(kind: string): boolean {

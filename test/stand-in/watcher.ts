@@ -35,7 +35,7 @@ export class Watcher {
   }
 
   bookmark(kind: string, apiVersion: string): void {
-    if (!this.request.bookmarks) return;
+    if (!this.request.bookmarks || this.store.version < this.request.from) return;
     const metadata = { resourceVersion: String(this.store.version), creationTimestamp: null };
     this.send('BOOKMARK', { kind, apiVersion, metadata });
   }
@@ -59,9 +59,10 @@ export class Watcher {
   }
 
   /** An object that begins or ceases to match the selector comes as an addition or a removal. */
-  private onChange({ collection, before, after, removed }: Change): void {
-    const { namespace, selector } = this.request;
-    if (collection !== this.request.collection) return;
+  private onChange({ version, collection, before, after, removed }: Change): void {
+    const { namespace, selector, from } = this.request;
+    // A watch may begin with a version that is yet to come.
+    if (collection !== this.request.collection || version <= from) return;
     if (namespace !== undefined && after.metadata.namespace !== namespace) return;
     const matches = (object?: ApiObject): boolean => object !== undefined && selector(object);
     const was = matches(before);

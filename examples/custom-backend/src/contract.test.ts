@@ -24,6 +24,8 @@ function subject(family: IpFamily): BackendSubject<string> {
       const names = (await readdir(folder)).sort();
       return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]));
     },
+    // A line does not name its service.
+    keepsUnexplained: false,
     damage: (folder) => appendFile(join(folder, ROUTES), 'nonsense\n'),
     async breakDown(folder, error) {
       if (error) return rm(folder, { recursive: true });

@@ -9,6 +9,7 @@ import type {
   IpFamily,
   NodeNetwork,
   ServicePortKey,
+  VerificationKind,
   VerifyResult,
 } from 'kube-proxy-ts';
 
@@ -46,7 +47,7 @@ export class RoutesFileBackend implements Backend {
     return this.text() === before ? { ...NOTHING, conflicts: this.conflicts() } : this.write();
   }
 
-  async verify(how: 'glance' | 'inspection'): Promise<VerifyResult> {
+  async verify(how: VerificationKind): Promise<VerifyResult> {
     if (how === 'glance') return { ...NOTHING, compared: false };
     const right = (await this.present()) === this.text();
     return { ...(right ? NOTHING : await this.write()), compared: true };

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../application/error-message.js';
 import {
   ConntrackUnavailableError,
   type Conntrack,
@@ -19,7 +20,7 @@ import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import { FlowDeletion } from './flow-deletion.js';
 import { TableWalk } from './table-walk.js';
 
-/** How often a dump that was interrupted is begun anew (spec/conntrack.md 5). */
+/** How often a dump that was interrupted is begun anew (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
 
 /**
@@ -103,7 +104,7 @@ export class NetlinkConntrack implements Conntrack {
     } catch (error) {
       const unknown = error instanceof NetlinkSystemError && error.errno === EPROTONOSUPPORT;
       if (unknown || error instanceof NetlinkUnavailableError)
-        throw new ConntrackUnavailableError((error as Error).message, { cause: error });
+        throw new ConntrackUnavailableError(errorMessage(error), { cause: error });
       throw error;
     }
   }

@@ -3,8 +3,9 @@ import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { KernelReply } from '../netlink/message-reader.js';
 import { MessageWriter } from '../netlink/message-writer.js';
+import { writeRequest } from '../netlink/netlink-request.js';
 import type { NetlinkSocket } from '../netlink/netlink-socket.js';
-import { NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST } from '../netlink/protocol.js';
+import { NLM_F_DUMP, NLM_F_DUMP_INTR } from '../netlink/protocol.js';
 import { CT_GET, familyWord } from './ctnetlink.js';
 import { writeDumpFilter } from './dump-filter.js';
 import type { FlowDeletion } from './flow-deletion.js';
@@ -31,10 +32,11 @@ export class TableWalk {
     signal.throwIfAborted();
     const sequence = ++this.sequence;
     request.length = 0;
-    const start = request.beginMessage(CT_GET, NLM_F_REQUEST | NLM_F_DUMP, sequence);
-    request.putWord(familyWord(this.family));
-    if (query) writeDumpFilter(request, query);
-    request.endMessage(start);
+    const put = (): void => {
+      request.putWord(familyWord(this.family));
+      if (query) writeDumpFilter(request, query);
+    };
+    writeRequest(request, { type: CT_GET, put }, NLM_F_DUMP, sequence);
     let interrupted = false;
     await socket.send(request.bytes, request.length, true);
     try {

@@ -1,7 +1,7 @@
 import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
-/** `/proxyMode` and `/configz` (spec/server.md 9). */
+/** `/proxyMode` and `/configz` (docs/spec/server.md §9). */
 export function configurationRoutes({
   proxyMode,
   configuration,

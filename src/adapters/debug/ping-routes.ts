@@ -7,7 +7,7 @@ export interface CheckObserver {
 }
 
 /**
- * `/healthz` of the metrics server: that the process answers, which says nothing about the proxy's health (spec/server.md 9).
+ * `/healthz` of the metrics server: that the process answers, which says nothing about the proxy's health (docs/spec/server.md §9).
  * The one check, `ping`, always passes; `?verbose` lists it and `?exclude=ping` leaves it out.
  */
 export function pingRoutes(observer: CheckObserver): Routes {

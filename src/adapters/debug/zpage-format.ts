@@ -9,7 +9,7 @@ const GROUP = 'config.k8s.io';
 const VERSIONS: readonly string[] = ['v1alpha1', 'v1beta1'] satisfies readonly ZpageVersion[];
 
 /**
- * Which form the Accept header asks for (spec/server.md 9): text by default; JSON or YAML only with the parameters that
+ * Which form the Accept header asks for (docs/spec/server.md §9): text by default; JSON or YAML only with the parameters that
  * name what it is to be, as in `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`. Undefined when there is none.
  */
 export function zpageFormat(accept: string | undefined, kind: string): ZpageFormat | undefined {

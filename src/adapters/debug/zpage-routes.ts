@@ -19,7 +19,7 @@ export interface ComponentStatus {
   readonly paths: readonly string[];
 }
 
-/** `/flagz` and `/statusz` (spec/server.md 9). */
+/** `/flagz` and `/statusz` (docs/spec/server.md §9). */
 export function zpageRoutes({ flags, status }: ZpageOptions, clock: Clock): Routes {
   return {
     ...(flags && {

@@ -21,7 +21,7 @@ const COMPONENT = 'kube-proxy';
 const SEPARATORS = [':', ': ', '=', ' '];
 const SEPARATOR = SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
 
-/** Answers with the page in the form that is asked for; 406 when there is no such form (spec/server.md 9). */
+/** Answers with the page in the form that is asked for; 406 when there is no such form (docs/spec/server.md §9). */
 export function zpageHandler(page: Zpage): Handler {
   return ({ request }, response) => {
     const format = zpageFormat(request.headers.accept, page.kind);

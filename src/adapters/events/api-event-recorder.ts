@@ -7,7 +7,7 @@ import { delay } from '../kubernetes/delay.js';
 import { KubeconfigError } from '../kubernetes/kubeconfig-error.js';
 import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
 
-/** As client-go posts events (spec/server.md §1.5). */
+/** As client-go posts events (docs/spec/server.md §1.5). */
 const TRIES = 12;
 const PAUSE = 10_000;
 const JITTER = 0.25;

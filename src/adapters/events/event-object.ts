@@ -18,7 +18,7 @@ export function eventNamespace({ regarding }: ClusterEvent): string {
   return regarding.namespace || 'default';
 }
 
-/** A name that no other event has: the object's and a time in nanoseconds (spec/server.md §1.5). */
+/** A name that no other event has: the object's and a time in nanoseconds (docs/spec/server.md §1.5). */
 export function eventName({ regarding }: ClusterEvent, nanoseconds: bigint): string {
   const name = `${regarding.name}.${nanoseconds.toString(16)}`;
   return name.length <= 253 && SUBDOMAIN.test(name) ? name : randomUUID();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Logger } from '../../application/ports/logger.js';
 import { FolderWatch } from './folder-watch.js';
@@ -7,7 +7,9 @@ import { FolderWatch } from './folder-watch.js';
 export type FileContents = { readonly text: string } | { readonly error: Error };
 
 /** So often the file is looked at without being told, in milliseconds: a link may lead to a folder that is not watched. */
-const LOOK_PERIOD = 10_000;
+const LOOK_PERIOD = 1_000;
+/** A file that is written all the time is taken as it is after so many. */
+const ATTEMPTS = 3;
 
 /**
  * Follows the contents of one file through rewrites, renames, removal, and the swap of the link by which a mounted
@@ -33,7 +35,8 @@ export class FileWatch {
    */
   async next(signal: AbortSignal): Promise<FileContents | undefined> {
     while (!signal.aborted) {
-      const contents = this.read();
+      const contents = await this.read();
+      if (signal.aborted) break;
       const identity = JSON.stringify('text' in contents ? contents : contents.error.message);
       if (identity !== this.last) {
         this.last = identity;
@@ -48,9 +51,17 @@ export class FileWatch {
     this.folder.close();
   }
 
-  private read(): FileContents {
+  private async read(): Promise<FileContents> {
     try {
-      return { text: readFileSync(this.file, 'utf8') };
+      let written = await stat(this.file);
+      for (let attempt = 1; ; attempt++) {
+        const text = await readFile(this.file, 'utf8');
+        const former = written;
+        written = await stat(this.file);
+        // What was written meanwhile may have been read in part.
+        const stands = written.mtimeMs === former.mtimeMs && written.size === former.size;
+        if (stands || attempt === ATTEMPTS) return { text };
+      }
     } catch (error) {
       return { error: error as Error };
     }

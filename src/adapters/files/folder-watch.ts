@@ -1,5 +1,6 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 
 /** What may have changed: some files, or (`all`) anything. */
@@ -91,7 +92,7 @@ export class FolderWatch {
       this.watchers.set(folder, { watcher, identity });
       this.failures.delete(folder);
     } catch (error) {
-      const problem = (error as Error).message;
+      const problem = errorMessage(error);
       if (this.failures.get(folder) !== problem) {
         this.failures.set(folder, problem);
         this.logger.warn({ folder, error: problem }, 'cannot watch the folder; looking every second instead');

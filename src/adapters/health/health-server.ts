@@ -13,8 +13,8 @@ export interface HealthServerOptions extends ListenOptions {
 }
 
 /**
- * Answers load balancers and probes (spec/server.md 8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
- * `/livez` when the proxy is healthy; otherwise 503. Two fields of the body are not kube-proxy's: `reason` says why it is
+ * Answers load balancers and probes (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
+ * `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` says why it is
  * 503, `stale` what the proxy may not know of the cluster. `/readyz` is our own and lists what must hold for it to be 200.
  */
 export class HealthServer extends HttpListener {
@@ -40,7 +40,7 @@ function answer(
       return respondJson(response, code, healthBody(verdict, code, verdict.nodeEligible));
     }
     case '/livez': {
-      const verdict = health.verdict();
+      const verdict = health.liveness();
       const code = verdict.healthy ? 200 : 503;
       metrics.livezAnswered(code);
       return respondJson(response, code, healthBody(verdict, code));

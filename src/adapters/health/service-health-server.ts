@@ -6,11 +6,11 @@ import type {
   ServiceHealth,
 } from '../../application/ports/health-check-listener.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { closeServer, openServer } from '../http/open-server.js';
+import { closeServer, openServer, reportDropped } from '../http/open-server.js';
 import { JSON_TYPE, respond } from '../http/plain-response.js';
 
 /**
- * Health-check node ports over HTTP: any path and any method are answered (spec/server.md 8.4). One server for each address,
+ * Health-check node ports over HTTP: any path and any method are answered (docs/spec/server.md §8.4). One server for each address,
  * or a single one for all addresses of the family, so that the other family can have the same port.
  */
 export class ServiceHealthServer implements HealthCheckListener {
@@ -32,8 +32,10 @@ export class ServiceHealthServer implements HealthCheckListener {
       await closeAll(servers);
       throw failure.reason;
     }
-    for (const server of servers)
+    for (const server of servers) {
       server.on('error', (error) => this.logger.warn({ ...socket, error }, 'a health check server failed'));
+      reportDropped(server, socket, this.logger);
+    }
     return { close: () => closeAll(servers) };
   }
 }

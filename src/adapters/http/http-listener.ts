@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { hostPort } from '../../domain/net/address.js';
-import { closeServer, openServer } from './open-server.js';
+import { closeServer, openServer, reportDropped, type ConnectionLimits } from './open-server.js';
 
 /** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
 export interface BindAddress {
@@ -39,12 +39,13 @@ export interface HttpListenerOptions extends ListenOptions {
   /** For log lines: `healthz`, `metrics`. */
   readonly name: string;
   readonly handler: RequestListener;
+  readonly limits?: ConnectionLimits;
 }
 
 const RETRY_MILLISECONDS = 5000;
 
 /**
- * A plain HTTP server that comes up sooner or later (spec/server.md 8.2): a failure to listen, or of the socket later on, is
+ * A plain HTTP server that comes up sooner or later (docs/spec/server.md §8.2): a failure to listen, or of the socket later on, is
  * logged and retried every 5 s, until `stop`.
  */
 export class HttpListener {
@@ -83,11 +84,12 @@ export class HttpListener {
   }
 
   private async listen(): Promise<void> {
-    const { name, address, handler, logger } = this.options;
+    const { name, address, handler, limits, logger } = this.options;
     const { host, port } = address;
     const wildcard = host === '0.0.0.0' || host === '::';
     // Without a host Node opens one socket for both families, or for IPv4 where there is no IPv6.
-    const server = await openServer(handler, { port, ...(!wildcard && { host }) }).catch((cause: Error) => {
+    const where = { port, ...(!wildcard && { host }) };
+    const server = await openServer(handler, where, limits).catch((cause: Error) => {
       throw new BindError(name, address, cause);
     });
     if (this.stopped) return closeServer(server);
@@ -96,6 +98,7 @@ export class HttpListener {
       server.close();
       this.failed(new BindError(name, address, cause));
     });
+    reportDropped(server, { server: name }, logger);
     logger.debug({ server: name, host, port: this.port }, 'listening');
   }
 

@@ -8,6 +8,7 @@ import {
   type IpSetToolError,
 } from './errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
+import { hasIpSet } from './kernel-ip-sets.js';
 import { parseSave } from './parse-save.js';
 import { restoreLine } from './restore-lines.js';
 
@@ -16,6 +17,8 @@ export interface IpSetToolOptions {
   readonly launcher?: readonly string[];
   /** A run that takes longer is killed. */
   readonly timeoutMilliseconds?: number;
+  /** Whether one of the sets exists, asked without the tool where that is missing. */
+  readonly lookInKernel?: (names: ReadonlySet<string>) => Promise<boolean>;
 }
 
 interface ToolOutcome {
@@ -36,11 +39,13 @@ const FULL = /is full/;
 export class IpSetTool implements IpSets {
   private readonly launcher: readonly string[];
   private readonly timeout: number;
+  private readonly lookInKernel: (names: ReadonlySet<string>) => Promise<boolean>;
   private readonly closing = new AbortController();
 
-  constructor({ launcher = [], timeoutMilliseconds = 60_000 }: IpSetToolOptions = {}) {
-    this.launcher = launcher;
-    this.timeout = timeoutMilliseconds;
+  constructor(options: IpSetToolOptions = {}) {
+    this.launcher = options.launcher ?? [];
+    this.timeout = options.timeoutMilliseconds ?? 60_000;
+    this.lookInKernel = options.lookInKernel ?? hasIpSet;
   }
 
   /** The version of the tool, as `7.17`; undefined when it does not tell. Rejects with IpSetMissingError. */
@@ -49,10 +54,17 @@ export class IpSetTool implements IpSets {
     return /\bv(\d+\.\d+)/.exec(stdout)?.[1];
   }
 
+  /** Rejects with IpSetMissingError only when some of the sets may exist. */
   async read(names: ReadonlySet<string>, signal?: AbortSignal): Promise<ReadIpSets> {
-    const { exitCode, stdout, stderr } = await this.run(['save'], undefined, signal);
-    if (exitCode !== 0) throw failure('ipset save', stderr, exitCode);
-    return parseSave(stdout, names);
+    try {
+      const { exitCode, stdout, stderr } = await this.run(['save'], undefined, signal);
+      if (exitCode !== 0) throw failure('ipset save', stderr, exitCode);
+      return parseSave(stdout, names);
+    } catch (error) {
+      if (error instanceof IpSetMissingError && !(await this.mayExist(names)))
+        return { sets: [], foreign: [] };
+      throw error;
+    }
   }
 
   async restore(steps: readonly IpSetStep[]): Promise<readonly IpSetOutcome[]> {
@@ -67,6 +79,14 @@ export class IpSetTool implements IpSets {
 
   close(): void {
     this.closing.abort();
+  }
+
+  private async mayExist(names: ReadonlySet<string>): Promise<boolean> {
+    try {
+      return await this.lookInKernel(names);
+    } catch {
+      return true;
+    }
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { IptablesComposition } from '../../domain/iptables/composition.js';
+import { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { IptablesFragment } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { RestoreRefusedError } from './errors.js';
@@ -12,6 +14,17 @@ export interface Candidate {
 }
 
 export type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
+
+/** Has the composition take what candidates want, or what they had before; what that changes. */
+export function replaceAll(
+  composition: IptablesComposition,
+  candidates: Iterable<readonly [ServicePortKey, Candidate]>,
+  which: keyof Candidate,
+): IptablesDelta {
+  const delta = new IptablesDelta();
+  for (const [key, candidate] of candidates) composition.replace(key, candidate[which], delta);
+  return delta;
+}
 
 /** The candidates behind the lines that the tool named, and those that need a match that the kernel lacks, each with the reason. */
 export function blame(

@@ -1,7 +1,5 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import type { ChainsOf } from '../../domain/iptables/delta.js';
-import { chainsInWritingOrder } from '../../domain/iptables/restore-line.js';
 import { OWNED_TABLE, type Chain } from '../../domain/iptables/table.js';
 import type { RestoreLines } from './restore-lines.js';
 
@@ -17,59 +15,47 @@ export interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly isKept?: boolean;
 }
 
-/** So many chains are gathered before any is written: few at first, so that the tool has something to read soon. */
-const GATHERED_FIRST = 500;
-const GATHERED_MOST = 8_000;
-
-/** The size of the group after one of that size; after none, when it is 0. */
-export function nextGroupSize(size: number, chainsPerCommit: number): number {
-  return Math.min(chainsPerCommit, Math.max(GATHERED_FIRST, size * 2), GATHERED_MOST);
-}
+/** So many chains at most are gathered before any is written: the more, the better they are ordered. */
+const MOST_GATHERED = 2_000;
 
 /**
  * Empties the chains, or makes them, and fills them, in groups of which all are declared before any rule, since rules lead
  * from one chain to another of the same owner. Chains of one owner, which must stand together, are in one group. Each
- * group is a commit where commits must be small; elsewhere each is twice as large as the one before, up to a limit. Chains
- * that are joined are such a group already.
+ * group is a commit where commits must be small.
  */
 export function* writeChains(
   lines: RestoreLines,
-  chains: Iterable<ChainToWrite | JoinedChains>,
+  chains: Iterable<ChainToWrite>,
   chainsPerCommit: number,
 ): Generator<void> {
-  let size = nextGroupSize(0, chainsPerCommit);
+  const size = Math.min(chainsPerCommit, MOST_GATHERED);
   let group: ChainToWrite[] = [];
   for (const each of chains) {
-    const isAlone = 'chain' in each;
     // The tool reads the kernel's table as soon as it knows which, while the chains are made.
-    if (lines.begin(isAlone ? each.chain.table : OWNED_TABLE)) yield;
-    if (!isAlone) {
-      yield* writeJoined(lines, each);
-      if (chainsPerCommit !== Infinity) lines.commit();
-      continue;
-    }
+    if (lines.begin(each.chain.table)) yield;
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
-      yield* writeGroup(lines, group);
+      yield* writeOrdered(lines, inWritingOrder(group));
       if (size === chainsPerCommit) lines.commit();
       group = [];
-      size = nextGroupSize(size, chainsPerCommit);
     }
     group.push(each);
     yield;
   }
-  yield* writeGroup(lines, group);
+  yield* writeOrdered(lines, inWritingOrder(group));
 }
 
-function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
-  yield* writeOrdered(lines, chainsInWritingOrder(group));
-}
-
-/** Their text is gone once it was written; whoever wants the lines again, to know whose they are, gets them one by one. */
-function* writeJoined(lines: RestoreLines, joined: JoinedChains): Generator<void> {
-  const text = joined.takeText();
-  if (text === undefined) yield* writeOrdered(lines, joined.chains);
-  else if (text !== '') lines.joined(text, joined);
-  yield;
+/**
+ * The chains in the order in which they are written best; of several of one name the last. The last by name goes first:
+ * iptables-legacy keeps chains in order of their names, and looks from the start for the place of a new one; and it looks up
+ * the chain of each rule, which is in the processor's cache when the rule before was near.
+ */
+function inWritingOrder(chains: readonly ChainToWrite[]): readonly ChainToWrite[] {
+  const byName = new Map(chains.map((each) => [each.chain.name, each]));
+  // Names are sorted by themselves: a comparison in JavaScript would take as long as all else about them.
+  return [...byName.keys()]
+    .sort()
+    .reverse()
+    .map((name) => byName.get(name)!);
 }
 
 function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): Generator<void> {

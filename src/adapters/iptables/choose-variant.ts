@@ -1,4 +1,4 @@
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { IptablesVariant } from './iptables-commands.js';
 
 /** The tools of one variant on this host. */
@@ -12,19 +12,25 @@ export interface IptablesChoice {
   readonly reason: string;
 }
 
-/** Starts programs; undefined when there is no such program. */
+/** Starts programs, and knows what is told without one. */
 export interface ProgramRunner {
+  /** What it printed; undefined when there is no such program, or it failed. */
   output(program: string, parameters: readonly string[]): Promise<string | undefined>;
+  /** What it complains of when it fails; undefined when it does not, or there is no such program. */
+  complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;
+  /** The tables of ip_tables that are there; undefined when that cannot be told. */
+  legacyTables(family: IpFamily): readonly string[] | undefined;
 }
 
-/** Chains that the node's own components make, so that rules beside them are the rules that count (spec/iptables.md §14). */
+/** Chains that the node's own components make, so that rules beside them are the rules that count (docs/spec/iptables.md §14). */
 const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY', 'KUBE-PROXY-CANARY'];
+const TRIAL = '*nat\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n';
 const PREFIXES = { nft: 'iptables-nft', legacy: 'iptables-legacy' } as const;
 
 /**
  * Finds out which variant the node uses: the one whose table mangle has the kubelet's hint chains, as the wrappers in
- * container images do; without any hint, the one with more rules; nft, if none has. Undefined when the host has no
- * iptables at all.
+ * container images do; without any hint, the one with more rules; nft, if none has and the kernel lets it write. Undefined
+ * when the host has no iptables at all.
  */
 export async function chooseVariant(
   runner: ProgramRunner,
@@ -53,7 +59,20 @@ export async function chooseVariant(
   }
   const [nft, legacy] = await Promise.all([countRules(runner, 'nft'), countRules(runner, 'legacy')]);
   if (legacy > nft) return found(other, `it has more rules (${legacy}, against ${nft})`);
+  const problem = await problemOfNft(runner);
+  if (problem !== undefined) return found(other, `iptables-nft cannot write to table nat: ${problem}`);
   return found(only, 'no hint of either');
+}
+
+/**
+ * Has iptables-nft write a rule into a network namespace that ends with it: there are kernels with nf_tables that lack
+ * address translation, which shows only then. Undefined also where it cannot be tried.
+ */
+async function problemOfNft(runner: ProgramRunner): Promise<string | undefined> {
+  const restore = program(PREFIXES.nft, 'IPv4', 'restore');
+  const complaint = await runner.complaint('unshare', ['--net', restore, '--noflush'], TRIAL);
+  if (complaint === undefined || complaint.startsWith('unshare:')) return undefined;
+  return complaint.trim().split('\n').at(-1);
 }
 
 /** Distributions that have one variant alone call it plain iptables. */
@@ -90,25 +109,18 @@ async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<strin
 
 /** Asks only for a table that is there: naming it would create it. */
 async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
-  const tables = await legacyTables(runner, family);
+  const tables = runner.legacyTables(family);
   if (tables && !tables.includes('mangle')) return undefined;
   const saved = await runner.output(program(PREFIXES.legacy, family, 'save'), tables ? ['-t', 'mangle'] : []);
   const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
   return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
 }
 
-/** The tables of ip_tables that were used since the network namespace is there; undefined when that cannot be told. */
-export async function legacyTables(
-  runner: ProgramRunner,
-  family: IpFamily,
-): Promise<readonly string[] | undefined> {
-  const file = family === 'IPv4' ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
-  return (await runner.output('cat', [file]))?.split('\n');
-}
-
 async function countRules(runner: ProgramRunner, variant: IptablesVariant): Promise<number> {
-  const saved = await runner.output(`${PREFIXES[variant]}-save`, []);
-  return saved?.match(/^-A /gm)?.length ?? 0;
+  const saved = await Promise.all(
+    IP_FAMILIES.map((family) => runner.output(program(PREFIXES[variant], family, 'save'), [])),
+  );
+  return saved.reduce((sum, text) => sum + (text?.match(/^-A /gm)?.length ?? 0), 0);
 }
 
 /** The name of a program: `ip6tables-nft-restore`. */

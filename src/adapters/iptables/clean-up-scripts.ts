@@ -40,7 +40,7 @@ export const IPTABLES_BELONGINGS: Belongings = {
 };
 
 /**
- * What removes everything of a mode (spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * What removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
  * stranger's rule that holds on to a chain keeps no jump. A chain that the remains of another mode hold on to is left
  * empty: that mode's clean-up removes it.
  * @param kept what another mode that is in force in the same tables makes; it stays

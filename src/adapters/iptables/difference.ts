@@ -6,14 +6,13 @@ import {
   type SharedChainImage,
 } from '../../domain/iptables/image.js';
 import type { OwnedChain } from '../../domain/iptables/composition.js';
-import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
 import { removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-/** Most of the work is in the first: the image makes the chains of service ports then, and knows their shared ones after. */
+/** Most of the work is in the first: while the tool reads that, the others are made. */
 const TABLES: readonly TableName[] = [OWNED_TABLE, 'filter', 'mangle'];
 /** A shared chain with more to put right is written anew. */
 const MOST_SINGLE_RULES = 50;
@@ -116,16 +115,13 @@ class Difference {
     return !actual || !holds(chain, actual);
   }
 
-  /**
-   * Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. Where any stand,
-   * none are joined.
-   */
-  private *differingOwned(): Generator<OwnedChain | JoinedChains> {
+  /** Goes through the chains of all service ports, so that it knows in the end which chains are nobody's. */
+  private *differingOwned(): Generator<OwnedChain> {
     const { isServiceChain: isOurs = isServiceChain } = this.options;
     this.stale = new Set(this.present.names(OWNED_TABLE).filter(isOurs));
     for (const owned of this.image.owned()) {
-      if ('chain' in owned) this.stale.delete(owned.chain.name);
-      if (!('chain' in owned) || this.differs(owned.chain)) yield owned;
+      this.stale.delete(owned.chain.name);
+      if (this.differs(owned.chain)) yield owned;
     }
   }
 

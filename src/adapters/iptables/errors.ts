@@ -1,4 +1,4 @@
-/** The iptables tools could not be used at all, whatever the rules. Nothing was changed. */
+/** The iptables tools could not be used, whatever the rules. What was committed before stands, as when a run is killed. */
 export abstract class IptablesToolError extends Error {
   protected constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,8 +1,12 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { errorMessage } from '../../application/error-message.js';
 import type {
   ApplyResult,
   Backend,
   FrontendClash,
   ServiceFailure,
+  StartOptions,
+  VerificationKind,
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -12,31 +16,33 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isServiceChain as isChainOfService } from '../../domain/iptables/chain-names.js';
 import { compileIptables } from '../../domain/iptables/compile.js';
 import { IptablesComposition } from '../../domain/iptables/composition.js';
-import { IptablesDelta } from '../../domain/iptables/delta.js';
+import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import { iptablesFrame } from '../../domain/iptables/frame.js';
 import { frameDelta } from '../../domain/iptables/frame-delta.js';
-import { IptablesImage, type OwnedChains } from '../../domain/iptables/image.js';
-import { lostUdpFrontends } from '../../domain/iptables/lost-frontends.js';
+import { IptablesImage } from '../../domain/iptables/image.js';
+import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/lost-frontends.js';
 import { compilesAlike, type IptablesHost } from '../../domain/iptables/options.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { blame, type Candidate, type Candidates } from './candidates.js';
+import { blame, replaceAll, type Candidate, type Candidates } from './candidates.js';
 import { changeScript } from './change-script.js';
 import { cleanUpScripts, IPTABLES_BELONGINGS } from './clean-up-scripts.js';
 import { tablesDifference } from './difference.js';
 import { RestoreRefusedError } from './errors.js';
-import { Intake } from './intake.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { NotedEntries } from './noted-entries.js';
-import { Preparation, type HostReading, type TablesAsRead } from './preparation.js';
 import { PresentRules } from './present-rules.js';
 import type { RestoreScript } from './restore-script.js';
 import { RuleTally } from './rule-tally.js';
 import type { RulesWatch } from './rules-watch.js';
 import { seemsSound } from './seems-sound.js';
+import { withUnexplained } from './unexplained-rules.js';
+
+/** Service ports between two looks at what else there is to do: a millisecond or two. */
+const COMPILED_AT_ONCE = 128;
 
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
@@ -46,6 +52,8 @@ export interface IptablesBackendOptions {
   readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
+  /** How rules lead from a frontend to its service port. Missing: those of mode iptables. */
+  readonly dispatch?: Dispatch;
 }
 
 interface Outcome extends Pick<ApplyResult, 'lost'> {
@@ -53,10 +61,14 @@ interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly failed: readonly ServiceFailure[];
 }
 
+/** What the tables hold, and the epoch in which that is so. */
+interface TablesAsRead {
+  readonly saved: SavedTables;
+  readonly epoch: number | undefined;
+}
+
 interface ReconcileOptions {
-  /** Where the candidates come from at a first start. */
-  readonly intake?: Intake;
-  /** What an earlier process left: those that are refused keep it. */
+  /** What an earlier process left, at a start: those that are refused keep it. */
   readonly left?: PresentRules;
   /** Listed already. */
   readonly present?: TablesAsRead;
@@ -75,7 +87,6 @@ export class IptablesBackend implements Backend {
   readonly mode = 'iptables';
   private composition = new IptablesComposition();
   private entries = new NotedEntries();
-  private preparation: Preparation | undefined;
   private node!: NodeNetwork;
   private host!: IptablesHost;
   private frame!: IptablesFrame;
@@ -83,11 +94,14 @@ export class IptablesBackend implements Backend {
   private readonly tally = new RuleTally();
   /** The epoch in which the tables were last found equal to the composition, or made so. */
   private soundEpoch: number | undefined;
+  /** Why unused chains cannot be removed. */
+  private held: string | undefined;
   private readonly observer: IptablesObserver;
   private readonly compile: NonNullable<IptablesBackendOptions['compile']>;
   private readonly frameFor: NonNullable<IptablesBackendOptions['frame']>;
   private readonly cleanUp: NonNullable<IptablesBackendOptions['cleanUp']>;
   private readonly isServiceChain: NonNullable<IptablesBackendOptions['isServiceChain']>;
+  private readonly dispatch: IptablesBackendOptions['dispatch'];
 
   /** @param readHost what this host's tools and kernel can do; asked at each start */
   constructor(
@@ -102,6 +116,7 @@ export class IptablesBackend implements Backend {
       frame = iptablesFrame,
       cleanUp = (saved, limit) => cleanUpScripts(saved, IPTABLES_BELONGINGS, undefined, limit),
       isServiceChain = isChainOfService,
+      dispatch,
     }: IptablesBackendOptions = {},
   ) {
     this.observer = observer;
@@ -109,35 +124,31 @@ export class IptablesBackend implements Backend {
     this.frameFor = frame;
     this.cleanUp = cleanUp;
     this.isServiceChain = isServiceChain;
+    this.dispatch = dispatch;
   }
 
-  prepare(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void> {
-    this.preparation ??= new Preparation(this.readAll(), this.compile, this.isServiceChain);
-    this.preparation.take(changes, node);
-    return Promise.resolve();
-  }
-
-  async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+  async start(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    { keepUnexplained = false }: StartOptions = {},
+  ): Promise<ApplyResult> {
     this.tally.begin();
     this.composition = new IptablesComposition();
     this.entries = new NotedEntries();
-    const { preparation } = this;
-    this.preparation = undefined;
-    const reading = this.readAll(preparation);
-    await this.entries.noteMeanwhile(entries, reading);
-    const { present, host, chainsPerCommit } = await reading;
+    for (const entry of entries) this.entries.note(entry.key, entry);
+    const reading = [this.present(), this.readHost(), this.commands.chainsPerCommit()] as const;
+    const [present, host, chainsPerCommit] = await Promise.all(reading);
     this.host = host;
     this.chainsPerCommit = chainsPerCommit;
     this.node = node;
     this.frame = this.frameFor(node, host);
     const left = new PresentRules(present.saved, this.frame);
     const failed: ServiceFailure[] = [];
-    preparation?.keepFor({ node, largeCluster: this.entries.isLarge }, present.saved);
-    if (preparation) this.composition = preparation.composition;
-    const compiled = this.compileAll(this.entries.all(), failed, node, left, preparation);
-    const intake = new Intake(compiled, this.composition, preparation);
-    const outcome = await this.reconcile(intake.candidates, { intake, left, present });
-    return this.result(outcome, failed, intake.candidates.keys());
+    const known = this.compileAll(this.entries.all(), failed, node, left);
+    const all = keepUnexplained ? withUnexplained(known, left, this.entries, this.composition) : known;
+    const candidates = await this.takeIn(all);
+    const outcome = await this.reconcile(candidates, { left, present });
+    return this.result(outcome, failed, candidates.keys());
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
@@ -152,13 +163,9 @@ export class IptablesBackend implements Backend {
     return this.result(outcome, failed, candidates.keys());
   }
 
-  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
-    const epoch = await this.watch.epoch();
-    const untouched =
-      epoch === undefined
-        ? how === 'glance' && (await seemsSound(this.frame, this.family, this.commands))
-        : epoch === this.soundEpoch;
-    if (untouched) return { compared: false, written: 0, failed: [], conflicts: [] };
+  async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
+    if (how !== 'comparison' && (await this.isUntouched(how)))
+      return { compared: false, written: 0, failed: [], conflicts: [] };
     return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
 
@@ -181,17 +188,22 @@ export class IptablesBackend implements Backend {
     return Promise.resolve();
   }
 
-  /** What was read ahead counts as long as nobody touches the tables. */
-  private async readAll(preparation?: Preparation): Promise<HostReading> {
-    const ahead = await preparation?.reading;
-    if (!ahead) {
-      const reading = [this.present(), this.readHost(), this.commands.chainsPerCommit()] as const;
-      const [present, host, chainsPerCommit] = await Promise.all(reading);
-      return { present, host, chainsPerCommit };
-    }
+  /** By the signs: where there are none, an inspection trusts nothing. */
+  private async isUntouched(how: 'glance' | 'inspection'): Promise<boolean> {
     const epoch = await this.watch.epoch();
-    const stands = epoch !== undefined && epoch === ahead.present.epoch;
-    return stands ? ahead : { ...ahead, present: await this.present() };
+    if (epoch !== undefined) return epoch === this.soundEpoch;
+    return how === 'glance' && seemsSound(this.frame, this.family, this.commands);
+  }
+
+  /** Has the empty composition take the candidates in while they are compiled: each may depend on those before. */
+  private async takeIn(all: Iterable<readonly [ServicePortKey, Candidate]>): Promise<Candidates> {
+    const candidates = new Map<ServicePortKey, Candidate>();
+    for (const [key, candidate] of all) {
+      candidates.set(key, candidate);
+      this.composition.replace(key, candidate.wanted);
+      if (candidates.size % COMPILED_AT_ONCE === 0) await breathe();
+    }
+    return candidates;
   }
 
   /** What cannot be compiled keeps what it has, or what an earlier process left. */
@@ -200,16 +212,15 @@ export class IptablesBackend implements Backend {
     failed: ServiceFailure[],
     node: NodeNetwork,
     left?: PresentRules,
-    preparation?: Preparation,
   ): Generator<readonly [ServicePortKey, Candidate]> {
     const options = { node, host: this.host, largeCluster: this.entries.isLarge };
     for (const [key, entry] of entries) {
       const former = left ? undefined : this.composition.fragment(key);
       let wanted: IptablesFragment | undefined;
       try {
-        wanted = entry && (preparation?.fragment(entry) ?? this.compile(entry, options, former));
+        wanted = entry && this.compile(entry, options, former);
       } catch (error) {
-        failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
+        failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
         wanted = entry && left?.fragment(entry.name);
         if (!wanted) continue;
       }
@@ -219,14 +230,15 @@ export class IptablesBackend implements Backend {
 
   /** Applies candidates and node as a difference to what is in memory. */
   private async commit(candidates: Candidates, node: NodeNetwork): Promise<Outcome> {
-    const delta = this.replaceAll(candidates, 'wanted');
+    const delta = replaceAll(this.composition, candidates, 'wanted');
     const frame = node === this.node ? this.frame : this.frameFor(node, this.host);
     const change = frameDelta(this.frame, frame);
     this.node = node;
     this.frame = frame;
     const script = changeScript(delta, this.composition, frame, this.chainsPerCommit, change);
     try {
-      const written = await this.send(script);
+      const ofServices = change.chains.length === 0 && change.tails.length === 0;
+      const written = await this.send(script, ofServices ? delta : undefined);
       this.tally.changed(delta);
       return { written, failed: [] };
     } catch (error) {
@@ -242,24 +254,23 @@ export class IptablesBackend implements Backend {
   /** Reads the tables back and applies what separates them from the composition, without the candidates that are refused. */
   private async reconcile(
     candidates: Candidates,
-    { intake, left, present, signal }: ReconcileOptions = {},
+    { left, present, signal }: ReconcileOptions = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     let pending: Map<ServicePortKey, Candidate> | undefined;
     let first: SavedTables | undefined;
-    let source: OwnedChains = intake ?? this.composition;
     for (let rewriteShared = false; ; present = undefined) {
       const { saved, epoch } = present ?? (await this.present(signal));
       signal?.throwIfAborted();
       first ??= saved;
       const { chainsPerCommit, isServiceChain } = this;
-      const image = new IptablesImage(this.composition, this.frame, this.tally.counting(source));
+      const image = new IptablesImage(this.composition, this.frame, this.tally.counting(this.composition));
       const options = { chainsPerCommit, rewriteShared, isServiceChain };
       const { repair, removal } = tablesDifference(image, saved, options);
       try {
         const written = (await this.send(repair)) + (await this.remove(removal));
         this.soundEpoch = epoch;
-        const lost = intake ? lostUdpFrontends(first, image) : [];
+        const lost = left ? lostUdpFrontends(first, image, this.dispatch) : [];
         return { written, failed, ...(lost.length > 0 && { lost }) };
       } catch (error) {
         if (!(error instanceof RestoreRefusedError)) throw error;
@@ -267,15 +278,12 @@ export class IptablesBackend implements Backend {
           { family: this.family, reason: error.message },
           'restore refused; looking for the cause',
         );
-        intake?.finish();
         pending ??= new Map(candidates);
         if (left) this.rememberLeft(pending, left);
         const culprits = blame(error, repair, pending);
         if (culprits.size === 0 && pending.size > 0) return this.halve(pending, failed);
         if (culprits.size === 0 && rewriteShared) throw error;
         if (culprits.size === 0) rewriteShared = true;
-        // It has taken everything in, and joins what is to be compared now.
-        source = this.composition;
         for (const [key, reason] of culprits) {
           failed.push({ key, reason });
           this.composition.replace(key, pending.get(key)!.former);
@@ -293,24 +301,24 @@ export class IptablesBackend implements Backend {
 
   /** Takes all candidates back, repairs the tables without them, and tries them again in ever smaller groups. */
   private async halve(pending: Candidates, failed: readonly ServiceFailure[]): Promise<Outcome> {
-    this.replaceAll(pending, 'former');
+    replaceAll(this.composition, pending, 'former');
     const base = await this.reconcile(new Map());
     const rest = await this.tryGroups([...pending]);
     return { written: base.written + rest.written, failed: [...failed, ...rest.failed] };
   }
 
   private async tryGroups(group: readonly (readonly [ServicePortKey, Candidate])[]): Promise<Outcome> {
-    const delta = this.replaceAll(group, 'wanted');
+    const delta = replaceAll(this.composition, group, 'wanted');
     const script = changeScript(delta, this.composition, this.frame, this.chainsPerCommit);
     try {
-      const written = await this.send(script);
+      const written = await this.send(script, delta);
       this.tally.changed(delta);
       return { written, failed: [] };
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
       const [{ line = 0 } = {}] = error.failures;
       const commit = script.find([line]).get(line)?.commit;
-      this.replaceAll(group, 'former');
+      replaceAll(this.composition, group, 'former');
       // Commits before the refused one stand.
       if (commit !== 0) await this.reconcile(new Map());
       if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
@@ -321,31 +329,23 @@ export class IptablesBackend implements Backend {
     }
   }
 
-  private replaceAll(
-    candidates: Iterable<readonly [ServicePortKey, Candidate]>,
-    which: keyof Candidate,
-  ): IptablesDelta {
-    const delta = new IptablesDelta();
-    for (const [key, candidate] of candidates) this.composition.replace(key, candidate[which], delta);
-    return delta;
-  }
-
   private async present(signal?: AbortSignal): Promise<TablesAsRead> {
     const epoch = await this.watch.epoch();
     return { epoch, saved: await this.commands.save(this.family, signal) };
   }
 
-  /** Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started. */
-  private async send(script: RestoreScript): Promise<number> {
+  /**
+   * Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started.
+   * @param delta all of what the script changes, where that is known
+   */
+  private async send(script: RestoreScript, delta?: IptablesDelta): Promise<number> {
     const text = script.text();
-    const pieces = text[Symbol.iterator]();
-    let first = pieces.next();
-    while (first.done !== true && first.value === '') first = pieces.next();
-    if (first.done === true) return 0;
+    const input = text.begun();
+    if (!input) return 0;
     try {
       const { lockWaitSeconds } = await this.watch.ours(
-        () => this.commands.restore(this.family, startingWith(first.value, pieces)),
-        () => text.commits,
+        () => this.commands.restore(this.family, input),
+        () => ({ commits: text.commits, entriesGained: delta?.tableGrowth }),
       );
       this.tally.applied(text);
       this.observer.restored(this.family, { written: text.written, lockWaitSeconds });
@@ -362,13 +362,15 @@ export class IptablesBackend implements Backend {
   /** Removes leftovers. What others still hold on to is found again by the next verification. */
   private async remove(removal: RestoreScript): Promise<number> {
     try {
-      return await this.send(removal);
+      const written = await this.send(removal);
+      this.held = undefined;
+      return written;
     } catch (error) {
       if (!(error instanceof RestoreRefusedError)) throw error;
-      this.logger.warn(
-        { family: this.family, reason: error.message },
-        'could not remove unused chains; will try again',
-      );
+      const { message: reason } = error;
+      if (reason !== this.held)
+        this.logger.warn({ family: this.family, reason }, 'could not remove unused chains; will try again');
+      this.held = reason;
       return 0;
     }
   }
@@ -385,13 +387,4 @@ export class IptablesBackend implements Backend {
     const conflicts: readonly FrontendClash[] = among.flatMap((key) => this.composition.conflictsOf(key));
     return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
-}
-
-function* startingWith(first: string, rest: Iterable<string>): Generator<string> {
-  yield first;
-  yield* rest;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -43,7 +43,7 @@ export class IptablesHostReader {
     return { randomFully, tcpLiberal: await this.tcpLiberal, counters };
   }
 
-  /** Unreadable counts as strict (spec/iptables.md §1.4). */
+  /** Unreadable counts as strict (docs/spec/iptables.md §1.4). */
   private async readTcpLiberal(): Promise<boolean> {
     const text = await readFile(this.sysctl, 'utf8').catch(() => '0');
     return Number(text.trim()) !== 0;

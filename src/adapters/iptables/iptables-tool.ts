@@ -1,17 +1,12 @@
 import { Readable } from 'node:stream';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
-import { SaveReader } from '../../domain/iptables/parse-save.js';
+import { SaveReader } from '../../domain/iptables/save-reader.js';
+import { errorMessage } from '../../application/error-message.js';
 import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import {
-  chooseVariant,
-  legacyTables,
-  program,
-  type IptablesChoice,
-  type ProgramRunner,
-} from './choose-variant.js';
+import { chooseVariant, program, type IptablesChoice, type ProgramRunner } from './choose-variant.js';
 import {
   IptablesFailedError,
   IptablesKernelError,
@@ -23,6 +18,7 @@ import {
 } from './errors.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from './iptables-commands.js';
 import { KERNEL_MATCHES } from './kernel-matches.js';
+import { legacyTables } from './legacy-tables.js';
 import { readLacking, readRestoreFailures } from './restore-messages.js';
 import { knownFailure } from './tool-failures.js';
 import { XtablesLock } from './xtables-lock.js';
@@ -83,6 +79,17 @@ export class IptablesTool implements IptablesCommands {
         throw error;
       }
     },
+    complaint: async (name, parameters, input) => {
+      try {
+        const { exitCode, stderr } = await this.run([name, ...parameters], { input: [input] });
+        return exitCode === 0 ? undefined : stderr;
+      } catch (error) {
+        if (error instanceof IptablesMissingError) return undefined;
+        throw error;
+      }
+    },
+    // A launcher may lead into another network namespace.
+    legacyTables: (family) => (this.launcher.length > 0 ? undefined : legacyTables(family)),
   };
 
   constructor(private readonly options: IptablesToolOptions = {}) {
@@ -110,12 +117,11 @@ export class IptablesTool implements IptablesCommands {
     try {
       const { variant } = await this.identify();
       // To list one chain, iptables-legacy reads the whole table.
-      if (variant === 'legacy' && (await legacyTables(this.runner, family))?.includes('nat'))
-        return undefined;
+      if (variant === 'legacy' && this.runner.legacyTables(family)?.includes('nat')) return undefined;
       const listed = await this.listChain(family, 'nat', 'POSTROUTING');
       return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
     }
   }
 
@@ -278,7 +284,7 @@ function rulesIn(line: string, chain: string): readonly string[] {
   return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
 }
 
-/** How a restore is told to wait for the lock (spec/iptables.md §2.1). */
+/** How a restore is told to wait for the lock (docs/spec/iptables.md §2.1). */
 function waiting(version: string, seconds?: number): readonly string[] {
   if (!reaches(version, '1.6.2')) return [];
   return seconds === undefined ? ['-w'] : ['-w', String(seconds)];

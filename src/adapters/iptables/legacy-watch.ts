@@ -1,6 +1,7 @@
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { RulesWatch } from './rules-watch.js';
+import type { RestoreOutcome } from './iptables-commands.js';
+import type { RestoreEffect, RulesWatch } from './rules-watch.js';
 import { loadSystemCalls, type SystemCalls } from './system-calls.js';
 
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
@@ -11,15 +12,23 @@ const PLACES = { IPv4: { domain: 2, level: 0 }, IPv6: { domain: 10, level: 41 } 
 /** struct ipt_getinfo: the table's name, valid hooks, and then what we compare: offsets, number of entries, size. */
 const INFO_LENGTH = 84;
 const NAME_LENGTH = 32;
+const ENTRIES_OFFSET = 76;
 const TABLES: readonly TableName[] = ['filter', 'nat', 'mangle'];
+
+/** What the kernel tells of all tables. */
+interface TablesInfo {
+  readonly text: string;
+  readonly entries: number;
+}
 
 /**
  * For iptables-legacy: the kernel tells of each table how many entries it has, how many bytes, and where the built-in
- * chains begin, for the price of a system call. Only a change that keeps all of that goes unnoticed until the rules are
- * compared.
+ * chains begin, for the price of a system call. Only a change that keeps all of that goes unnoticed until everything is
+ * compared. A restore of ours may wait for the lock while somebody else changes the tables, so what they are like after it
+ * counts as ours only if they have grown as they should have; where that is not known, if nobody was seen to hold the lock.
  */
 export class LegacyWatch implements RulesWatch {
-  private known: string | undefined;
+  private known: TablesInfo | undefined;
   private count = 0;
 
   constructor(
@@ -27,11 +36,19 @@ export class LegacyWatch implements RulesWatch {
     private readonly calls: SystemCalls | undefined = loadSystemCalls(),
   ) {}
 
-  /** What the tables look like after our work is what they should look like; before it, they tell of others. */
-  async ours<T>(work: () => Promise<T>): Promise<T> {
+  /** What the tables look like before tells of others. */
+  async ours(restore: () => Promise<RestoreOutcome>, effect: () => RestoreEffect): Promise<RestoreOutcome> {
     this.compare();
-    const outcome = await work();
-    this.known = this.look();
+    const before = this.known;
+    const outcome = await restore();
+    const after = this.look();
+    const { entriesGained } = effect();
+    const isOurs =
+      entriesGained === undefined
+        ? outcome.lockWaitSeconds === 0
+        : before !== undefined && after?.entries === before.entries + entriesGained;
+    if (!isOurs) this.count++;
+    this.known = after;
     return outcome;
   }
 
@@ -41,12 +58,12 @@ export class LegacyWatch implements RulesWatch {
 
   private compare(): number | undefined {
     const now = this.look();
-    if (now !== this.known) this.count++;
+    if (now?.text !== this.known?.text) this.count++;
     this.known = now;
     return now === undefined ? undefined : this.count;
   }
 
-  private look(): string | undefined {
+  private look(): TablesInfo | undefined {
     const { calls } = this;
     if (!calls) return undefined;
     const { domain, level } = PLACES[this.family];
@@ -59,9 +76,11 @@ export class LegacyWatch implements RulesWatch {
         const length = Buffer.alloc(4);
         length.writeUInt32LE(INFO_LENGTH);
         if (calls.getsockopt(fd, level, GET_INFO, info, length) < 0) return undefined;
-        return info.toString('latin1', NAME_LENGTH);
+        return { text: info.toString('latin1', NAME_LENGTH), entries: info.readUInt32LE(ENTRIES_OFFSET) };
       });
-      return infos.includes(undefined) ? undefined : infos.join('');
+      return infos.reduce(
+        (sum, info) => sum && info && { text: sum.text + info.text, entries: sum.entries + info.entries },
+      );
     } finally {
       calls.close(fd);
     }

@@ -1,7 +1,5 @@
-import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
-import { appendLine, declareLine } from '../../domain/iptables/restore-line.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../domain/iptables/table.js';
+import type { Chain, RuleText, TableName } from '../../domain/iptables/table.js';
 
 /** A line of a restore's input, and the service port for which it is. */
 export interface RestoreLine {
@@ -19,7 +17,7 @@ export class RestoreLines {
   private commitCount = 0;
   private readonly ruleCounts = new Map<TableName, number>();
 
-  /** @param take is given each line without its line feed, or several with those between them */
+  /** @param take is given each line without its line feed */
   constructor(private readonly take: (text: string, owner: ServicePortKey | undefined) => void) {}
 
   /** How many chains and rules were written so far. */
@@ -49,12 +47,12 @@ export class RestoreLines {
 
   /** Makes the chain, or empties it. */
   declare(table: TableName, chain: string, owner?: ServicePortKey): void {
-    this.add(table, declareLine(chain), owner);
+    this.add(table, `:${chain} - [0:0]`, owner);
   }
 
   append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, appendLine(chain, rule), owner);
-    this.countRules(table, 1);
+    this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner);
+    this.countRule(table);
   }
 
   /** Appends the rules of the chain, which is empty. */
@@ -62,16 +60,10 @@ export class RestoreLines {
     for (const rule of rules) this.append(table, name, rule, owner);
   }
 
-  /** Makes and fills chains that are joined, of which this is the text. */
-  joined(text: string, { size, rules }: JoinedChains): void {
-    this.add(OWNED_TABLE, text, undefined, size + rules);
-    this.countRules(OWNED_TABLE, rules);
-  }
-
   /** Puts the rule at the head of the chain. */
   insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
     this.add(table, `-I ${chain} ${rule}`, owner);
-    this.countRules(table, 1);
+    this.countRule(table);
   }
 
   /** Deletes the first rule of that text. */
@@ -91,13 +83,13 @@ export class RestoreLines {
     this.open = undefined;
   }
 
-  private countRules(table: TableName, more: number): void {
-    this.ruleCounts.set(table, this.rules(table) + more);
+  private countRule(table: TableName): void {
+    this.ruleCounts.set(table, this.rules(table) + 1);
   }
 
-  private add(table: TableName, text: string, owner: ServicePortKey | undefined, steps = 1): void {
+  private add(table: TableName, text: string, owner: ServicePortKey | undefined): void {
     this.begin(table);
     this.take(text, owner);
-    this.steps += steps;
+    this.steps++;
   }
 }

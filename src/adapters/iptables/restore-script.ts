@@ -31,8 +31,7 @@ export class RestoreScript {
     const found = new Map<number, PlacedLine>();
     let number = 0;
     const lines: RestoreLines = new RestoreLines((text, owner) => {
-      for (const line of text.split('\n'))
-        if (wanted.has(++number)) found.set(number, { text: line, owner, commit: lines.commits - 1 });
+      if (wanted.has(++number)) found.set(number, { text, owner, commit: lines.commits - 1 });
     });
     const pauses = this.write(lines)[Symbol.iterator]();
     while (pauses.next().done !== true);
@@ -75,18 +74,29 @@ export class RestoreText implements Iterable<string> {
     for (const _ of this.write(this.lines)) {
       const begins = this.commits > begun;
       begun = this.commits;
-      if (begins || ++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield* this.take();
+      if (begins || ++steps % STEPS_PER_PIECE === 0 || this.length >= PIECE_LENGTH) yield this.take();
     }
     this.lines.commit();
-    if (this.length > 0) yield* this.take();
+    if (this.length > 0) yield this.take();
   }
 
-  private take(): readonly string[] {
-    const { piece, length } = this;
+  /** Goes through it up to the first piece with anything in it; that and the others, or undefined when there is none. */
+  begun(): Iterable<string> | undefined {
+    const pieces = this[Symbol.iterator]();
+    for (let next = pieces.next(); next.done !== true; next = pieces.next())
+      if (next.value !== '') return startingWith(next.value, pieces);
+    return undefined;
+  }
+
+  private take(): string {
+    const { piece } = this;
     this.piece = [];
     this.length = 0;
-    if (length === 0) return [''];
-    // What is as long by itself is not copied. Of several, an empty last line ends the one before.
-    return piece.length === 1 && length >= PIECE_LENGTH ? [piece[0]!, '\n'] : [[...piece, ''].join('\n')];
+    return piece.length === 0 ? '' : `${piece.join('\n')}\n`;
   }
+}
+
+function* startingWith(first: string, rest: Iterable<string>): Generator<string> {
+  yield first;
+  yield* rest;
 }

@@ -1,7 +1,6 @@
 import type { IptablesComposition, OwnedChain } from '../../domain/iptables/composition.js';
 import type { IptablesDelta } from '../../domain/iptables/delta.js';
 import type { OwnedChains } from '../../domain/iptables/image.js';
-import type { JoinedChains } from '../../domain/iptables/joined-chains.js';
 import {
   OWNED_TABLE,
   type Chain,
@@ -68,16 +67,10 @@ export class RuleTally {
     return total;
   }
 
-  private *count(chains: Iterable<OwnedChain | JoinedChains>): Generator<OwnedChain | JoinedChains> {
+  private *count(chains: Iterable<OwnedChain>): Generator<OwnedChain> {
     this.owned = 0;
     const take = (rules: number) => (this.owned += rules);
-    for (const owned of chains) {
-      if ('chain' in owned) yield { chain: new TalliedChain(owned.chain, take), owner: owned.owner };
-      else {
-        take(owned.rules);
-        yield owned;
-      }
-    }
+    for (const { chain, owner } of chains) yield { chain: new TalliedChain(chain, take), owner };
   }
 }
 

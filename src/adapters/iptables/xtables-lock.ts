@@ -1,12 +1,14 @@
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errorMessage } from '../../application/error-message.js';
+import { retryDelay } from '../../application/sync/backoff.js';
 import { loadSystemCalls, type SystemCalls } from './system-calls.js';
 
 const LOCK_EXCLUSIVE_NOW = 2 | 4;
 const UNLOCK = 8;
 const EAGAIN = 11;
-const FIRST_PAUSE = 5;
-const LONGEST_PAUSE = 50;
+/** Between tries. */
+const PAUSES = { initial: 5, maximum: 50 };
 
 /**
  * The lock file that iptables-legacy takes for each run, so that programs do not overwrite each other's tables.
@@ -36,14 +38,14 @@ export class XtablesLock {
     const start = performance.now();
     const seconds = () => (performance.now() - start) / 1000;
     try {
-      for (let delay = FIRST_PAUSE; ; delay = Math.min(delay * 2, LONGEST_PAUSE)) {
+      for (let tries = 1; ; tries++) {
         if (this.calls.flock(file.fd, LOCK_EXCLUSIVE_NOW) === 0) {
           this.calls.flock(file.fd, UNLOCK);
-          return { free: true, seconds: delay === FIRST_PAUSE ? 0 : seconds() };
+          return { free: true, seconds: tries === 1 ? 0 : seconds() };
         }
         if (this.calls.errno() !== EAGAIN) return undefined;
         if (seconds() >= limitSeconds) return { free: false, seconds: seconds() };
-        await pause(delay, undefined, { signal });
+        await pause(retryDelay(tries, PAUSES), undefined, { signal });
       }
     } finally {
       await file.close();
@@ -58,8 +60,7 @@ export class XtablesLock {
     try {
       await (await open(this.path, 'a+', 0o600)).close();
     } catch (error) {
-      const { message } = error as Error;
-      return `${this.path} cannot be opened, so iptables-legacy will write nothing: mount the host's, writable (${message})`;
+      return `${this.path} cannot be opened, so iptables-legacy will write nothing: mount the host's, writable (${errorMessage(error)})`;
     }
     const mounts = await readFile(mountInfo, 'utf8').catch(() => '');
     const type = fileSystemOf(this.path, mounts);

@@ -1,8 +1,11 @@
+import { errorMessage } from '../../application/error-message.js';
 import type {
   ApplyResult,
   Backend,
   ServiceFailure,
   ServiceNote,
+  StartOptions,
+  VerificationKind,
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Clock, Timer } from '../../application/ports/clock.js';
@@ -90,7 +93,11 @@ export class IpvsBackend implements Backend {
     this.rules = new IpvsRules(kernel.rules, ({ key }) => this.composition.rulesOf(key) ?? NO_RULES);
   }
 
-  start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+  start(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    options: StartOptions = {},
+  ): Promise<ApplyResult> {
     return this.inTurn(async () => {
       this.composition = new IpvsComposition();
       this.entries.clear();
@@ -99,15 +106,22 @@ export class IpvsBackend implements Backend {
       const failed = await this.compose(this.entries, node, new TouchedState());
       const rulesLast = await this.kernel.servedByIptables();
       const made = await this.programmer.read();
+      const served = this.servers.servingUdp();
+      this.programmer.keepUnexplained(this.composition, options.keepUnexplained === true);
       const withRules = [...this.entries.values()].filter(
         ({ key }) => (this.composition.rulesOf(key)?.entries.length ?? 0) > 0,
       );
       const writeRules: WriteRules = (filled, part) =>
-        part === 'additions' ? this.rules.start(withRules, node, filled) : this.rules.apply([], node, filled);
+        part === 'additions'
+          ? this.rules.start(withRules, node, filled, options)
+          : this.rules.apply([], node, filled);
       const outcome = await this.program(this.programmer.everything(this.composition), writeRules, {
         rulesLast,
       });
-      return this.result({ ...outcome, written: made + outcome.written }, failed, this.entries.keys());
+      const written = made + outcome.written;
+      const result = this.result({ ...outcome, written }, failed, this.entries.keys());
+      const lost = served.flatMap(([key, frontend]) => (this.servers.has(key) ? [] : frontend));
+      return lost.length > 0 ? { ...result, lost } : result;
     });
   }
 
@@ -128,22 +142,21 @@ export class IpvsBackend implements Backend {
   }
 
   /** What happens to virtual servers, sets and addresses leaves no sign, so a glance sees the rules only. */
-  verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+  verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     return this.inTurn(async () => {
       signal?.throwIfAborted();
       let written = 0;
       let failed: readonly ServiceFailure[] = [];
-      if (how === 'inspection' || this.programmer.hasLeftover) {
-        const made = how === 'inspection' ? await this.programmer.read(signal) : 0;
-        const touched =
-          how === 'inspection' ? this.programmer.everything(this.composition) : new TouchedState();
+      if (how !== 'glance' || this.programmer.hasLeftover) {
+        const made = how !== 'glance' ? await this.programmer.read(signal) : 0;
+        const touched = how !== 'glance' ? this.programmer.everything(this.composition) : new TouchedState();
         const outcome = await this.program(touched, this.changedRules(touched));
         written = made + outcome.written;
         failed = outcome.failed;
       }
       const rules = await this.rules.verify(how, signal);
       return {
-        compared: how === 'inspection' || rules.compared,
+        compared: how !== 'glance' || rules.compared,
         written: written + rules.written,
         failed: [...failed, ...rules.failed],
         conflicts: [],
@@ -181,7 +194,7 @@ export class IpvsBackend implements Backend {
       try {
         this.composition.replace(key, entry && this.compile(entry, options), touched);
       } catch (error) {
-        failed.push({ key, reason: `cannot be compiled: ${messageOf(error)}` });
+        failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
       }
     }
     return failed;
@@ -244,8 +257,4 @@ export class IpvsBackend implements Backend {
       );
     });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,11 @@
 import type { Logger } from '../../application/ports/logger.js';
-import { IpSetMissingError, IpSetUnsupportedError } from '../ipset/errors.js';
+import { IpSetUnsupportedError } from '../ipset/errors.js';
 import { IpvsUnavailableError } from './errors.js';
 import { destroySets, type IpvsRemains } from './ipvs-remains.js';
 import type { Outcome } from './outcome.js';
 
 /**
- * Removes everything of mode ipvs from one family at once (spec/ipvs.md 9), its IPv6 sets, too, which kube-proxy forgets.
+ * Removes everything of mode ipvs from one family at once (docs/spec/ipvs.md §9), its IPv6 sets, too, which kube-proxy forgets.
  * Where neither the device nor a set tells that the mode was ever here, virtual servers are somebody else's and stay; so
  * sets stay as long as virtual servers do. Each other step is made, whatever became of those before it.
  */
@@ -22,7 +22,7 @@ export async function cleanUpIpvs(remains: IpvsRemains, logger: Logger): Promise
       return false;
     }
   };
-  await step(() => sets.read().catch(unless(IpSetMissingError, IpSetUnsupportedError)));
+  await step(() => sets.read().catch(unless(IpSetUnsupportedError)));
   const served = await step(async () => {
     if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
     await servers.read().catch(unless(IpvsUnavailableError));

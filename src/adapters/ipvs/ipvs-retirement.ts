@@ -13,18 +13,38 @@ import { SWEEP_PERIOD } from './server-table.js';
  * themselves: rules and sets go at once, a virtual server and its address when its last real server has drained. Aborted
  * while some still drain, it leaves them; called again, it goes on with them. The device is left, for it may hold
  * addresses of the other family.
+ * Without the tool for sets it removes all else.
+ * @returns the number of virtual servers left
+ * @throws IpSetMissingError when sets are left, or cannot be looked for
  */
 export async function retireIpvs(
   remains: IpvsRemains,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  let missing: unknown;
+  try {
+    await remains.sets.read().catch(unless(IpSetUnsupportedError));
+  } catch (error) {
+    if (!(error instanceof IpSetMissingError)) throw error;
+    missing = error;
+  }
+  const left = await retire(remains, clock, logger, signal);
+  if (missing !== undefined) throw missing;
+  return left;
+}
+
+async function retire(
+  remains: IpvsRemains,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<number> {
   const { family, servers, addresses, sets, rules } = remains;
-  await sets.read().catch(unless(IpSetMissingError, IpSetUnsupportedError));
   const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
-  if (!wasHere) return;
+  if (!wasHere) return 0;
   await servers.read().catch(unless(IpvsUnavailableError));
   const idle = new Map<VirtualServerKey, ServedAddress>();
   for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
@@ -32,10 +52,10 @@ export async function retireIpvs(
   await destroySets(remains);
   for (let first = true; ; first = false) {
     const left = await removeDrained(remains, idle);
-    if (left === 0) return;
+    if (left === 0) return 0;
     if (first) logger.info({ family, servers: left }, 'connections through mode ipvs go on until they end');
     await pause(SWEEP_PERIOD, clock, signal);
-    if (signal.aborted) return;
+    if (signal.aborted) return left;
     await servers.sweep();
   }
 }

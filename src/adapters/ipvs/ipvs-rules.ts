@@ -1,4 +1,10 @@
-import type { ApplyResult, Backend, VerifyResult } from '../../application/ports/backend.js';
+import type {
+  ApplyResult,
+  Backend,
+  StartOptions,
+  VerificationKind,
+  VerifyResult,
+} from '../../application/ports/backend.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -36,10 +42,11 @@ export class IpvsRules {
     entries: Iterable<ForwardingEntry>,
     node: NodeNetwork,
     filled: ReadonlySet<ServiceSet>,
+    options: StartOptions,
   ): Promise<ApplyResult> {
     this.filled = filled;
     this.node = node;
-    return this.backend.start(entries, { ...node });
+    return this.backend.start(entries, { ...node }, options);
   }
 
   /** Costs nothing when neither the service ports' own rules, nor the node, nor the sets that have members changed. */
@@ -56,7 +63,7 @@ export class IpvsRules {
     return this.backend.apply(changes, { ...node });
   }
 
-  verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+  verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     return this.backend.verify(how, signal);
   }
 

@@ -11,7 +11,7 @@ export interface IpvsSysctlOptions {
 }
 
 /**
- * Sets what IPVS needs of the kernel (spec/ipvs.md 2). Idempotent; writes only what differs. Needs the module ip_vs.
+ * Sets what IPVS needs of the kernel (docs/spec/ipvs.md §2). Idempotent; writes only what differs. Needs the module ip_vs.
  * @throws SysctlError
  */
 export function ensureIpvsSysctls(

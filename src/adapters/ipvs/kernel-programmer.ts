@@ -4,6 +4,7 @@ import type { IpvsComposition } from '../../domain/ipvs/composition.js';
 import type { SetMember } from '../../domain/ipvs/fragment.js';
 import { SERVICE_SETS, type ServiceSet } from '../../domain/ipvs/service-sets.js';
 import { TouchedState } from '../../domain/ipvs/touched-state.js';
+import { Unexplained } from '../../domain/ipvs/unexplained.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { AddressTable } from './address-table.js';
 import type { ServerTable } from './server-table.js';
@@ -29,10 +30,11 @@ export interface ProgramOptions {
  * virtual servers, and those before its addresses; what goes, goes the other way round. Additions come before removals,
  * so that what moves from one service to another is never missing. What is refused is blamed on the service ports that
  * asked for it; they do not get new virtual servers before they have their members and rules. What could not be removed
- * is tried again the next time.
+ * is tried again the next time. What nothing explains is kept where that is asked for.
  */
 export class KernelProgrammer {
   private leftover = new TouchedState();
+  private unexplained = new Unexplained();
 
   constructor(
     private readonly family: IpFamily,
@@ -56,6 +58,15 @@ export class KernelProgrammer {
     return this.sets.create();
   }
 
+  /** From now on keeps what was read and the composition does not explain; or nothing of that any more. */
+  keepUnexplained(composition: IpvsComposition, keep: boolean): void {
+    const { servers, addresses, sets } = this;
+    const members = (set: ServiceSet) => sets.members(set);
+    this.unexplained = keep
+      ? new Unexplained(composition, { servers: servers.keys(), addresses: addresses.all(), members })
+      : new Unexplained();
+  }
+
   /** Everything that is wanted or in the kernel. */
   everything(composition: IpvsComposition): TouchedState {
     const all = new TouchedState();
@@ -75,9 +86,14 @@ export class KernelProgrammer {
   ): Promise<Pick<ApplyResult, 'written' | 'failed'>> {
     touched.add(this.leftover);
     this.leftover = new TouchedState();
-    const pass = new Pass(composition, touched, this.servers, this.sets, this.addresses);
+    const { unexplained, servers, sets, addresses } = this;
+    unexplained.explain(composition, touched);
+    const pass = new Pass(composition, touched, unexplained, servers, sets, addresses);
     const rules = async (part: 'additions' | 'rest') => {
-      const filled = new Set([...composition.filled, ...(part === 'additions' ? this.sets.filled : [])]);
+      const filled = new Set([
+        ...composition.filled,
+        ...(part === 'additions' ? sets.filled : unexplained.sets),
+      ]);
       const { written, failed } = await writeRules(filled, part);
       pass.written += written;
       for (const { key, reason } of failed) pass.failures.blame([key], reason);
@@ -110,6 +126,7 @@ class Pass {
   constructor(
     private readonly composition: IpvsComposition,
     private readonly touched: TouchedState,
+    private readonly unexplained: Unexplained,
     private readonly servers: ServerTable,
     private readonly sets: SetTable,
     private readonly addresses: AddressTable,
@@ -151,7 +168,8 @@ class Pass {
 
   async removeAddresses(): Promise<void> {
     const surplus = [...this.touched.addresses].filter(
-      (address) => this.composition.askersOfAddress(address).length === 0,
+      (address) =>
+        this.composition.askersOfAddress(address).length === 0 && !this.unexplained.hasAddress(address),
     );
     const { written, refused } = await this.addresses.remove(surplus);
     this.written += written;
@@ -162,7 +180,9 @@ class Pass {
   }
 
   async removeServers(): Promise<void> {
-    const surplus = [...this.touched.servers].filter((key) => !this.composition.server(key));
+    const surplus = [...this.touched.servers].filter(
+      (key) => !this.composition.server(key) && !this.unexplained.hasServer(key),
+    );
     const { written, refused } = await this.servers.remove(surplus);
     this.written += written;
     for (const { what, reason } of refused) {
@@ -173,7 +193,10 @@ class Pass {
 
   async deleteMembers(): Promise<void> {
     const surplus = this.members()
-      .filter((member) => this.composition.askersOfMember(member).length === 0)
+      .filter(
+        (member) =>
+          this.composition.askersOfMember(member).length === 0 && !this.unexplained.hasMember(member),
+      )
       .reverse();
     const { written, refused } = await this.sets.delete(surplus);
     this.written += written;

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { isOwnAddress } from '../../domain/node/own-address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EADDRNOTAVAIL, EEXIST, ENODEV } from '../netlink/errno.js';
-import { NetlinkRequestError } from '../netlink/errors.js';
+import { NetlinkRequestError, NetlinkUnavailableError } from '../netlink/errors.js';
 import { NetlinkChannel } from '../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';
@@ -67,13 +68,21 @@ export class NetlinkServiceAddresses implements ServiceAddresses {
   }
 
   close(): void {
-    this.channel.close();
+    void this.channel.close();
   }
 
-  /** The device, if it is there. Rejects when it is of another type. */
+  /** The device, if it is there. Rejects when it is of another type, and without netlink unless there is none. */
   private async find(): Promise<Link | undefined> {
-    const link = await findLink(this.channel, SERVICE_DEVICE);
+    const link = await findLink(this.channel, SERVICE_DEVICE).catch((error: unknown) => {
+      if (error instanceof NetlinkUnavailableError && !isListed(SERVICE_DEVICE)) return undefined;
+      throw error;
+    });
     if (link && link.kind !== 'dummy') throw new ForeignDeviceError(SERVICE_DEVICE, link.kind);
     return link;
   }
+}
+
+/** Whether this network namespace has the device. */
+function isListed(device: string): boolean {
+  return new RegExp(`^ *${device}:`, 'm').test(readFileSync('/proc/net/dev', 'utf8'));
 }

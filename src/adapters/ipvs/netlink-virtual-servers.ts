@@ -6,7 +6,8 @@ import { NetlinkRequestError } from '../netlink/errors.js';
 import { findGenericFamily, genericHeader } from '../netlink/generic-netlink.js';
 import type { KernelReply } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
-import { NetlinkChannel, type NetlinkRequest } from '../netlink/netlink-channel.js';
+import { NetlinkChannel } from '../netlink/netlink-channel.js';
+import type { NetlinkRequest } from '../netlink/netlink-request.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_GENERIC } from '../netlink/protocol.js';
 import { IpvsUnavailableError } from './errors.js';
@@ -22,7 +23,7 @@ import type {
   VirtualServerStep,
 } from './virtual-servers.js';
 
-/** Where a scheduler is tried out: an address that nobody uses, and ports of which one is free (spec/ipvs.md 1). */
+/** Where a scheduler is tried out: an address that nobody uses, and ports of which one is free (docs/spec/ipvs.md §1). */
 const PROBE_ADDRESS = '198.51.100.0';
 const PROBE_PORTS = [20000, 20001, 20002, 20003];
 /** The kernel's names of schedulers; its own `none` schedules nothing. */
@@ -114,7 +115,7 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 
   close(): void {
-    this.channel.close();
+    void this.channel.close();
   }
 
   private async perform(

@@ -17,7 +17,7 @@ export class IpvsRequirementsError extends Error {
 }
 
 /**
- * Checks that the host has what mode ipvs needs (spec/ipvs.md 1). Writes only where no virtual server uses the scheduler
+ * Checks that the host has what mode ipvs needs (docs/spec/ipvs.md §1). Writes only where no virtual server uses the scheduler
  * yet: to try it.
  * @throws IpvsRequirementsError
  */

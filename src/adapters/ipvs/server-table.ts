@@ -1,5 +1,6 @@
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ServedAddress } from '../../domain/ipvs/fragment.js';
 import {
   realServerKey,
@@ -22,7 +23,7 @@ import type { VirtualServers, VirtualServerStep } from './virtual-servers.js';
  */
 export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
-/** How often it is to be looked whether what drains has drained, in milliseconds (spec/ipvs.md 8). */
+/** How often it is to be looked whether what drains has drained, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
 
 interface KnownServer {
@@ -81,6 +82,15 @@ export class ServerTable {
   removable(): readonly (readonly [VirtualServerKey, VirtualServer])[] {
     const all = [...this.known].map(([key, { server }]) => [key, server] as const);
     return all.filter(([, server]) => !this.isExcluded(server));
+  }
+
+  /** The virtual servers of UDP that have real servers. */
+  servingUdp(): readonly (readonly [VirtualServerKey, FrontendAddress])[] {
+    return [...this.known].flatMap(([key, { server, reals }]) =>
+      server.protocol === 'UDP' && reals.size > 0
+        ? [[key, { address: server.address, port: server.port }] as const]
+        : [],
+    );
   }
 
   /** Whether some real server drains. */

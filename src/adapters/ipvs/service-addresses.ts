@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { StepOutcome } from './virtual-servers.js';
 
-/** The device that holds the addresses of services, so that the kernel takes their packets for its own (spec/ipvs.md 3). */
+/** The device that holds the addresses of services, so that the kernel takes their packets for its own (docs/spec/ipvs.md §3). */
 export const SERVICE_DEVICE = 'kube-ipvs0';
 
 export interface AddressStep {
@@ -28,20 +28,5 @@ export interface ServiceAddresses {
   removeDevice(): Promise<void>;
 
   /** Idempotent; later calls fail. */
-  close(): void;
-}
-
-/** The addresses of this node itself: those on all other devices, up or down. */
-export interface NodeAddressReader {
-  /** Canonical, both families, without loopback and link-local IPv6 ones (169.254.0.0/16 is kept), each once. */
-  list(): Promise<readonly string[]>;
-
-  /**
-   * Whether an address came or went on any device but `kube-ipvs0` since this was last asked; true when some notice
-   * was lost. Costs one system call when nothing happened.
-   */
-  changed(): boolean;
-
-  /** Idempotent. */
   close(): void;
 }

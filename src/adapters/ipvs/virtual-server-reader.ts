@@ -1,4 +1,5 @@
 import type { CountedRealServer, VirtualServer } from '../../domain/ipvs/virtual-server.js';
+import { protocolOfNumber } from '../../domain/model/protocol-number.js';
 import type { Protocol } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { addressText } from '../netlink/address-bytes.js';
@@ -6,11 +7,6 @@ import { AttributeReader } from '../netlink/attribute-reader.js';
 import { GENERIC_HEADER_LENGTH } from '../netlink/generic-netlink.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import { AF_INET6, ATTRIBUTE, DEST, HASHED, SERVICE } from './ip-vs.js';
-import { PROTOCOL_NUMBERS } from './virtual-server-writer.js';
-
-const PROTOCOLS = new Map(
-  Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [number, name as Protocol]),
-);
 
 /** The virtual server of a message; undefined for one without address, by firewall mark. */
 export function readServer(message: NetlinkMessage): VirtualServer | undefined {
@@ -24,7 +20,7 @@ export function readServer(message: NetlinkMessage): VirtualServer | undefined {
   let address = 0;
   while (attributes?.next()) {
     if (attributes.type === SERVICE.AF) family = attributes.hostNumber();
-    else if (attributes.type === SERVICE.PROTOCOL) protocol = PROTOCOLS.get(attributes.hostNumber());
+    else if (attributes.type === SERVICE.PROTOCOL) protocol = protocolOfNumber(attributes.hostNumber());
     else if (attributes.type === SERVICE.ADDR) address = attributes.start;
     else if (attributes.type === SERVICE.PORT) port = attributes.number();
     else if (attributes.type === SERVICE.SCHED_NAME) scheduler = attributes.text();

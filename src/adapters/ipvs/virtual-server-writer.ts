@@ -1,11 +1,10 @@
 import { PERSISTENT, type RealServer, type VirtualServer } from '../../domain/ipvs/virtual-server.js';
-import type { Protocol } from '../../domain/model/service-port-name.js';
+import { PROTOCOL_NUMBERS } from '../../domain/model/protocol-number.js';
 import { addressBytes } from '../netlink/address-bytes.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { AF_INET, AF_INET6, ATTRIBUTE, DEST, MASQUERADING, SERVICE } from './ip-vs.js';
 import type { VirtualServerId } from './virtual-servers.js';
 
-export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 const ALL_FLAGS = 0xffffffff;
 
 /** What the kernel finds a virtual server by. */

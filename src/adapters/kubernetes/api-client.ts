@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../application/ports/clock.js';
-import { ApiConnectionError, ApiError } from './api-error.js';
+import { ApiConnectionError, ApiError, ApiSilenceError } from './api-error.js';
 import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import type { Connection } from './connection.js';
 import { Credentials } from './credentials.js';
@@ -27,8 +27,8 @@ export interface ApiRequest {
 /** An answer with a status of 2xx. */
 export interface ApiResponse {
   /**
-   * The bytes as they come. Throws ApiConnectionError when the connection breaks, or when nothing came for `silence`
-   * milliseconds. Leaving the loop early closes the connection.
+   * The bytes as they come. Throws ApiConnectionError when the connection breaks, ApiSilenceError when nothing came for
+   * `silence` milliseconds. Leaving the loop early closes the connection.
    */
   chunks(silence: number): AsyncGenerator<Buffer>;
 }
@@ -62,7 +62,7 @@ export class ApiClient {
     this.timeouts = { ...defaultApiTimeouts, ...timeouts };
     this.rate = rate;
     this.observer = observer;
-    this.credentials = new Credentials(connection, clock, this.timeouts.credentials);
+    this.credentials = new Credentials(connection, clock, this.timeouts.credentials, this.timeouts.plugin);
   }
 
   /** Loads the configuration and answers the server's URL. Throws KubeconfigError; nothing is sent. */
@@ -79,15 +79,15 @@ export class ApiClient {
     if (!request.continued) await this.rate?.take(request.signal ?? NEVER);
     request.signal?.throwIfAborted();
     const waited = (this.clock.now() - asked) / 1000;
-    const { server, options } = await this.credentials.current();
-    request.signal?.throwIfAborted();
+    const access = this.credentials.current();
+    const { server, proxy, options } = await unlessAborted(access, request.signal ?? NEVER);
     const method = request.method ?? 'GET';
     const url = new URL(server.pathname.replace(/\/$/, '') + request.path, server);
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
     if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
-    const name = `${method} ${url}`;
+    const name = `${method} ${url}${proxy ? ` through the proxy ${proxy}` : ''}`;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const sent = (url.protocol === 'http:' ? httpRequest : httpsRequest)(url, {
       ...options,
@@ -108,7 +108,7 @@ export class ApiClient {
     const begun = this.clock.now();
     const observe = (code: string): void =>
       this.observer.answered({ code, method, host: url.host }, (this.clock.now() - begun) / 1000);
-    const response = await this.answer(sent, name, body).catch((error: unknown) => {
+    const response = await this.answer(sent, name, body, request.signal ?? NEVER).catch((error: unknown) => {
       if (!request.signal?.aborted) observe('<error>');
       // The server may have a new certificate, of an authority that the files know by now.
       this.credentials.readAgain();
@@ -136,20 +136,32 @@ export class ApiClient {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   }
 
-  /** Closes idle connections. Usable again afterwards. */
+  /** Closes idle connections and ends exec plugins that run. Usable again afterwards. */
   close(): void {
     this.credentials.close();
   }
 
-  private answer(sent: ClientRequest, name: string, body: string | undefined): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
+  private answer(
+    sent: ClientRequest,
+    name: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    let timer: Timer | undefined;
+    let giveUp: (() => void) | undefined;
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      // A request that waits for its proxy has no socket yet, and does not tell that it is destroyed.
       const limit = (milliseconds: number, what: string): Timer =>
-        this.clock.after(milliseconds, () =>
-          sent.destroy(new ApiConnectionError(name, `${what} within ${milliseconds} ms`)),
-        );
-      let timer = limit(this.timeouts.connect, 'no connection');
+        this.clock.after(milliseconds, () => {
+          const error = new ApiConnectionError(name, `${what} within ${milliseconds} ms`);
+          sent.destroy(error);
+          reject(error);
+        });
+      giveUp = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', giveUp, { once: true });
+      timer = limit(this.timeouts.connect, 'no connection');
       const connected = (): void => {
-        timer.cancel();
+        timer?.cancel();
         timer = limit(this.timeouts.response, 'no answer');
       };
       sent.once('socket', (socket: Socket) => {
@@ -159,15 +171,12 @@ export class ApiClient {
         if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
-      sent.once('response', (response) => {
-        timer.cancel();
-        resolve(response);
-      });
-      sent.on('error', (error) => {
-        timer.cancel();
-        reject(asConnectionError(error, name));
-      });
+      sent.once('response', resolve);
+      sent.on('error', (error) => reject(asConnectionError(error, name)));
       sent.end(body);
+    }).finally(() => {
+      timer?.cancel();
+      if (giveUp) signal.removeEventListener('abort', giveUp);
     });
   }
 
@@ -177,10 +186,7 @@ export class ApiClient {
     const check = (): void => {
       const left = last + silence - this.clock.now();
       if (left > 0) timer = this.clock.after(left, check);
-      else
-        response.destroy(
-          new ApiConnectionError(name, `nothing came for ${silence} ms, the connection hangs`),
-        );
+      else response.destroy(new ApiSilenceError(name, silence));
     };
     timer = this.clock.after(silence, check);
     try {
@@ -209,6 +215,16 @@ export class ApiClient {
     const { reason, message } = parseStatus(text);
     return new ApiError(name, response.statusCode ?? 0, reason, message, retryAfter(response));
   }
+}
+
+/** Rejects with the signal's reason when it is aborted first. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error);
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    work.finally(() => signal.removeEventListener('abort', aborted)).then(resolve, reject);
+  });
 }
 
 function parseStatus(text: string): { reason: string; message: string } {

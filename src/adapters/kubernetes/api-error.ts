@@ -1,6 +1,11 @@
+/** However long a server asks to wait, so that a wrong number does not stop everything. Milliseconds. */
+const LONGEST_WAIT = 30_000;
+
 /** The API server answered a request with a failure (`Status` object, or any answer that is not 2xx). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** Milliseconds that the server asked to wait (Retry-After), at most 30,000. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     readonly request: string,
@@ -9,12 +14,13 @@ export class ApiError extends Error {
     /** `reason` of the `Status`, "" when the answer held none. */
     readonly reason: string,
     detail: string,
-    /** Milliseconds that the server asked to wait (Retry-After). */
-    readonly retryAfter?: number,
+    /** Milliseconds. */
+    retryAfter?: number,
   ) {
     super(
       `${request}: the API server answered ${code}${reason ? ` ${reason}` : ''}${detail ? `: ${detail}` : ''}`,
     );
+    this.retryAfter = retryAfter === undefined ? undefined : Math.min(retryAfter, LONGEST_WAIT);
   }
 
   /** The resourceVersion or continue token is older than what the server still remembers. */
@@ -30,7 +36,7 @@ export class ApiError extends Error {
 
 /** The API server could not be reached, or the connection broke or fell silent. */
 export class ApiConnectionError extends Error {
-  override readonly name = 'ApiConnectionError';
+  override readonly name: string = 'ApiConnectionError';
 
   constructor(
     readonly request: string,
@@ -38,6 +44,15 @@ export class ApiConnectionError extends Error {
     options?: ErrorOptions,
   ) {
     super(`${request}: ${problem}`, options);
+  }
+}
+
+/** Nothing came over a connection for a while. */
+export class ApiSilenceError extends ApiConnectionError {
+  override readonly name = 'ApiSilenceError';
+
+  constructor(request: string, milliseconds: number) {
+    super(request, `nothing came for ${milliseconds} ms, the connection hangs`);
   }
 }
 

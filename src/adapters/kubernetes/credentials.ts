@@ -2,14 +2,22 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, type RequestOptions } from 'node:https';
+import { errorMessage } from '../../application/error-message.js';
 import type { Clock } from '../../application/ports/clock.js';
+import { certificatesIn } from './certificate-authority.js';
 import type { Connection } from './connection.js';
+import { ExecPlugins } from './exec-plugins.js';
 import { KubeconfigError } from './kubeconfig-error.js';
 import { loadKubeconfig, type LoadedKubeconfig } from './kubeconfig.js';
+
+/** How long a proxy may take to lead to the API server. Milliseconds. */
+const PROXY_TIMEOUT = 10_000;
 
 /** What a request to the API server needs to get there and be let in. */
 export interface Access {
   readonly server: URL;
+  /** `host:port` of the proxy that leads there. */
+  readonly proxy?: string;
   readonly options: Pick<RequestOptions, 'agent' | 'auth' | 'headers'>;
 }
 
@@ -26,13 +34,18 @@ export class Credentials {
   private readAt = 0;
   private agent: HttpAgent | undefined;
   private agentIdentity = '';
+  private readonly plugins: ExecPlugins;
 
   constructor(
     private readonly connection: Connection,
     private readonly clock: Clock,
     /** Milliseconds for which what was read is used again. */
     private readonly lifetime: number,
-  ) {}
+    /** Milliseconds that an exec plugin may take. */
+    pluginLimit: number,
+  ) {
+    this.plugins = new ExecPlugins(clock, pluginLimit);
+  }
 
   /** Throws KubeconfigError. */
   current(): Promise<Access> {
@@ -58,8 +71,9 @@ export class Credentials {
     this.access = undefined;
   }
 
-  /** Closes idle connections. Usable again afterwards. */
+  /** Closes idle connections and ends exec plugins that run. Usable again afterwards. */
   close(): void {
+    this.plugins.close();
     this.replaceAgent(undefined, '');
     this.access = undefined;
   }
@@ -76,21 +90,29 @@ export class Credentials {
         'correct clusters[].cluster.server',
       );
     }
-    const options: RequestOptions = {};
+    const options: RequestOptions = { timeout: PROXY_TIMEOUT };
     try {
       if (tokenFile && user) Object.assign(user, { token: (await readFile(tokenFile, 'utf8')).trim() });
       await config.applyToHTTPSOptions(options);
     } catch (error) {
       throw new KubeconfigError(
         file,
-        `the credentials cannot be had (${(error as Error).message.trim()})`,
+        `the credentials cannot be had (${errorMessage(error).trim()})`,
         'check the certificate and token files and the exec plugin that it names',
         { cause: error },
       );
     }
+    const authorities = options.ca ? certificatesIn(String(options.ca)) : undefined;
+    if (authorities?.length === 0) {
+      throw new KubeconfigError(
+        cluster.caFile ?? file,
+        'the certificate authority of the API server cannot be read (unable to parse bytes as PEM block)',
+        `clusters[].cluster.certificate-authority${cluster.caFile ? '' : '-data'} must be certificates in PEM`,
+      );
+    }
     const server = new URL(cluster.server);
     const tls = {
-      ca: options.ca,
+      ca: authorities?.join('\n'),
       cert: options.cert,
       key: options.key,
       servername: options.servername,
@@ -103,6 +125,7 @@ export class Credentials {
     }
     return {
       server,
+      ...(cluster.proxyUrl && { proxy: new URL(cluster.proxyUrl).host }),
       options: { agent: this.agent, headers: { ...options.headers }, auth: options.auth ?? null },
     };
   }
@@ -113,7 +136,7 @@ export class Credentials {
       this.connection.kubeconfig &&
       (await readFile(this.connection.kubeconfig, 'utf8').catch(() => undefined));
     if (!this.loaded || text !== this.loadedFrom) {
-      this.loaded = await loadKubeconfig(this.connection);
+      this.loaded = await loadKubeconfig(this.connection, this.plugins);
       this.loadedFrom = text;
     }
     return this.loaded;

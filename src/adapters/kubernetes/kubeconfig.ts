@@ -2,10 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
-import type { User } from '@kubernetes/client-node/dist/config_types.js';
+import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
 import { parse } from 'yaml';
+import { errorMessage } from '../../application/error-message.js';
 import type { Connection } from './connection.js';
+import type { ExecPlugins } from './exec-plugins.js';
 import { KubeconfigError } from './kubeconfig-error.js';
+import { proxyUrlOf, serverUrl } from './server-url.js';
 
 /** A loaded configuration, with what the client library's `KubeConfig` leaves out. */
 export interface LoadedKubeconfig {
@@ -22,9 +25,13 @@ type ExecPlugin = { command?: string; env?: { name: string; value: string }[]; a
  * The client library is loaded here, on first use, and only its configuration part: the whole package costs half a
  * second and 75 MB. The version is pinned, because that path is not a documented entry.
  */
-export async function loadKubeconfig(connection: Connection): Promise<LoadedKubeconfig> {
+export async function loadKubeconfig(
+  connection: Connection,
+  plugins: ExecPlugins,
+): Promise<LoadedKubeconfig> {
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new KubeConfig();
+  startPluginsBy(config, plugins);
   let tokenFile: string | undefined;
   if (connection.kubeconfig) {
     tokenFile = await loadFile(config, connection.kubeconfig);
@@ -38,9 +45,11 @@ export async function loadKubeconfig(connection: Connection): Promise<LoadedKube
   }
   const cluster = config.getCurrentCluster();
   if (cluster) {
-    const server = connection.master ? masterUrl(connection.master, cluster) : cluster.server;
+    const server = serverUrl(connection, cluster, config.getCurrentUser());
+    const proxyUrl = proxyUrlOf(connection, cluster, server);
     // KubeConfig refuses plain HTTP unless verification, which plain HTTP does not have, is switched off.
-    Object.assign(cluster, server.startsWith('http:') ? { server, skipTLSVerify: true } : { server });
+    if (server.startsWith('http:')) Object.assign(cluster, { skipTLSVerify: true });
+    Object.assign(cluster, { server, ...(proxyUrl && { proxyUrl }) });
   }
   return tokenFile ? { config, tokenFile } : { config };
 }
@@ -61,14 +70,16 @@ async function loadFile(config: KubeConfig, file: string): Promise<string | unde
   } catch (error) {
     throw new KubeconfigError(
       file,
-      `not a valid kubeconfig (${(error as Error).message})`,
+      `not a valid kubeconfig (${errorMessage(error)})`,
       'it must be YAML or JSON of kind Config with clusters, users and contexts',
       { cause: error },
     );
   }
   requireCurrent(config, file);
+  requireOneWayToVerify(config.getCurrentCluster(), file);
   const user = config.getCurrentUser();
   if (!user) return undefined;
+  refuseAuthProvider(user, file);
   prepareExecPlugin(user.exec as ExecPlugin, directory);
   const tokenFile = tokenFileOf(text, user);
   return tokenFile && resolveFrom(directory, tokenFile);
@@ -115,6 +126,12 @@ function tokenFileOf(text: string, user: User): string | undefined {
   return typeof tokenFile === 'string' && tokenFile ? tokenFile : undefined;
 }
 
+/** The client library would wait for a plugin for ever. How it starts one is not among what its types show. */
+function startPluginsBy(config: KubeConfig, plugins: ExecPlugins): void {
+  const { authenticators } = config as unknown as { authenticators: { execFn?: ExecPlugins['spawn'] }[] };
+  for (const authenticator of authenticators) if (authenticator.execFn) authenticator.execFn = plugins.spawn;
+}
+
 /** What plugins may rely on and the client library leaves out: a relative command's place, and KUBERNETES_EXEC_INFO. */
 function prepareExecPlugin(exec: ExecPlugin, directory: string): void {
   if (!exec?.command) return;
@@ -139,18 +156,24 @@ function loadInCluster(config: KubeConfig, root: string): string {
   return tokenFile;
 }
 
-/** A master without a scheme is HTTPS when anything of TLS is configured, else HTTP, as kube-proxy has it. */
-function masterUrl(
-  master: string,
-  cluster: { caFile?: string; caData?: string; skipTLSVerify?: boolean },
-): string {
-  const withScheme = /^https?:\/\//.test(master)
-    ? master
-    : `${cluster.caFile || cluster.caData || cluster.skipTLSVerify ? 'https' : 'http'}://${master}`;
-  if (!URL.canParse(withScheme)) {
-    throw new KubeconfigError('--master', `"${master}" is no URL`, 'give one like https://192.0.2.1:6443');
-  }
-  return withScheme.replace(/\/+$/, '');
+/** As client-go has it: what is verified and what is not must not be left to guessing. */
+function requireOneWayToVerify(cluster: Cluster | null, file: string): void {
+  if (!cluster?.skipTLSVerify || !(cluster.caFile || cluster.caData)) return;
+  throw new KubeconfigError(
+    file,
+    `cluster "${cluster.name}": specifying a root certificates file with the insecure flag is not allowed`,
+    'remove insecure-skip-tls-verify or certificate-authority and certificate-authority-data',
+  );
+}
+
+/** kube-proxy is built without any provider. */
+function refuseAuthProvider({ name, authProvider }: User, file: string): void {
+  if (!authProvider) return;
+  throw new KubeconfigError(
+    file,
+    `user "${name}" has an auth-provider, and there is no Auth Provider for name "${authProvider.name}"`,
+    'use token, tokenFile, a client certificate or an exec plugin',
+  );
 }
 
 function resolveFrom(directory: string, path: string): string {

@@ -5,6 +5,12 @@ export interface ListMetadata {
   readonly continue: string;
 }
 
+interface ListEnvelope {
+  readonly kind?: unknown;
+  readonly items?: unknown;
+  readonly metadata?: { readonly resourceVersion?: unknown; readonly continue?: unknown };
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
@@ -30,7 +36,10 @@ export class ListDecoder {
   private inItem = false;
   private lastString: number[] = [];
 
-  /** The items that this chunk completes. Throws SyntaxError on an item that is no JSON. */
+  /** @param kind of the list: `ServiceList` */
+  constructor(private readonly kind: string) {}
+
+  /** The items that this chunk completes. Throws SyntaxError on an item that is no JSON, and before the items of another list. */
   *push(chunk: Buffer): Generator<unknown> {
     let start = 0;
     for (let at = 0; at < chunk.length; at++) {
@@ -50,6 +59,7 @@ export class ListDecoder {
           this.inItems = true;
           this.envelope.push(chunk.subarray(start, at + 1));
           start = at + 1;
+          this.checkKindAhead();
         }
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         this.depth--;
@@ -70,14 +80,29 @@ export class ListDecoder {
     else if (!this.inItems) this.envelope.push(chunk.subarray(start));
   }
 
-  /** The list's metadata, when everything was pushed. Throws SyntaxError when the list is cut off or no JSON. */
+  /** The list's metadata, when everything was pushed. Throws SyntaxError when it is cut off, no JSON, or no such list. */
   end(): ListMetadata {
-    const list = JSON.parse(Buffer.concat(this.envelope).toString('utf8')) as {
-      metadata?: { resourceVersion?: unknown; continue?: unknown };
-    } | null;
-    const { resourceVersion, continue: next } = list?.metadata ?? {};
-    if (typeof resourceVersion !== 'string') throw new SyntaxError('a list without metadata.resourceVersion');
+    const list = this.readEnvelope('');
+    this.checkKind(list);
+    // Programs in Go may write null for an array without elements.
+    if (list?.items !== null && !Array.isArray(list?.items)) throw new SyntaxError('items is no array');
+    const { resourceVersion, continue: next } = list.metadata ?? {};
+    if (typeof resourceVersion !== 'string') throw new SyntaxError('metadata.resourceVersion is missing');
     return { resourceVersion, continue: typeof next === 'string' ? next : '' };
+  }
+
+  /** The kind comes first as a rule; then no item of another list is taken for one of this. */
+  private checkKindAhead(): void {
+    const list = this.readEnvelope(']}');
+    if (list?.kind !== undefined) this.checkKind(list);
+  }
+
+  private checkKind(list: ListEnvelope | null): void {
+    if (list?.kind !== this.kind) throw new SyntaxError(`its kind is ${JSON.stringify(list?.kind)}`);
+  }
+
+  private readEnvelope(rest: string): ListEnvelope | null {
+    return JSON.parse(Buffer.concat(this.envelope).toString('utf8') + rest) as ListEnvelope | null;
   }
 
   private readString(byte: number): void {

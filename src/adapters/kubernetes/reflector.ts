@@ -2,15 +2,17 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { ObjectReference, SourceState, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ApiClient } from './api-client.js';
-import { ApiError, ApiProtocolError } from './api-error.js';
+import { ApiError, ApiProtocolError, ApiSilenceError } from './api-error.js';
 import { Backoff } from './backoff.js';
 import { delay } from './delay.js';
 import { FailureLog } from './failure-log.js';
 import { LineDecoder } from './line-decoder.js';
-import { ListDecoder, type ListMetadata } from './list-decoder.js';
+import type { ListMetadata } from './list-decoder.js';
+import { requestList } from './list-request.js';
 import { identityOf, referenceOf } from './object-identity.js';
 import type { Resource } from './resources.js';
 import type { ReflectorTimings } from './timings.js';
+import { VersionMark } from './version-mark.js';
 import { parseWatchEvent } from './watch-event.js';
 
 /** Who receives what a reflector sees. Called synchronously. */
@@ -31,11 +33,15 @@ export interface ReflectorListener {
  * When the last page is there, what is known and was not in the list is deleted, and it goes on *watching* from the
  * list's version. Every event and bookmark moves that version on. A watch that ends as agreed, or breaks, is resumed
  * from there: after a clean end at once, else after *backing off*, as after every failure, longer each time until a watch
- * lasts again. A watch on which nothing
- * came for longer than it was to last is taken to hang and cut off, which is a failure. When the server has forgotten
- * the version (410) it is back at *listing*; what changed meanwhile is found by the difference. A list whose pages
- * expire is begun again without pages. A resource that the server does not offer is *absent* and asked for again from
- * time to time; once listed, it is not taken to be absent again. Aborting the signal ends it: *stopped*.
+ * lasts again. When the server has forgotten the version (410) it is back at *listing*; what changed meanwhile is found by
+ * the difference. A list whose pages expire is begun again without pages. A resource that the server does not offer is
+ * *absent* and asked for again from time to time; once listed, it is not taken to be absent again. Aborting the signal ends
+ * it: *stopped*.
+ *
+ * A watch on which nothing came for a while, not even a bookmark, may be one that hangs, or one of a server whose storage was
+ * restored from a backup and that waits to get to the version again. So it is cut off, the server is asked where it stands, by
+ * a list of one object, and the watch is resumed, unless the server has gone back: then everything is listed anew. The same
+ * when an event has an older version than was known.
  *
  * Which version a list asks for: the first "0", anything that the server has in its cache, which costs least when all
  * nodes of a cluster start at once. Later ones at least the last version known, so that no older state comes back.
@@ -60,6 +66,7 @@ export class Reflector {
   private version: string | undefined;
   private listFrom = '0';
   private brokenAt: string | undefined;
+  private readonly mark: VersionMark;
 
   constructor(
     private readonly resource: Resource,
@@ -74,6 +81,7 @@ export class Reflector {
     this.backoff = new Backoff(timings.backoff, random);
     this.expiries = new Backoff(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
+    this.mark = new VersionMark(timings.silenceMinimum);
   }
 
   /** Runs until the signal is aborted. Never rejects. */
@@ -82,7 +90,8 @@ export class Reflector {
     while (!signal.aborted) {
       try {
         this.version ??= await this.list(signal);
-        await this.watch(this.version, signal);
+        if (this.mark.doubted) await this.askWhereItStands(signal);
+        else await this.watch(this.version, signal);
       } catch (error) {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
@@ -97,6 +106,7 @@ export class Reflector {
       synced: this.synced,
       connected: this.connected,
       objects: this.known.size,
+      rewinds: this.mark.rewinds,
       ...(this.lastActivity === undefined ? {} : { lastActivity: this.lastActivity }),
       ...(this.failure === undefined ? {} : { failure: this.failure }),
     };
@@ -110,6 +120,8 @@ export class Reflector {
 
   private async list(signal: AbortSignal): Promise<string> {
     this.state = 'listing';
+    // The newest state may be that of a server which has gone back and given the same versions to other contents.
+    if (this.listFrom === '') for (const key of this.known.keys()) this.known.set(key, '');
     const seen = new Set<string>();
     let limit: number | undefined = this.timings.pageSize;
     let page: ListMetadata = { resourceVersion: '', continue: '' };
@@ -127,22 +139,21 @@ export class Reflector {
     for (const key of this.known.keys()) if (!seen.has(key)) this.remove(key);
     this.listed = true;
     this.succeeded();
+    this.standsAt(page.resourceVersion);
+    this.mark.saw(page.resourceVersion);
     this.reportSynced();
     return page.resourceVersion;
   }
 
-  private async listPage(
+  private listPage(
     limit: number | undefined,
     token: string,
     seen: Set<string>,
     signal: AbortSignal,
   ): Promise<ListMetadata> {
-    const path = this.resource.path;
     const pinned = !token && this.listFrom !== '' && this.listFrom !== '0';
-    const response = await this.client.open({
-      path,
+    return requestList(this.client, this.resource, {
       query: {
-        ...this.selectors(),
         limit,
         continue: token || undefined,
         // A continue token carries its version; with it the server refuses any other.
@@ -151,30 +162,48 @@ export class Reflector {
       },
       continued: token !== '',
       signal,
+      onObject: (object) => this.apply(object, seen),
+      onActivity: () => this.wasActive(),
     });
-    const decoder = new ListDecoder();
-    try {
-      for await (const chunk of response.chunks(this.client.silence)) {
-        this.lastActivity = this.clock.now();
-        for (const object of decoder.push(chunk)) this.apply(object, seen);
-      }
-      return decoder.end();
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      throw new ApiProtocolError(`GET ${path}`, `the list is no valid JSON (${error.message})`, {
-        cause: error,
-      });
-    }
+  }
+
+  /** Only the storage itself knows: a list without a version is never answered from a cache that lags behind. */
+  private async askWhereItStands(signal: AbortSignal): Promise<void> {
+    // A server that does not answer this is asked at the next sign.
+    this.mark.doubted = false;
+    const { resourceVersion } = await requestList(this.client, this.resource, {
+      query: { limit: 1 },
+      signal,
+      onObject: () => {},
+      onActivity: () => this.wasActive(),
+    });
+    this.succeeded();
+    if (!this.standsAt(resourceVersion)) return;
+    this.listFrom = '';
+    this.version = undefined;
+  }
+
+  /** Returns whether the server has gone back to this version. */
+  private standsAt(version: string): boolean {
+    const before = this.mark.standsAt(version);
+    if (before === undefined) return false;
+    this.logger.warn(
+      { before, now: version },
+      'the API server has gone back to an older resourceVersion, as after a restore from a backup; everything is listed anew',
+    );
+    return true;
   }
 
   private async watch(from: string, signal: AbortSignal): Promise<void> {
-    const { watchMinimum, watchMaximum, watchGrace, watchTooShort } = this.timings;
+    const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum, watchTooShort } = this.timings;
+    const { path, labelSelector, fieldSelector } = this.resource;
     this.state = 'watching';
-    const lasting = watchMinimum + this.random() * (watchMaximum - watchMinimum);
+    const lasting = this.between(watchMinimum, watchMaximum);
     const response = await this.client.open({
-      path: this.resource.path,
+      path,
       query: {
-        ...this.selectors(),
+        labelSelector,
+        fieldSelector,
         watch: 'true',
         allowWatchBookmarks: 'true',
         resourceVersion: from,
@@ -183,22 +212,26 @@ export class Reflector {
       signal,
     });
     const begun = this.clock.now();
-    this.lastActivity = begun;
+    this.wasActive();
     this.succeeded();
     this.connected = true;
     try {
       const lines = new LineDecoder();
-      for await (const chunk of response.chunks(lasting + watchGrace)) {
-        this.lastActivity = this.clock.now();
+      for await (const chunk of response.chunks(this.between(silenceMinimum, silenceMaximum))) {
+        this.wasActive();
         for (const line of lines.push(chunk)) this.onEvent(line);
       }
+    } catch (error) {
+      if (!(error instanceof ApiSilenceError)) throw error;
+      this.mark.doubt(this.clock.now());
+      this.logger.debug({ error: error.message }, 'the watch is silent and begun anew');
     } finally {
       this.connected = false;
       // The server was there: what broke now has nothing to do with earlier failures.
       if (this.clock.now() - begun >= watchTooShort) this.backoff.reset();
     }
     if (this.version === from && this.clock.now() - begun < watchTooShort) {
-      throw new ApiProtocolError(`watch ${this.resource.path}`, 'the server ended the watch at once');
+      throw new ApiProtocolError(`watch ${path}`, 'the server ended the watch at once');
     }
   }
 
@@ -219,6 +252,8 @@ export class Reflector {
     if (typeof version !== 'string')
       throw new ApiProtocolError(name, `an event ${type} without resourceVersion`);
     this.version = version;
+    if (this.mark.saw(version) && this.mark.doubt(this.clock.now()))
+      throw new ApiProtocolError(name, `an event of version ${version}, which is older than one before`);
   }
 
   private apply(object: unknown, seen?: Set<string>): void {
@@ -249,7 +284,7 @@ export class Reflector {
       (error instanceof ApiError && error.retryAfter) || 0,
     );
     if (expired) {
-      this.logger.info({ error: error.message, wait }, 'the watch expired, listing again');
+      this.logger.debug({ error: error.message, wait }, 'the watch expired, listing again');
     } else {
       this.failures.failed(error, { state: this.state, wait });
     }
@@ -304,8 +339,11 @@ export class Reflector {
     this.listener.synced();
   }
 
-  private selectors(): Pick<Resource, 'labelSelector' | 'fieldSelector'> {
-    const { labelSelector, fieldSelector } = this.resource;
-    return { labelSelector, fieldSelector };
+  private wasActive(): void {
+    this.lastActivity = this.clock.now();
+  }
+
+  private between(minimum: number, maximum: number): number {
+    return Math.round(minimum + this.random() * (maximum - minimum));
   }
 }

@@ -12,6 +12,8 @@ export interface ApiTimeouts {
   readonly keepAlive: number;
   /** Tokens, certificates and kubeconfig are read again after that. */
   readonly credentials: number;
+  /** An exec plugin that gave no credentials within that is killed. */
+  readonly plugin: number;
 }
 
 export const defaultApiTimeouts: ApiTimeouts = {
@@ -20,6 +22,7 @@ export const defaultApiTimeouts: ApiTimeouts = {
   silence: 60_000,
   keepAlive: 30_000,
   credentials: 60_000,
+  plugin: 30_000,
 };
 
 /** Milliseconds, unless said otherwise. */
@@ -29,8 +32,9 @@ export interface ReflectorTimings {
   /** A watch is asked to last a random time between these; whole seconds reach the server, at least one. */
   readonly watchMinimum: number;
   readonly watchMaximum: number;
-  /** A watch on which nothing came for its whole time and this is taken to hang. */
-  readonly watchGrace: number;
+  /** A watch on which nothing came for a random time between these may hang: bookmarks come about once a minute. */
+  readonly silenceMinimum: number;
+  readonly silenceMaximum: number;
   /** A watch that ended earlier than this without a word counts as a failure. */
   readonly watchTooShort: number;
   readonly backoff: BackoffTimes;
@@ -44,7 +48,8 @@ export const defaultReflectorTimings: ReflectorTimings = {
   pageSize: 500,
   watchMinimum: 300_000,
   watchMaximum: 600_000,
-  watchGrace: 30_000,
+  silenceMinimum: 120_000,
+  silenceMaximum: 150_000,
   watchTooShort: 1_000,
   backoff: { initial: 800, maximum: 30_000, resetAfter: 120_000 },
   absentRetry: 300_000,

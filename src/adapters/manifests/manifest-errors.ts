@@ -2,11 +2,25 @@
 export class ManifestPathError extends Error {
   constructor(
     readonly path: string,
-    /** The system's error code, such as `ENOENT`. */
+    /** The system's error code, such as `ENOENT`; `EMPTY` for no path at all, which would mean the current folder. */
     readonly code: string,
   ) {
-    super(`cannot use the manifest path ${path}: ${reasonOf(code)}; give an existing file or folder`);
+    super(
+      `cannot use the manifest path ${JSON.stringify(path)}: ${reasonOf(code)}; give an existing file or folder`,
+    );
     this.name = 'ManifestPathError';
+  }
+}
+
+/** A file that is no manifest whatever it holds. */
+export class ManifestFileError extends Error {
+  constructor(
+    readonly file: string,
+    /** What it is, and what is made of it. */
+    readonly reason: string,
+  ) {
+    super(reason);
+    this.name = 'ManifestFileError';
   }
 }
 
@@ -28,6 +42,7 @@ export class ManifestSyntaxError extends Error {
 }
 
 function reasonOf(code: string): string {
+  if (code === 'EMPTY') return 'it is empty';
   if (code === 'ENOENT') return 'it does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'access is denied';
   return `the system refuses it (${code})`;

@@ -22,10 +22,11 @@ const SUFFIX = /\.(?:yaml|yml|json)$/;
  * followed. Files are ordered by the position of their path, then by name; the greater one wins.
  */
 export class ManifestFiles {
-  /** Throws ManifestPathError for the first path that does not exist. */
+  /** Throws ManifestPathError for the first path that is empty or does not exist. */
   static open(paths: readonly string[]): ManifestFiles {
     return new ManifestFiles(
       paths.map((given) => {
+        if (given === '') throw new ManifestPathError(given, 'EMPTY');
         const path = resolve(given);
         try {
           return { path, folder: statSync(path).isDirectory() };

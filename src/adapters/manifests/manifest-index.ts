@@ -38,20 +38,27 @@ export class ManifestIndex {
     return (this.keysOfFile.get(file)?.size ?? 0) > 0;
   }
 
-  /** Replaces what the file holds. Within one file the last object of a key counts. */
-  replace(file: string, objects: readonly ManifestObject[]): Difference {
+  /**
+   * Replaces what the file holds, but for the keys that `staysHeld` tells: their objects are there, though not to be used,
+   * and the file holds on to what it delivered of them.
+   */
+  replace(
+    file: string,
+    objects: readonly ManifestObject[],
+    staysHeld: (key: string) => boolean = () => false,
+  ): Difference {
     const before = this.keysOfFile.get(file) ?? new Set<string>();
-    const latest = new Map(objects.map((object) => [object.key, object]));
     const applied: ManifestObject[] = [];
     const duplicates = new Map<string, string[]>();
     const keys = new Set<string>();
-    for (const object of latest.values()) {
+    for (const object of objects) {
       keys.add(object.key);
       const entry = this.hold(object.key, file, before.has(object.key) ? undefined : duplicates);
       if (entry.winner !== file || entry.digest === object.digest) continue;
       entry.digest = object.digest;
       applied.push(object);
     }
+    for (const key of before) if (staysHeld(key)) keys.add(key);
     const dropped = [...before].filter((key) => !keys.has(key));
     if (keys.size > 0) this.keysOfFile.set(file, keys);
     else this.keysOfFile.delete(file);

@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ObjectSink } from '../../application/ports/cluster-source.js';
 import type { FolderChanges } from '../files/folder-watch.js';
+import { loadManifest, type ManifestContents } from './load-manifest.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
+import { readManifestFile } from './manifest-file.js';
 import { fileSignature, type ManifestFiles } from './manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';
-import { type ManifestContents, type ManifestObject, parseKey, readObjects } from './manifest-objects.js';
+import { parseKey } from './manifest-objects.js';
 import type { ManifestReport } from './manifest-report.js';
-import { parseManifest } from './manifest-text.js';
+import { Turns } from './turns.js';
+
+const NOTHING = { objects: [], leftOut: [] };
 
 /** How long a file that looks half-written, or is gone, is given before that is believed. */
 const SETTLE_MILLISECONDS = 100;
-/** Work is done in slices of about this length, so that nothing else waits long. */
-const SLICE_MILLISECONDS = 10;
 
 /**
  * Looks at files and delivers the difference to what they held before. Files are read one at a time, and nothing of them
@@ -29,7 +30,7 @@ const SLICE_MILLISECONDS = 10;
 export class ManifestReader {
   private readonly index: ManifestIndex;
   private readonly signatures = new Map<string, string>();
-  private lastSlice = performance.now();
+  private readonly turns = new Turns();
 
   constructor(
     private readonly files: ManifestFiles,
@@ -48,21 +49,21 @@ export class ManifestReader {
     const due: string[] = [];
     for (const file of changes.all ? this.everyFile() : [...changes.files].sort(this.files.compare)) {
       if (changes.files.has(file) || this.looksChanged(file)) due.push(file);
-      await this.breathe();
+      await this.turns.next();
     }
     const looking = performance.now() - began;
 
     const doubtful: string[] = [];
     for (const file of due) {
       if (signal.aborted) return looking;
-      if (!this.load(file, false)) doubtful.push(file);
-      await this.breathe();
+      if (!(await this.load(file, false, signal))) doubtful.push(file);
+      await this.turns.next();
     }
     if (doubtful.length > 0) await delay(SETTLE_MILLISECONDS, undefined, { signal });
     for (const file of doubtful) {
       if (signal.aborted) return looking;
-      this.load(file, true);
-      await this.breathe();
+      await this.load(file, true, signal);
+      await this.turns.next();
     }
     return looking;
   }
@@ -82,58 +83,69 @@ export class ManifestReader {
     return fileSignature(file) !== this.signatures.get(file) || this.report.unread(file);
   }
 
-  /** Reads one file and delivers its difference. False when it is doubtful; with `final` it is believed as it is. */
-  private load(file: string, final: boolean): boolean {
+  /**
+   * Reads one file and delivers its difference. False when it is doubtful; with `final` it is believed as it is. Nothing is
+   * delivered after an abort.
+   */
+  private async load(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
     const signature = fileSignature(file);
-    if (signature === undefined) return this.gone(file, final);
+    if (signature === undefined) return this.gone(file, final, signal);
     let contents: ManifestContents;
     try {
-      const text = readFileSync(file, 'utf8');
+      const text = await readManifestFile(file);
       const changing = fileSignature(file) !== signature;
       const emptied = text.trim() === '' && this.index.holds(file);
       if (!final && (changing || emptied)) return false;
-      contents = readObjects(parseManifest(text));
-      this.report.contents(file, text, contents);
+      contents = await loadManifest(text, this.turns);
     } catch (error) {
       if (error instanceof ManifestSyntaxError) {
         if (!final) return false;
         this.report.syntax(file, error, this.index.holds(file));
       } else if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        return this.gone(file, final);
+        return this.gone(file, final, signal);
       } else {
         this.report.unreadable(file, error as Error);
       }
       this.signatures.set(file, signature);
       return true;
     }
+    if (signal.aborted) return true;
     this.signatures.set(file, signature);
-    this.deliver(file, contents.objects);
+    await this.deliver(file, contents, signal);
+    // Not before: as long as something is said to be left out, rules that nothing explains yet are kept.
+    this.report.contents(file, contents);
     return true;
   }
 
-  private gone(file: string, final: boolean): boolean {
+  private async gone(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
     if (!final && this.index.holds(file)) return false;
     this.signatures.delete(file);
     this.report.forget(file);
-    this.deliver(file, []);
+    await this.deliver(file, NOTHING, signal);
     return true;
   }
 
-  private deliver(file: string, objects: readonly ManifestObject[]): void {
-    const { applied, deleted, reread, duplicates } = this.index.replace(file, objects);
+  private async deliver(
+    file: string,
+    { objects, leftOut }: Pick<ManifestContents, 'objects' | 'leftOut'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const broken = new Set(leftOut.map(({ key }) => key));
+    // An object without a name may be any of those that the file had.
+    const staysHeld = (key: string): boolean => broken.has(key) || broken.has(undefined);
+    const { applied, deleted, reread, duplicates } = this.index.replace(file, objects, staysHeld);
     this.report.duplicates(file, duplicates, this.files.compare);
-    for (const { kind, object } of applied) this.sink.applied(kind, object);
+    for (const { kind, object } of applied) {
+      if (signal.aborted) return;
+      this.sink.applied(kind, object);
+      if (this.turns.due) await this.turns.next();
+    }
     for (const key of deleted) {
+      if (signal.aborted) return;
       const { kind, reference } = parseKey(key);
       this.sink.deleted(kind, reference);
+      if (this.turns.due) await this.turns.next();
     }
-    for (const other of reread) this.load(other, true);
-  }
-
-  /** Lets the event loop turn when a slice of work has been done. */
-  private async breathe(): Promise<void> {
-    if (performance.now() - this.lastSlice < SLICE_MILLISECONDS) return;
-    await setImmediate();
-    this.lastSlice = performance.now();
+    for (const other of reread) await this.load(other, true, signal);
   }
 }

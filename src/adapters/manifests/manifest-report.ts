@@ -1,8 +1,8 @@
 import type { Logger } from '../../application/ports/logger.js';
+import type { ManifestContents } from './load-manifest.js';
 import type { ManifestSyntaxError } from './manifest-errors.js';
 import type { UnlistedFolder } from './manifest-files.js';
-import type { ManifestContents } from './manifest-objects.js';
-import { locateObjects } from './manifest-text.js';
+import { leftOutText, placeOf, syntaxText, unreadText } from './problem-text.js';
 
 /** Of many things of one sort in a file, so many are named; the rest is counted. */
 const SHOWN = 10;
@@ -29,7 +29,7 @@ export class ManifestReport {
   unreadable(file: string, error: Error): void {
     if (this.unreadFiles.get(file) === error.message) return;
     this.unreadFiles.set(file, error.message);
-    this.fileProblems.set(file, [`${file}: ${error.message}`]);
+    this.fileProblems.set(file, [unreadText(file, error)]);
     this.logger.error({ file, error: error.message }, 'cannot read the manifest; what it held before stays');
   }
 
@@ -52,7 +52,7 @@ export class ManifestReport {
 
   syntax(file: string, error: ManifestSyntaxError, held: boolean): void {
     this.unreadFiles.delete(file);
-    this.fileProblems.set(file, [`${error.place(file)}: ${error.message}`]);
+    this.fileProblems.set(file, [syntaxText(file, error)]);
     const facts = { file: error.place(file), error: error.message };
     this.logger.error(
       facts,
@@ -60,7 +60,8 @@ export class ManifestReport {
     );
   }
 
-  contents(file: string, text: string, { issues, ignored }: ManifestContents): void {
+  contents(file: string, { leftOut, ignored }: ManifestContents): void {
+    const before = new Set(this.fileProblems.get(file));
     this.unreadFiles.delete(file);
     this.fileProblems.delete(file);
     if (ignored.size > 0) {
@@ -69,21 +70,18 @@ export class ManifestReport {
         'manifest holds kinds that the proxy does not read',
       );
     }
-    if (issues.length === 0) return;
-    const lines = locateObjects(text);
-    const located = issues.map(({ place, problem }) => {
-      const line = lines.get(place);
-      return { where: line === undefined ? file : `${file}:${line}`, place, problem };
-    });
-    this.fileProblems.set(
-      file,
-      located.map(({ where, place, problem }) => `${where}: ${place}: ${problem}`),
-    );
-    for (const { where, place, problem } of located.slice(0, SHOWN)) {
-      this.logger.error({ file: where, object: place, problem }, 'object in manifest left out');
+    if (leftOut.length === 0) return;
+    const texts = leftOut.map((object) => leftOutText(file, object));
+    this.fileProblems.set(file, texts);
+    const news = leftOut.filter((_, index) => !before.has(texts[index]!));
+    for (const { line, subject, problem } of news.slice(0, SHOWN)) {
+      this.logger.error(
+        { file: placeOf(file, line), object: subject, problem },
+        'object in manifest is left out; what it held before stays',
+      );
     }
-    if (issues.length > SHOWN) {
-      this.logger.error({ file, more: issues.length - SHOWN }, 'more objects in manifest left out');
+    if (news.length > SHOWN) {
+      this.logger.error({ file, more: news.length - SHOWN }, 'more objects in manifest are left out');
     }
   }
 

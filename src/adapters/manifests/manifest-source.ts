@@ -2,7 +2,7 @@ import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/
 import type { Logger } from '../../application/ports/logger.js';
 import { FolderWatch } from '../files/folder-watch.js';
 import { ManifestFiles } from './manifest-files.js';
-import { MANIFEST_KINDS } from './manifest-objects.js';
+import { MANIFEST_KINDS } from './manifest-kinds.js';
 import { ManifestReader } from './manifest-reader.js';
 import { ManifestReport } from './manifest-report.js';
 

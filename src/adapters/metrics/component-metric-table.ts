@@ -2,7 +2,7 @@ import type { MetricTable } from './metric-spec.js';
 
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** What every component of Kubernetes tells of itself (spec/server.md 10, last paragraph). */
+/** What every component of Kubernetes tells of itself (docs/spec/server.md §10, last paragraph). */
 export const COMPONENT_METRICS = {
   buildInfo: {
     type: 'gauge',

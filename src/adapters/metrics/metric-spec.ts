@@ -23,10 +23,10 @@ export type KeysOf<Table extends MetricTable, Type extends MetricSpec['type']> =
   [Key in keyof Table]: Table[Key]['type'] extends Type ? Key : never;
 }[keyof Table];
 
-/** 1 ms to 16 s, doubling: bucket set D of spec/server.md 10. */
+/** 1 ms to 16 s, doubling: bucket set D of docs/spec/server.md §10. */
 export const DURATION_BUCKETS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
 
-/** Bucket set N of spec/server.md 10, with its bucket for 0. */
+/** Bucket set N of docs/spec/server.md §10, with its bucket for 0. */
 export const PROGRAMMING_BUCKETS = [
   0,
   0.25,

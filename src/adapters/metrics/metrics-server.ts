@@ -9,7 +9,7 @@ export interface MetricsServerOptions extends ListenOptions {
   readonly profiling: boolean;
 }
 
-/** Answers those who watch the proxy itself (spec/server.md 9). */
+/** Answers those who watch the proxy itself (docs/spec/server.md §9). */
 export class MetricsServer {
   private listener: HttpListener | undefined;
   private profiler: Profiler | undefined;

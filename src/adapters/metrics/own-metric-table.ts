@@ -56,6 +56,12 @@ export const OWN_METRICS = {
     help: 'Whether a watch of a kind is open',
     labels: KIND,
   },
+  watchRewinds: {
+    type: 'counter',
+    name: 'kubeproxy_watch_rewinds_total',
+    help: 'Times that the API server was found to have gone back to an older state, as after a restore from a backup',
+    labels: KIND,
+  },
   configurationRefused: {
     type: 'gauge',
     name: 'kubeproxy_configuration_refused',

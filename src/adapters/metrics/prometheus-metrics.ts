@@ -98,6 +98,7 @@ export class PrometheusMetrics implements Metrics {
       return;
     }
     this.proxy.count('nftablesSyncFailures', labels);
+    // For whatever reason. A restore that is refused and recovered from is in restoreFailures alone: the sync did not fail.
     if (!full) this.proxy.count('partialRestoreFailures', labels);
   }
 

@@ -16,7 +16,7 @@ function alpha<Type extends MetricSpec['type']>(type: Type, name: string, help: 
 const duration = (name: string, help: string, rest: Rest = {}) =>
   alpha('histogram', name, help, { labels: FAMILY, buckets: DURATION_BUCKETS, ...rest });
 
-/** kube-proxy's own metrics (spec/server.md 10). Names, types, labels and buckets are interfaces; the help texts are ours. */
+/** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; the help texts are ours. */
 export const PROXY_METRICS = {
   sync: duration(
     'sync_proxy_rules_duration_seconds',

@@ -28,9 +28,11 @@ export function showServicePorts(
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
   own.clear('watchSilence');
   own.clear('watchConnected');
-  for (const { kind, state, connected, lastActivity } of sources) {
+  own.clear('watchRewinds');
+  for (const { kind, state, connected, rewinds, lastActivity } of sources) {
     if (state === 'absent' || state === 'stopped') continue;
     own.set('watchConnected', { kind }, connected ? 1 : 0);
+    own.count('watchRewinds', { kind }, rewinds ?? 0);
     if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
   }
 }

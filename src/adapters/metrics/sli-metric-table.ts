@@ -1,6 +1,6 @@
 import type { MetricTable } from './metric-spec.js';
 
-/** What `/metrics/slis` shows (spec/server.md 9). */
+/** What `/metrics/slis` shows (docs/spec/server.md §9). */
 export const SLI_METRICS = {
   healthcheck: {
     type: 'gauge',

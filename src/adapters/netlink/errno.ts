@@ -18,6 +18,7 @@ export const {
   ESRCH,
   EINTR,
   EAGAIN,
+  EBUSY,
   EEXIST,
   ENODEV,
   EINVAL,

@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module';
 import { endianness } from 'node:os';
+import { errorMessage } from '../../application/error-message.js';
+import { loadCLibrary } from '../process/c-library.js';
 import { NetlinkUnavailableError } from './errors.js';
 
 /** The calls of the C library that a netlink socket needs. Each returns -1 on failure; `errno` then tells why. */
@@ -28,20 +29,11 @@ export interface Libc {
   errno(): number;
 }
 
-type Foreign = ((...values: unknown[]) => number) & {
-  async(...values: [...unknown[], (error: unknown, result: number) => void]): void;
-};
-interface Koffi {
-  load(library: string | null): { func(prototype: string): Foreign };
-  errno(): number;
-}
+let bound: Libc | undefined;
 
-let loaded: Libc | undefined;
-
-/** Binds the C library of this process through koffi, on first use. Throws NetlinkUnavailableError. */
+/** Binds the C library of this process on first use. Throws NetlinkUnavailableError. */
 export function loadLibc(): Libc {
-  loaded ??= bind();
-  return loaded;
+  return (bound ??= bind());
 }
 
 function bind(): Libc {
@@ -49,46 +41,29 @@ function bind(): Libc {
     throw new NetlinkUnavailableError(`this is ${process.platform}, not Linux`);
   if (endianness() !== 'LE') throw new NetlinkUnavailableError('only little-endian machines are supported');
   try {
-    const koffi = createRequire(import.meta.url)('koffi') as Koffi;
-    const library = koffi.load(null);
-    const socket = library.func('int socket(int domain, int type, int protocol)');
-    const bindTo = library.func('int bind(int fd, const void *address, unsigned int length)');
-    const setsockopt = library.func(
-      'int setsockopt(int fd, int level, int option, const void *value, unsigned int length)',
-    );
-    const send = library.func('long send(int fd, const void *bytes, size_t length, int flags)');
-    const recv = library.func('long recv(int fd, void *bytes, size_t length, int flags)');
-    const close = library.func('int close(int fd)');
+    const { func, inBackground, errno } = loadCLibrary();
+    const send = func('long send(int fd, const void *bytes, size_t length, int flags)');
+    const recv = func('long recv(int fd, void *bytes, size_t length, int flags)');
     return {
-      socket,
-      bind: bindTo,
-      setsockopt,
+      socket: func('int socket(int domain, int type, int protocol)'),
+      bind: func('int bind(int fd, const void *address, unsigned int length)'),
+      setsockopt: func(
+        'int setsockopt(int fd, int level, int option, const void *value, unsigned int length)',
+      ),
       send,
-      sendInBackground: (fd, bytes, length, flags) =>
-        new Promise((resolve, reject) => {
-          send.async(fd, bytes, length, flags, (error, sent) => {
-            if (error) reject(error as Error);
-            else resolve({ sent, errno: koffi.errno() });
-          });
-        }),
-      recv,
-      recvInBackground: (fd, bytes, length, flags) =>
-        new Promise((resolve, reject) => {
-          recv.async(fd, bytes, length, flags, (error, received) => {
-            if (error) reject(error as Error);
-            else resolve({ received, errno: koffi.errno() });
-          });
-        }),
-      close,
-      errno: () => koffi.errno(),
-    };
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new NetlinkUnavailableError(
-      `the package koffi, which calls the C library, does not load: ${reason}`,
-      {
-        cause,
+      async sendInBackground(...values) {
+        const { result, errno } = await inBackground(send, ...values);
+        return { sent: result, errno };
       },
-    );
+      recv,
+      async recvInBackground(...values) {
+        const { result, errno } = await inBackground(recv, ...values);
+        return { received: result, errno };
+      },
+      close: func('int close(int fd)'),
+      errno,
+    };
+  } catch (error) {
+    throw new NetlinkUnavailableError(errorMessage(error), { cause: error });
   }
 }

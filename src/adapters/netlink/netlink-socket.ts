@@ -131,17 +131,28 @@ export class NetlinkSocket {
     onMessage: (message: NetlinkMessage) => void,
   ): Promise<KernelReply> {
     for (;;) {
-      const length = this.receive();
-      if (length === 'nothing') throw new NetlinkProtocolError('the answer ended early');
-      if (length === 'lost') throw new NetlinkSystemError('recv', ENOBUFS, 'part of the answer was lost');
-      for (const message of readMessages(this.buffer, length)) {
-        if (message.sequence !== sequence) continue;
-        const reply = readReply(message);
-        if (reply) return reply;
-        onMessage(message);
-        if (single) return { sequence, errno: 0 };
-      }
+      const reply = this.replyIn(this.receive(), sequence, onMessage, single);
+      if (reply) return reply;
       await breathe();
+    }
+  }
+
+  /**
+   * Sends a small request and reads the whole answer at once, on this thread, without a turn for others: for what is short,
+   * and needed before anything else can be done. Otherwise like `receiveAnswer`.
+   */
+  exchange(
+    bytes: Buffer,
+    length: number,
+    sequence: number,
+    single: boolean,
+    onMessage: (message: NetlinkMessage) => void,
+  ): KernelReply {
+    const { sent, errno } = this.sendNow(bytes, length);
+    if (sent !== length) throw new NetlinkSystemError('send', errno);
+    for (;;) {
+      const reply = this.replyIn(this.receive(), sequence, onMessage, single);
+      if (reply) return reply;
     }
   }
 
@@ -164,14 +175,8 @@ export class NetlinkSocket {
       );
       const length = this.received(received, errno);
       if (length === 'again') continue;
-      if (length === 'nothing') throw new NetlinkProtocolError('the answer ended early');
-      if (length === 'lost') throw new NetlinkSystemError('recv', ENOBUFS, 'part of the answer was lost');
-      for (const message of readMessages(this.buffer, length)) {
-        if (message.sequence !== sequence) continue;
-        const reply = readReply(message);
-        if (reply) return reply;
-        onMessage(message);
-      }
+      const reply = this.replyIn(length, sequence, onMessage);
+      if (reply) return reply;
       await afterDatagram();
     }
   }
@@ -180,6 +185,25 @@ export class NetlinkSocket {
   close(): void {
     if (this.fd >= 0) this.libc.close(this.fd);
     this.fd = -1;
+  }
+
+  /** Hands on the messages of a datagram that answer the request, up to the reply that ends the answer, if it is there. */
+  private replyIn(
+    length: number | 'nothing' | 'lost',
+    sequence: number,
+    onMessage: (message: NetlinkMessage) => void,
+    single = false,
+  ): KernelReply | undefined {
+    if (length === 'nothing') throw new NetlinkProtocolError('the answer ended early');
+    if (length === 'lost') throw new NetlinkSystemError('recv', ENOBUFS, 'part of the answer was lost');
+    for (const message of readMessages(this.buffer, length)) {
+      if (message.sequence !== sequence) continue;
+      const reply = readReply(message);
+      if (reply) return reply;
+      onMessage(message);
+      if (single) return { sequence, errno: 0 };
+    }
+    return undefined;
   }
 
   private sendNow(bytes: Buffer, length: number): { sent: number; errno: number } {

@@ -1,5 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { sameElement } from '../../domain/nftables/fragment.js';
+import { MAP_OF_ANOTHER_LAYOUT } from '../../domain/nftables/sets.js';
 import type { SetElement } from '../../domain/nftables/table.js';
 import type { SetImage, TableImage } from '../../domain/nftables/table-image.js';
 import { Transaction } from '../../domain/nftables/transaction.js';
@@ -28,7 +29,8 @@ export function tableDifference(
   transport: NftTransport,
 ): TableDifference {
   const repair = new Transaction();
-  const replaces = state !== undefined && !fits(image, state, family, transport);
+  const replaces =
+    state !== undefined && (isOfAnotherLayout(state) || !fits(image, state, family, transport));
   if (replaces) repair.add({ op: 'delete-table' });
   const present = replaces ? undefined : state;
   if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
@@ -39,6 +41,11 @@ export function tableDifference(
   const removals = present ? removeUnknown(image, present, repair) : [];
   for (const set of image.sets) repairElements(set, present, repair);
   return { repair, removals, replaces };
+}
+
+/** The table is kube-proxy's, or a former version's: whatever else is in it may be left from long ago. */
+export function isOfAnotherLayout(state: TableState): boolean {
+  return state.sets.has(MAP_OF_ANOTHER_LAYOUT);
 }
 
 /** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */

@@ -12,18 +12,41 @@ export class GenerationWatch {
   private base: number | undefined;
   private own = 0;
   private count = 0;
+  private begun = 0;
+  private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(private readonly transport: NftTransport) {}
 
-  /** A commit of ours succeeded. */
-  committed(): void {
-    this.own++;
+  /** Makes commits of ours. How many they were is asked when they have succeeded. */
+  async ours<T>(work: () => Promise<T>, commits: () => number = () => 1): Promise<T> {
+    this.begun++;
+    const counted = work().then((outcome) => {
+      this.own += commits();
+      return outcome;
+    });
+    this.underWay.add(counted);
+    try {
+      return await counted;
+    } finally {
+      this.underWay.delete(counted);
+    }
   }
 
-  /** The present epoch; undefined when the transport cannot tell, so that nothing may be concluded. */
+  /**
+   * The present epoch; undefined when the transport cannot tell, so that nothing may be concluded. While the other family
+   * writes, the kernel may have counted what is not counted here yet; the question waits until that is over.
+   */
   async epoch(): Promise<number | undefined> {
-    const generation = await this.transport.generation();
-    if (generation === undefined) return undefined;
+    for (;;) {
+      while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+      const { begun } = this;
+      const generation = await this.transport.generation();
+      if (generation === undefined) return undefined;
+      if (begun === this.begun) return this.epochAt(generation);
+    }
+  }
+
+  private epochAt(generation: number): number {
     if (this.base === undefined || generation !== (this.base + this.own) >>> 0) {
       this.base = generation - this.own;
       this.count++;

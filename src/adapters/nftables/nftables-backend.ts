@@ -1,8 +1,11 @@
+import { errorMessage } from '../../application/error-message.js';
 import type {
   ApplyResult,
   Backend,
   FrontendClash,
   ServiceFailure,
+  StartOptions,
+  VerificationKind,
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -17,12 +20,13 @@ import type { Fragment } from '../../domain/nftables/fragment.js';
 import { nodeTransaction } from '../../domain/nftables/node-transaction.js';
 import { lostUdpFrontends } from '../../domain/nftables/lost-frontends.js';
 import { PresentFragments, type PresentSets } from '../../domain/nftables/present-fragments.js';
-import { SOURCES_SETS, STATIC_SETS } from '../../domain/nftables/sets.js';
+import { POSSIBLE_SETS } from '../../domain/nftables/sets.js';
 import { TableDelta } from '../../domain/nftables/table-delta.js';
 import type { Structure } from '../../domain/nftables/structure.js';
 import { tableImage, tableSets } from '../../domain/nftables/table-image.js';
 import { deltaTransactions, idleRemovals, type Transaction } from '../../domain/nftables/transaction.js';
-import { tableDifference } from './difference.js';
+import { isUnexplained, UnexplainedFragments } from '../../domain/nftables/unexplained.js';
+import { isOfAnotherLayout, tableDifference } from './difference.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { inPieces } from './pieces.js';
@@ -35,15 +39,14 @@ export interface NftablesBackendOptions {
 
 /** A fragment on its way into the kernel, and what its service port had before. */
 interface Candidate {
+  /** Undefined when the service port goes. */
+  readonly name?: ServicePortName;
   readonly wanted: Fragment | undefined;
   readonly former: Fragment | undefined;
 }
 
 type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
 type Names = ReadonlyMap<ServicePortKey, ServicePortName>;
-
-/** Those that a table may have, whatever the services. */
-const POSSIBLE_SETS = [...STATIC_SETS, ...SOURCES_SETS];
 
 /**
  * Programs one family's table `kube-proxy` through a transport.
@@ -56,6 +59,7 @@ const POSSIBLE_SETS = [...STATIC_SETS, ...SOURCES_SETS];
 export class NftablesBackend implements Backend {
   readonly mode = 'nftables';
   private composition = new TableComposition();
+  private unexplained = new UnexplainedFragments(this.composition);
   private node: NodeNetwork | undefined;
   /** What the kernel has and nobody needs any more, by name: it stays while packets may be on their way to it. */
   private readonly idle = new Map<string, Structure>();
@@ -75,8 +79,13 @@ export class NftablesBackend implements Backend {
     this.compile = compile;
   }
 
-  async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
+  async start(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    { keepUnexplained = false }: StartOptions = {},
+  ): Promise<ApplyResult> {
     this.composition = new TableComposition();
+    this.unexplained = new UnexplainedFragments(this.composition);
     this.node = node;
     const candidates = new Map<ServicePortKey, Candidate>();
     const names = new Map<ServicePortKey, ServicePortName>();
@@ -88,7 +97,10 @@ export class NftablesBackend implements Backend {
       this.composition.replace(entry.key, wanted);
       candidates.set(entry.key, { wanted, former: undefined });
     }
-    const { failed: refused, ...outcome } = await this.reconcile(candidates, { adopting: names });
+    const { failed: refused, ...outcome } = await this.reconcile(candidates, {
+      adopting: names,
+      keepUnexplained,
+    });
     return { ...outcome, failed: [...failed, ...refused], conflicts: this.conflicts(candidates.keys()) };
   }
 
@@ -98,7 +110,11 @@ export class NftablesBackend implements Backend {
     for (const { key, entry } of changes) {
       const wanted = entry && this.compiled(entry, failed);
       if (entry && !wanted) continue;
-      candidates.set(key, { wanted, former: candidates.get(key)?.former ?? this.composition.fragment(key) });
+      const before = candidates.get(key);
+      const name = entry?.name ?? before?.name;
+      const kept = name && this.unexplained.of(name);
+      const former = before?.former ?? this.composition.fragment(key) ?? kept;
+      candidates.set(key, { name, wanted, former });
     }
     const outcome = await this.commit(candidates, node);
     return {
@@ -108,9 +124,9 @@ export class NftablesBackend implements Backend {
     };
   }
 
-  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+  async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     const epoch = await this.generations.epoch();
-    const untouched = epoch !== undefined && epoch === this.soundEpoch;
+    const untouched = how !== 'comparison' && epoch !== undefined && epoch === this.soundEpoch;
     if (untouched || (how === 'glance' && epoch === undefined)) {
       await this.removeIdle();
       return { compared: false, written: 0, failed: [], conflicts: [] };
@@ -132,7 +148,7 @@ export class NftablesBackend implements Backend {
     try {
       return this.compile(entry);
     } catch (error) {
-      failed.push({ key: entry.key, reason: `cannot be compiled: ${messageOf(error)}` });
+      failed.push({ key: entry.key, reason: `cannot be compiled: ${errorMessage(error)}` });
       return undefined;
     }
   }
@@ -144,7 +160,10 @@ export class NftablesBackend implements Backend {
     if (former && former !== node) await this.removeIdle();
     this.node = node;
     const delta = new TableDelta();
-    for (const [key, { wanted }] of candidates) this.composition.replace(key, wanted, delta);
+    for (const [key, { name, wanted }] of candidates) {
+      if (name) this.unexplained.yieldTo(name, wanted, delta);
+      this.composition.replace(key, wanted, delta);
+    }
     try {
       return { written: await this.commitDelta(delta, node, former), failed: [] };
     } catch (error) {
@@ -173,11 +192,12 @@ export class NftablesBackend implements Backend {
 
   /**
    * Reads the table back and applies what separates it from the composition, without the candidates that are refused.
-   * When `adopting`, which has the names of all service ports, those that fail keep what an earlier process left.
+   * When `adopting`, which has the names of all service ports, those that fail keep what an earlier process left; with
+   * `keepUnexplained`, so do those that are not among the names.
    */
   private async reconcile(
     candidates: Candidates,
-    { adopting, signal }: { readonly adopting?: Names; readonly signal?: AbortSignal } = {},
+    { adopting, keepUnexplained, signal }: Reconciliation = {},
   ): Promise<Outcome> {
     const failed: ServiceFailure[] = [];
     const pending = new Map(candidates);
@@ -190,10 +210,16 @@ export class NftablesBackend implements Backend {
       const sets = adopting ? POSSIBLE_SETS : tableSets(this.composition);
       const state = await this.transport.read(this.family, sets, interruption);
       if (adopting && !left) {
-        former = state?.sets ?? former;
+        if (state && !isOfAnotherLayout(state)) former = state.sets;
+        else if (state && keepUnexplained)
+          this.logger.warn(
+            { family: this.family },
+            'the table is of another layout; nothing can be kept of it',
+          );
         left = new PresentFragments(former);
         for (const [key, name] of adopting)
           if (!pending.has(key)) this.composition.replace(key, this.leftFor(key, name, left));
+        if (keepUnexplained) this.unexplained.keep(left, adopting.values());
       }
       const image = tableImage(this.composition, this.node!);
       const { repair, removals, replaces } = tableDifference(image, state, this.family, this.transport);
@@ -218,7 +244,7 @@ export class NftablesBackend implements Backend {
         if (culprits.size === 0 && suspects.size === 0) throw error;
         if (culprits.size === 0) return this.halve(suspects, failed);
         for (const [key, reason] of culprits) {
-          failed.push({ key, reason });
+          failed.push(...this.failure(key, reason));
           this.composition.replace(key, suspects.get(key)!.former);
           pending.delete(key);
         }
@@ -258,7 +284,7 @@ export class NftablesBackend implements Backend {
     } catch (error) {
       if (!(error instanceof NftCommitError)) throw error;
       for (const [key, { former }] of group) this.composition.replace(key, former);
-      if (group.length === 1) return { written: 0, failed: [{ key: group[0]![0], reason: error.message }] };
+      if (group.length === 1) return { written: 0, failed: this.failure(group[0]![0], error.message) };
       const middle = group.length >> 1;
       const one = await this.tryGroups(group.slice(0, middle));
       const other = await this.tryGroups(group.slice(middle));
@@ -266,10 +292,19 @@ export class NftablesBackend implements Backend {
     }
   }
 
+  /** Nobody knows the service port of what was kept for one that is unknown. */
+  private failure(key: ServicePortKey, reason: string): readonly ServiceFailure[] {
+    if (!isUnexplained(key)) return [{ key, reason }];
+    this.logger.warn(
+      { family: this.family, reason },
+      'rules that nothing explains were refused, and are gone',
+    );
+    return [];
+  }
+
   private async send(transaction: Transaction): Promise<void> {
     if (transaction.operations.length === 0) return;
-    await this.transport.commit(this.family, transaction.operations);
-    this.generations.committed();
+    await this.generations.ours(() => this.transport.commit(this.family, transaction.operations));
   }
 
   private async removeIdle(): Promise<void> {
@@ -302,6 +337,11 @@ interface Outcome extends Pick<ApplyResult, 'lost'> {
   readonly failed: readonly ServiceFailure[];
 }
 
+interface Reconciliation extends StartOptions {
+  readonly adopting?: Names;
+  readonly signal?: AbortSignal;
+}
+
 /** The candidates behind the operations that the kernel named, each with the reason. */
 function blame(
   { failures }: NftCommitError,
@@ -321,8 +361,4 @@ function blame(
 
 function stepsOf(transactions: readonly Transaction[]): number {
   return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -17,7 +17,9 @@ export interface NftTransport {
   commit(family: IpFamily, operations: readonly Operation[]): Promise<void>;
 
   /**
-   * Reads the whole table, or undefined when there is none. A read disturbed by a concurrent commit is repeated inside.
+   * Reads the whole table, or undefined when there is none. A read disturbed by a concurrent commit is repeated inside, a
+   * few times: where others commit all the time, a change that somebody makes to this table meanwhile may be in it or not,
+   * or in part. A generation asked for before the read then differs from the one after it, so nothing stays hidden.
    * Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are left out.
    * `expected` names the sets whose layout the caller knows; elements of other sets are left out. Rejects with the
    * signal's reason soon after it is aborted.

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import { parseAddress } from '../../domain/net/address.js';
 
-/** The addresses of the interfaces that are up in this network namespace. */
+/** The addresses of the interfaces of this network namespace that are up and have a carrier. */
 export class InterfaceAddresses implements LocalAddresses {
   list(): readonly string[] {
     const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);

@@ -1,40 +1,58 @@
-import { destination, type DestinationStream, pino, stdSerializers } from 'pino';
+import { isatty } from 'node:tty';
+import { destination, type DestinationStream, pino } from 'pino';
 import type { Logger } from '../../application/ports/logger.js';
-import { textLine } from './text-line.js';
+import { klogLine } from './klog-line.js';
+import { terminalLine } from './terminal-line.js';
 
 const METADATA = Symbol.for('pino.metadata');
 const DEBUG_VERBOSITY = 2;
 /** pino's number for `warn`. */
 const WARNING_LEVEL = 40;
 
+/** What each level has in JSON. As with kube-proxy, lines that are no errors have a verbosity. */
+const LEVEL_FACTS: Readonly<Record<string, object>> = {
+  debug: { level: 'debug', v: DEBUG_VERBOSITY },
+  info: { level: 'info', v: 0 },
+  warn: { level: 'warn', v: 0 },
+  error: { level: 'error' },
+};
+
 /** What is logged, and how. May be adjusted at any time. */
 export interface LogSettings {
   /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; from 2 on debug lines too. */
   readonly verbosity: number;
-  /** `text`: one line for people. `json`: one JSON object a line. */
+  /** `text`: klog's lines, or at a terminal a form for people. `json`: one object a line, with the keys of component-base. */
   readonly format: 'text' | 'json';
   /** Lines that are no warnings and no errors go to standard output. Missing: no. */
   readonly splitStream?: boolean;
 }
 
-export interface PinoLoggerOptions extends LogSettings {
-  /** Default: standard error, written synchronously, so that the last words before an exit are not lost. */
-  readonly stream?: DestinationStream;
-  /** Where split-off lines go. Default: standard output. */
-  readonly informationStream?: DestinationStream;
+/** Where lines go. */
+export interface LogStream extends DestinationStream {
+  /** Somebody reads along: text takes a form for people. */
+  readonly terminal?: boolean;
 }
 
-/** The log by way of pino. `error` and `err` among the facts may be Errors. */
+export interface PinoLoggerOptions extends LogSettings {
+  /** Default: standard error, written synchronously, so that the last words before an exit are not lost. */
+  readonly stream?: LogStream;
+  /** Where split-off lines go. Default: standard output. */
+  readonly informationStream?: LogStream;
+}
+
+/**
+ * The log by way of pino. The fact `error` may be an Error; it is shown as `err`, by its message. The fact `caller` of a
+ * child tells which part of the program speaks.
+ */
 export class PinoLogger implements Logger {
   static open({ stream, informationStream, ...settings }: PinoLoggerOptions): PinoLogger {
     const output = new LogOutput(settings, stream ?? standard(2), informationStream ?? standard(1));
     const options: pino.LoggerOptions = {
       level: 'debug',
       base: null,
-      serializers: { error: errorFacts, err: errorFacts },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-      messageKey: 'message',
+      timestamp: () => `,"ts":${Date.now()}`,
+      formatters: { level: (level) => LEVEL_FACTS[level] ?? { level }, log: withErrorText },
+      messageKey: 'msg',
     };
     return new PinoLogger(pino(options, output), output);
   }
@@ -62,7 +80,7 @@ export class PinoLogger implements Logger {
   }
 
   error(facts: object, message: string): void {
-    this.sink.error(facts, message);
+    this.sink.error(withStackTrace(facts, this.output.settings.verbosity), message);
   }
 
   child(facts: object): PinoLogger {
@@ -78,21 +96,36 @@ class LogOutput implements DestinationStream {
 
   constructor(
     public settings: LogSettings,
-    private readonly stream: DestinationStream,
-    private readonly informationStream: DestinationStream,
+    private readonly stream: LogStream,
+    private readonly informationStream: LogStream,
   ) {}
 
   write(line: string): void {
     const { format, splitStream } = this.settings;
     const stream = splitStream && this.lastLevel < WARNING_LEVEL ? this.informationStream : this.stream;
-    stream.write(format === 'json' ? line : textLine(line));
+    const form = stream.terminal ? terminalLine : klogLine;
+    stream.write(format === 'json' ? line : form(line));
   }
 }
 
-function standard(fd: 1 | 2): DestinationStream {
-  return destination({ fd, sync: true });
+function standard(fd: 1 | 2): LogStream {
+  return Object.assign(destination({ fd, sync: true }), { terminal: isatty(fd) });
 }
 
-function errorFacts(value: unknown): unknown {
-  return value instanceof Error ? stdSerializers.err(value) : value;
+/** What only a mistake in the program throws. */
+const MISTAKES = [TypeError, ReferenceError, RangeError];
+
+/** Where an error came from: for those who look closely, and always when it is the program's own mistake. */
+function withStackTrace(facts: object, verbosity: number): object {
+  const { error } = facts as { readonly error?: unknown };
+  if (!(error instanceof Error)) return facts;
+  const wanted = verbosity >= DEBUG_VERBOSITY || MISTAKES.some((type) => error instanceof type);
+  return wanted ? { ...facts, stacktrace: error.stack } : facts;
+}
+
+/** The error under the name that Kubernetes gives it. */
+function withErrorText(facts: Record<string, unknown>): Record<string, unknown> {
+  const { error, ...others } = facts;
+  if (error === undefined) return facts;
+  return { err: error instanceof Error ? error.message : error, ...others };
 }

@@ -6,8 +6,11 @@ import { AttributeReader } from '../netlink/attribute-reader.js';
 import { EINTR } from '../netlink/errno.js';
 import { NetlinkRequestError } from '../netlink/errors.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
-import type { NetlinkChannel, NetlinkRequest } from '../netlink/netlink-channel.js';
-import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
+import type { NetlinkChannel } from '../netlink/netlink-channel.js';
+import type { NetlinkRequest } from '../netlink/netlink-request.js';
+import { exchangeNow } from '../netlink/exchange-now.js';
+import type { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from '../netlink/protocol.js';
 import {
   ADDRESS_HEADER_LENGTH,
   AF_INET,
@@ -29,6 +32,8 @@ export interface DeviceAddress {
   readonly family: IpFamily;
   /** Canonical. */
   readonly address: string;
+  /** Tells it from others: a device may have an address several times, with other prefixes or far ends. */
+  readonly key: string;
 }
 
 /** All addresses of all devices of this network namespace, up or down; of one family, if one is named. */
@@ -36,15 +41,7 @@ export async function listAddresses(
   channel: NetlinkChannel,
   family?: IpFamily,
 ): Promise<readonly DeviceAddress[]> {
-  const attempt = 'listing the addresses of this node';
-  const request: NetlinkRequest = {
-    type: RTM_GETADDR,
-    attempt,
-    put: (writer) => {
-      writer.putWord(family === undefined ? AF_UNSPEC : familyNumber(family));
-      writer.putWord(0);
-    },
-  };
+  const request = listingRequest(family);
   for (let count = 0; count < ATTEMPTS; count++) {
     const found: DeviceAddress[] = [];
     const { interrupted } = await channel.dump(request, (message) => {
@@ -53,7 +50,22 @@ export async function listAddresses(
     });
     if (!interrupted) return found;
   }
-  throw new NetlinkRequestError(attempt, EINTR, `they changed each of the ${ATTEMPTS} times`);
+  throw changingAllTheTime(request);
+}
+
+/** Those of all devices but one, at once, on this thread, over a socket on which nothing waits to be read. */
+export function readAddressesNow(socket: NetlinkSocket, except?: number): readonly DeviceAddress[] {
+  const request = listingRequest();
+  for (let count = 0; count < ATTEMPTS; count++) {
+    const found: DeviceAddress[] = [];
+    const { errno, explanation, interrupted } = exchangeNow(socket, request, NLM_F_DUMP, (message) => {
+      const address = deviceOf(message) === except ? undefined : readAddress(message);
+      if (address) found.push(address);
+    });
+    if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
+    if (interrupted !== true) return found;
+  }
+  throw changingAllTheTime(request);
 }
 
 /** Puts an address onto a device, with the whole address as its prefix: neighbours it has none. */
@@ -77,12 +89,30 @@ export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddres
   }
   // On a link between two points the other one is the address of the far end.
   const address = parseAddress(local ?? other);
-  return address && { device: deviceOf({ bytes, start }), family: address.family, address: address.text };
+  if (!address) return undefined;
+  const device = deviceOf({ bytes, start });
+  const { family, text } = address;
+  return { device, family, address: text, key: `${device} ${text}/${bytes[start + 1]} ${other}` };
 }
 
 /** The index of the device that a message or notice of an address is about. */
 export function deviceOf({ bytes, start }: Pick<NetlinkMessage, 'bytes' | 'start'>): number {
   return bytes.readInt32LE(start + 4);
+}
+
+function listingRequest(family?: IpFamily): NetlinkRequest {
+  return {
+    type: RTM_GETADDR,
+    attempt: 'listing the addresses of this node',
+    put: (writer) => {
+      writer.putWord(family === undefined ? AF_UNSPEC : familyNumber(family));
+      writer.putWord(0);
+    },
+  };
+}
+
+function changingAllTheTime({ attempt }: NetlinkRequest): NetlinkRequestError {
+  return new NetlinkRequestError(attempt, EINTR, `they changed each of the ${ATTEMPTS} times`);
 }
 
 function addressRequest(

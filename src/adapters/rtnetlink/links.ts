@@ -1,9 +1,12 @@
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import { ENODEV, EEXIST, EOPNOTSUPP } from '../netlink/errno.js';
 import { NetlinkRequestError } from '../netlink/errors.js';
-import type { NetlinkMessage } from '../netlink/message-reader.js';
+import { exchangeNow } from '../netlink/exchange-now.js';
+import type { KernelReply, NetlinkMessage } from '../netlink/message-reader.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import type { NetlinkChannel } from '../netlink/netlink-channel.js';
+import type { NetlinkRequest } from '../netlink/netlink-request.js';
+import type { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NLM_F_CREATE, NLM_F_EXCL } from '../netlink/protocol.js';
 import {
   IFLA_IFNAME,
@@ -21,22 +24,35 @@ export interface Link {
   readonly name: string;
   /** `dummy`, `veth`, …; empty for hardware and loopback. */
   readonly kind: string;
+  /** Bits of the kernel, `IFF_…`. */
+  readonly flags: number;
 }
 
 /** The device of this name; undefined when there is none. */
 export async function findLink(channel: NetlinkChannel, name: string): Promise<Link | undefined> {
   let link: Link | undefined;
-  const attempt = `looking for the device ${name}`;
-  const put = (writer: MessageWriter): void => {
-    putLinkHeader(writer, 0);
-    writer.putText(IFLA_IFNAME, name);
-  };
-  const { errno, explanation } = await channel.ask({ type: RTM_GETLINK, attempt, put }, (message) => {
-    link = readLink(message);
+  const request = searchFor(name);
+  const reply = await channel.ask(request, (message) => (link = readLink(message)));
+  return found(request, reply, link);
+}
+
+/** The same at once, on this thread, over a socket on which nothing waits to be read. */
+export function findLinkNow(socket: NetlinkSocket, name: string): Link | undefined {
+  let link: Link | undefined;
+  const request = searchFor(name);
+  const reply = exchangeNow(socket, request, 0, (message) => (link = readLink(message)));
+  return found(request, reply, link);
+}
+
+/** All devices of this network namespace. */
+export async function listLinks(channel: NetlinkChannel): Promise<readonly Link[]> {
+  const links = new Map<number, Link>();
+  const put = (writer: MessageWriter): void => putLinkHeader(writer, 0);
+  await channel.dump({ type: RTM_GETLINK, attempt: 'listing the devices of this node', put }, (message) => {
+    const link = readLink(message);
+    links.set(link.index, link);
   });
-  if (errno === ENODEV) return undefined;
-  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
-  return link;
+  return [...links.values()];
 }
 
 /** Makes a device of type dummy, which is down. False when there is a device of this name already. */
@@ -84,7 +100,28 @@ export function readLink({ bytes, start, end }: NetlinkMessage): Link {
       while (info.next()) if (info.type === IFLA_INFO_KIND) kind = info.text();
     }
   }
-  return { index: bytes.readInt32LE(start + 4), name, kind };
+  return { index: bytes.readInt32LE(start + 4), name, kind, flags: bytes.readUInt32LE(start + 8) };
+}
+
+function searchFor(name: string): NetlinkRequest {
+  return {
+    type: RTM_GETLINK,
+    attempt: `looking for the device ${name}`,
+    put(writer) {
+      putLinkHeader(writer, 0);
+      writer.putText(IFLA_IFNAME, name);
+    },
+  };
+}
+
+function found(
+  { attempt }: NetlinkRequest,
+  { errno, explanation }: KernelReply,
+  link: Link | undefined,
+): Link | undefined {
+  if (errno === ENODEV) return undefined;
+  if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+  return link;
 }
 
 function putLinkHeader(writer: MessageWriter, index: number): void {

@@ -1,4 +1,4 @@
-/** Numbers of linux/rtnetlink.h, linux/if_link.h and linux/if_addr.h, as far as they are used. */
+/** Numbers of linux/rtnetlink.h, linux/if.h, linux/if_link.h and linux/if_addr.h, as far as they are used. */
 
 export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;
@@ -15,6 +15,9 @@ export const RTMGRP_IPV6_IFADDR = 0x100;
 export const IFLA_IFNAME = 3;
 export const IFLA_LINKINFO = 18;
 export const IFLA_INFO_KIND = 1;
+
+export const IFF_UP = 0x1;
+export const IFF_POINTOPOINT = 0x10;
 
 export const IFA_ADDRESS = 1;
 export const IFA_LOCAL = 2;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import {
   bucketsFor,
@@ -17,8 +18,9 @@ export interface KernelFolders {
 /** Connection tracking cannot be set up as the configuration asks. Not mended by trying again. */
 export class ConntrackSettingsError extends Error {
   constructor(cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`could not set conntrack parameters from kube-proxy configuration: ${reason}`, { cause });
+    super(`could not set conntrack parameters from kube-proxy configuration: ${errorMessage(cause)}`, {
+      cause,
+    });
     this.name = 'ConntrackSettingsError';
   }
 }
@@ -29,7 +31,7 @@ const HASH_SIZE = 'module/nf_conntrack/parameters/hashsize';
 const NOT_FOR_US = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
 
 /**
- * Sizes and times the kernel's table of tracked connections (spec/server.md §4), in kube-proxy's order, writing only what
+ * Sizes and times the kernel's table of tracked connections (docs/spec/server.md §4), in kube-proxy's order, writing only what
  * differs. Idempotent.
  *
  * Two things that would end kube-proxy do not end the proxy, since no restart mends them and services work without:

@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { errorMessage } from '../../application/error-message.js';
 
 /** A sysctl could not be set; the message names it, the value, and why. */
 export class SysctlError extends Error {
   constructor(name: string, value: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`cannot set the sysctl ${name} to ${value}: ${reason}`, { cause });
+    super(`cannot set the sysctl ${name} to ${value}: ${errorMessage(cause)}`, { cause });
     this.name = 'SysctlError';
   }
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../application/error-message.js';
 import type { PortClaim } from '../../domain/userspace/claims.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -51,5 +52,5 @@ function reasonOf(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return 'another program has the port';
   if (code === 'EMFILE') return 'too many open files; raise the limit of this process';
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../application/ports/logger.js';
 
-/** Every connection needs two, every service port one (spec/userspace.md 1). */
+/** Every connection needs two, every service port one (docs/spec/userspace.md §1). */
 const OPEN_FILES = 64_000;
 
 /**

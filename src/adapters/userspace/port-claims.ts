@@ -26,10 +26,6 @@ export class PortClaims {
     private readonly hold: HoldPort = holdBySocket,
   ) {}
 
-  get size(): number {
-    return this.holdings.size;
-  }
-
   /**
    * To claim again what one holds is fine. One call at a time.
    * @throws PortClaimError

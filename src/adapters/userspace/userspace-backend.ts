@@ -1,4 +1,11 @@
-import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../../application/ports/backend.js';
+import { errorMessage } from '../../application/error-message.js';
+import type {
+  ApplyResult,
+  Backend,
+  ServiceFailure,
+  VerificationKind,
+  VerifyResult,
+} from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -9,7 +16,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesFragment } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
+import { PORTAL_DISPATCH, USERSPACE_FRAME } from '../../domain/userspace/frame.js';
 import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
@@ -80,6 +87,7 @@ export class UserspaceBackend implements Backend {
       compile: (entry) => this.portals(entry),
       frame: () => USERSPACE_FRAME,
       isServiceChain: () => false,
+      dispatch: PORTAL_DISPATCH,
     });
   }
 
@@ -105,18 +113,20 @@ export class UserspaceBackend implements Backend {
     );
   }
 
+  /** Besides what changed, looks after this machine's addresses: those that are service addresses are held by sockets. */
   apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    return this.program(changes, node, (served) => this.rules.apply(served, node));
+    const known = new Set(changes.map(({ key }) => key));
+    const moved = this.addressesMoved() ? [...this.ports.values()].map(({ entry }) => changed(entry)) : [];
+    const all = [...changes, ...moved.filter(({ key }) => !known.has(key))];
+    return this.program(all, node, (served) => this.rules.apply(served, node));
   }
 
-  /** Besides the rules, looks after this machine's addresses, which come and go without an event, and after held clients. */
-  async verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult> {
+  /** Besides the rules, looks after this machine's addresses and after held clients. */
+  async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     const repair = await this.rules.verify(how, signal);
     if (how === 'glance') return repair;
     for (const port of this.ports.values()) port.purge(this.clock.now());
-    if (!this.addressesMoved()) return repair;
-    const entries = [...this.ports.values()].map(({ entry }) => entry);
-    const { failed, conflicts } = await this.apply(entries.map(changed), this.node);
+    const { failed, conflicts } = await this.apply([], this.node);
     return { ...repair, failed: [...repair.failed, ...failed], conflicts };
   }
 
@@ -162,7 +172,7 @@ export class UserspaceBackend implements Backend {
       await port.follow(entry, (address) => this.local.has(address));
       return true;
     } catch (error) {
-      failed.push({ key, reason: error instanceof Error ? error.message : String(error) });
+      failed.push({ key, reason: errorMessage(error) });
       if (error instanceof NoPortLeftError || error instanceof PortClaimError) this.waiting.set(key, entry);
       return this.ports.has(key);
     }
@@ -184,6 +194,7 @@ export class UserspaceBackend implements Backend {
     const { written, failed, conflicts } = await this.apply(entries.map(changed), this.node);
     const retried = new Set(entries.map(({ key }) => key));
     return {
+      ...outcome,
       written: outcome.written + written,
       failed: [...outcome.failed.filter(({ key }) => !retried.has(key)), ...failed],
       conflicts: [...outcome.conflicts, ...conflicts],

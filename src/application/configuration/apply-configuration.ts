@@ -1,3 +1,4 @@
+import { errorMessage } from '../error-message.js';
 import type { Logger } from '../ports/logger.js';
 import type { LiveConfiguration } from './live-configuration.js';
 
@@ -63,7 +64,7 @@ export class ApplyConfiguration<C> {
   }
 
   private refuse(error: unknown): 'refused' {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorMessage(error);
     this.live.refuse(problem);
     this.logger.error({ problem }, 'edited configuration refused; what was in force stays');
     return 'refused';

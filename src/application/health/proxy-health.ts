@@ -35,11 +35,12 @@ interface FamilyState {
 }
 
 /**
- * Whether the proxy does its work (spec/server.md 8.1). Each family that is served is
+ * Whether the proxy does its work (docs/spec/server.md §8.1). Each family that is served is
  * - starting, from `loopStarted` until its first successful sync (`updated`);
  * - up to date, after `updated`, as long as nothing is wanted;
  * - pending, from the first `queued` until a sync that has `taken` it up is `updated`; healthy for the timeout, then not.
- * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy.
+ * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy. It is alive as long as no
+ * family is overdue, the first sync included: while nothing is listed there is nothing that a restart would mend.
  *
  * kube-proxy calls itself healthy from the moment its loop starts. Here a proxy that has never synced is not: its node has
  * no rules, or those of a former life, and a load balancer that believes the check would send it traffic that goes nowhere.
@@ -92,24 +93,35 @@ export class ProxyHealth {
   }
 
   /**
-   * Whether load balancers may send traffic to this node (spec/server.md 8.3): it has been seen, is not being deleted and
+   * Whether load balancers may send traffic to this node (docs/spec/server.md §8.3): it has been seen, is not being deleted and
    * is not about to be removed by the autoscaler. False until told.
    */
   setNodeEligible(eligible: boolean): void {
     this.nodeEligible = eligible;
   }
 
+  /** Whether load balancers may rely on the proxy. */
   verdict(): HealthVerdict {
+    const verdict = this.verdictBy(healthOf);
+    if (verdict.families.size > 0) return verdict;
+    return { ...verdict, healthy: false, reason: 'the sync loop has not started' };
+  }
+
+  /** Whether the proxy should go on rather than be started anew; here `healthy` means that. */
+  liveness(): HealthVerdict {
+    return this.verdictBy(livenessOf);
+  }
+
+  private verdictBy(judge: Judge): HealthVerdict {
     const now = this.clock.now();
     const families = new Map<IpFamily, FamilyVerdict>();
     for (const family of IP_FAMILIES) {
       const state = this.families.get(family);
-      if (state) families.set(family, this.judge(state, now));
+      if (state) families.set(family, judge(state, now - this.timeoutMilliseconds, now));
     }
     const verdicts = [...families];
     const times = verdicts.flatMap(([, { lastUpdated }]) => (lastUpdated === undefined ? [] : [lastUpdated]));
     const reasons = verdicts.flatMap(([family, { reason }]) => (reason ? [`${family}: ${reason}`] : []));
-    if (verdicts.length === 0) reasons.push('the sync loop has not started');
     return {
       healthy: reasons.length === 0,
       nodeEligible: this.nodeEligible,
@@ -120,13 +132,19 @@ export class ProxyHealth {
       stale: staleSources(this.sources(), now),
     };
   }
-
-  private judge({ lastUpdated, oldestPending, oldestTaken }: FamilyState, now: number): FamilyVerdict {
-    if (lastUpdated === undefined)
-      return { lastUpdated, healthy: false, reason: 'no sync has succeeded yet' };
-    const since = oldestTaken ?? oldestPending;
-    const waiting = since === undefined ? undefined : now - since;
-    if (waiting === undefined || waiting < this.timeoutMilliseconds) return { lastUpdated, healthy: true };
-    return { lastUpdated, healthy: false, reason: `a sync has been due for ${Math.floor(waiting / 1000)} s` };
-  }
 }
+
+/** What one family's state means. Something is overdue when it has waited since `latest`, or longer. */
+type Judge = (state: FamilyState, latest: number, now: number) => FamilyVerdict;
+
+const healthOf: Judge = (state, latest, now) =>
+  state.lastUpdated === undefined
+    ? { lastUpdated: undefined, healthy: false, reason: 'no sync has succeeded yet' }
+    : livenessOf(state, latest, now);
+
+const livenessOf: Judge = ({ lastUpdated, oldestPending, oldestTaken }, latest, now) => {
+  const since = oldestTaken ?? oldestPending;
+  if (since === undefined || since > latest) return { lastUpdated, healthy: true };
+  const seconds = Math.floor((now - since) / 1000);
+  return { lastUpdated, healthy: false, reason: `a sync has been due for ${seconds} s` };
+};

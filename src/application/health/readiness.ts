@@ -6,7 +6,7 @@ import type { ProxyHealth } from './proxy-health.js';
 
 /** One thing that must hold. */
 export interface ReadinessCheck {
-  readonly name: 'caches-synced' | 'first-sync' | 'sync' | 'services' | 'watches';
+  readonly name: 'caches-synced' | 'sources' | 'first-sync' | 'sync' | 'services' | 'watches';
   /** Why it does not hold; undefined when it does. */
   readonly reason?: string;
 }
@@ -19,11 +19,11 @@ export interface ReadinessVerdict {
 
 /** A service port may fail for so long; most failures end with the next try. Milliseconds. */
 const LONGEST_FAILURE = 60_000;
-/** So many failing service ports are named. */
+/** So many problems of one check are named. */
 const NAMED = 10;
 
 /**
- * Whether this node does all that the cluster asks: everything is listed, programmed at least once, nothing is overdue, no
+ * Whether this node does all that the cluster asks: everything is listed and read, programmed at least once, nothing is overdue, no
  * service port has been failing for more than a minute, and news arrives. Stricter than health, and for people and
  * roll-outs rather than load balancers, since a node that is not ready may still serve nearly everything.
  */
@@ -33,6 +33,8 @@ export class Readiness {
     private readonly statuses: ServiceStatuses,
     /** Kinds whose first list has not arrived. */
     private readonly missing: () => readonly ResourceKind[],
+    /** What could not be read since the start: rules that no object explains are kept for it. */
+    private readonly unread: () => readonly string[],
     private readonly clock: Clock,
   ) {}
 
@@ -49,6 +51,7 @@ export class Readiness {
         'caches-synced',
         this.missing().map((kind) => `${kind} not listed yet`),
       ),
+      check('sources', named(this.unread())),
       check('first-sync', families.size > 0 ? reasons(false) : ['the sync loop has not started']),
       check('sync', reasons(true)),
       check('services', this.failing(now)),
@@ -70,8 +73,12 @@ export class Readiness {
             `${key} (${family}) for ${Math.floor((now - since) / 1000)} s: ${reason}`,
         ),
     );
-    return all.length <= NAMED ? all : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`];
+    return named(all);
   }
+}
+
+function named(all: readonly string[]): readonly string[] {
+  return all.length <= NAMED ? all : [...all.slice(0, NAMED), `and ${all.length - NAMED} more`];
 }
 
 function check(name: ReadinessCheck['name'], problems: readonly string[]): ReadinessCheck {

@@ -1,4 +1,5 @@
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
+import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { EventRecorder } from '../ports/event-recorder.js';
 import type {
@@ -49,7 +50,7 @@ export class ServiceHealthCheck {
     private readonly surroundings: HealthCheckSurroundings,
   ) {}
 
-  /** An address that serves several ports counts once (spec/model.md 3.4). */
+  /** An address that serves several ports counts once (docs/spec/model.md §3.4). */
   get localEndpoints(): number {
     return new Set([...this.ready.values()].flatMap((addresses) => [...addresses])).size;
   }
@@ -102,7 +103,7 @@ export class ServiceHealthCheck {
         logger.info(this.facts(socket), 'the health check of a Service is answered after all');
       this.failures = 0;
     } catch (error) {
-      this.failed(socket, error instanceof Error ? error.message : String(error));
+      this.failed(socket, errorMessage(error));
       this.retry = this.surroundings.clock.after(retryDelay(this.failures), again);
     }
   }

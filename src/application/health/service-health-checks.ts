@@ -16,7 +16,7 @@ export interface ServiceHealthChecksOptions extends HealthCheckSurroundings {
 }
 
 /**
- * Tells load balancers of one family whether this node has endpoints of a Service (spec/server.md 8.4), for every Service
+ * Tells load balancers of one family whether this node has endpoints of a Service (docs/spec/server.md §8.4), for every Service
  * with a health-check node port.
  *
  * It follows what is programmed: such a Service's check is open from then on and counts the endpoints that are ready here

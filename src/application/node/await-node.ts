@@ -11,7 +11,7 @@ export interface NodePatience {
   readonly podCIDRs: number;
 }
 
-/** As kube-proxy waits (spec/server.md §2). */
+/** As kube-proxy waits (docs/spec/server.md §2). */
 export const CLUSTER_PATIENCE: NodePatience = { node: 30_000, podCIDRs: 300_000 };
 /** Where what is not there at the start is not being made. */
 export const NO_PATIENCE: NodePatience = { node: 0, podCIDRs: 0 };

@@ -26,7 +26,7 @@ export class NodeMismatchError extends Error {
 }
 
 /**
- * Use case CheckNode: whether configuration, Node and machine go together (spec/server.md §3, §5). What is odd is logged,
+ * Use case CheckNode: whether configuration, Node and machine go together (docs/spec/server.md §3, §5). What is odd is logged,
  * each set of complaints once. At the start what is wrong is fatal; later, when the Node changes, it is logged too: the
  * rules in force are better than none.
  */

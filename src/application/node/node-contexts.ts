@@ -65,8 +65,8 @@ export class NodeContexts {
   }
 
   /**
-   * Where the health checks of Services are answered: on the addresses of node ports, loopback included (spec/server.md
-   * 8.4). On all of them when this machine's addresses cannot be read.
+   * Where the health checks of Services are answered: on the addresses of node ports, loopback included
+   * (docs/spec/server.md §8.4). On all of them when this machine's addresses cannot be read.
    */
   healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
     const { nodePortAddresses, bindAddress } = this.settings;
@@ -120,14 +120,11 @@ export class NodeContexts {
     const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
     if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...answering };
     for (const address of loopback) this.warnAboutLoopback(address);
-    return { nodePortIPs: [...ips].sort() };
+    return { nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort() };
   }
 
   private nodeAddresses(family: IpFamily): readonly string[] {
-    const addresses = this.localAddresses.list().map(parseAddress);
-    return addresses
-      .flatMap((address) => (address?.family === family && isOwnAddress(address) ? [address.text] : []))
-      .sort();
+    return ownAddresses(this.localAddresses.list(), family);
   }
 
   private warnAboutLoopback(address: string): void {
@@ -135,4 +132,12 @@ export class NodeContexts {
     this.warned.add(address);
     this.logger.error({ address }, 'node ports on this loopback address are not supported; left out');
   }
+}
+
+/** Those by which others reach this node, sorted. */
+function ownAddresses(texts: readonly string[], family: IpFamily): readonly string[] {
+  return texts
+    .map(parseAddress)
+    .flatMap((address) => (address?.family === family && isOwnAddress(address) ? [address.text] : []))
+    .sort();
 }

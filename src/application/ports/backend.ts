@@ -16,35 +16,40 @@ export interface Backend {
   readonly mode: string;
   readonly family: IpFamily;
 
-  /**
-   * Hands over entries ahead of the first `start`, while others are still being read; undefined for those that went, and
-   * none where the family has none yet. It may make ready what does not depend on the others, and touches nothing. `start`
-   * gets everything all the same, and the very same objects as long as they have not changed. Missing where there is nothing
-   * to gain.
-   */
-  prepare?(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<void>;
-
-  /**
-   * Brings the kernel to these entries, adopting what is right already. First call; again after a rejection. The entries can
-   * be gone through once, and are computed meanwhile.
-   */
-  start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult>;
+  /** Brings the kernel to these entries, adopting what is right already. First call; again after a rejection. */
+  start(entries: Iterable<ForwardingEntry>, node: NodeNetwork, options?: StartOptions): Promise<ApplyResult>;
 
   /** Applies what changed. Costs what changed; reads nothing back. */
   apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult>;
 
   /**
-   * Compares the kernel with what was programmed and repairs what differs. A `glance` compares only when there is a sign
-   * that somebody touched the rules; an `inspection` unless it is certain that nobody did. Rejects with the signal's
-   * reason when it is aborted while comparing, because there is something more urgent to do.
+   * Compares the kernel with what was programmed and repairs what differs. Rejects with the signal's reason when it is
+   * aborted while comparing, because there is something more urgent to do.
    */
-  verify(how: 'glance' | 'inspection', signal?: AbortSignal): Promise<VerifyResult>;
+  verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult>;
 
   /** Removes everything that this backend ever makes, and nothing else. Needs no start. */
   cleanup(): Promise<void>;
 
   /** Releases sockets and processes; rules stay. Idempotent. */
   close(): Promise<void>;
+}
+
+/**
+ * When a verification compares. A `glance`: only when there is a sign that somebody touched the rules; an `inspection`:
+ * unless every sign says that nobody did; a `comparison`: always, and everything, whatever the signs say.
+ */
+export type VerificationKind = 'glance' | 'inspection' | 'comparison';
+
+/** How a backend starts. */
+export interface StartOptions {
+  /**
+   * Not everything could be read: rules that no entry explains may belong to a Service that is only unknown. They stay, and
+   * no change or verification removes them, until the backend is started again without this. An entry that has come for
+   * them takes them over. A backend that cannot tell what a former process left, or whose rules lead nowhere after a restart,
+   * may remove them all the same.
+   */
+  readonly keepUnexplained?: boolean;
 }
 
 /** What a start, or a batch of changes, came to. */

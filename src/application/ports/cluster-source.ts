@@ -46,6 +46,8 @@ export interface SourceStatus {
   readonly connected: boolean;
   /** Objects known. */
   readonly objects: number;
+  /** How often the server was found to have gone back to an older state, as after a restore from a backup. */
+  readonly rewinds?: number;
   /** When the server last sent anything, in milliseconds since the epoch. */
   readonly lastActivity?: number;
   /** Why the last request failed, until one succeeds. */

@@ -6,7 +6,7 @@ export interface EventSubject {
   readonly name: string;
 }
 
-/** Something that operators should know, as `kubectl get events` shows it (spec/server.md 1.5). */
+/** Something that operators should know, as `kubectl get events` shows it (docs/spec/server.md §1.5). */
 export interface ClusterEvent {
   readonly regarding: EventSubject;
   readonly type: 'Normal' | 'Warning';

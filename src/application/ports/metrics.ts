@@ -13,7 +13,7 @@ export interface SyncOutcome {
 }
 
 /**
- * What the proxy counts (spec/server.md section 10). Calls are cheap and never throw. Durations are seconds. Where kube-proxy
+ * What the proxy counts (docs/spec/server.md §10). Calls are cheap and never throw. Durations are seconds. Where kube-proxy
  * has one number for both families, so has this port.
  */
 export interface Metrics {

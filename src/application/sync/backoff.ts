@@ -1,7 +1,15 @@
-const FIRST_DELAY = 1_000;
-const LONGEST_DELAY = 60_000;
+/** Milliseconds. */
+export interface RetryTimes {
+  readonly initial: number;
+  readonly maximum: number;
+}
 
-/** How long to wait before try number `attempts` + 1: one second, then twice as long each time, at most a minute. */
-export function retryDelay(attempts: number): number {
-  return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.max(0, attempts - 1));
+const USUAL: RetryTimes = { initial: 1_000, maximum: 60_000 };
+
+/**
+ * How long to wait after so many failures in a row, in milliseconds: the initial time, then twice as long each time, up to
+ * the maximum. Unless said otherwise from a second to a minute.
+ */
+export function retryDelay(failures: number, { initial, maximum }: RetryTimes = USUAL): number {
+  return Math.min(maximum, initial * 2 ** Math.max(0, failures - 1));
 }

@@ -1,18 +1,21 @@
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { Node } from '../../domain/model/node.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { TakenChanges } from '../../domain/state/pending-changes.js';
-import type { ApplyResult, Backend, ServiceFailure, VerifyResult } from '../ports/backend.js';
+import type {
+  ApplyResult,
+  Backend,
+  ServiceFailure,
+  VerificationKind,
+  VerifyResult,
+} from '../ports/backend.js';
 import type { Clock } from '../ports/clock.js';
 import type { ForwardingListener } from '../ports/forwarding-listener.js';
 import type { Logger } from '../ports/logger.js';
 import { FrontendConflicts } from '../status/frontend-conflicts.js';
-import { PreparedServices } from './prepared-services.js';
 import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
 
 /** What decides about a family besides services. */
@@ -26,6 +29,8 @@ export interface ProgramResult {
   readonly full: boolean;
   readonly written: number;
   readonly failed: readonly ServicePortKey[];
+  /** What was to be programmed otherwise than before. */
+  readonly changed: readonly ForwardingChange[];
 }
 
 /** What the backend made of its entries, and which of them that is about. */
@@ -43,11 +48,9 @@ export class SyncFamily {
   private readonly conflicts = new FrontendConflicts();
   /** What the backend says of single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
-  private readonly prepared = new PreparedServices();
-  /** The Node for which entries were computed ahead last. */
-  private preparedNode: Node | undefined;
-  private prepares = true;
   private started = false;
+  /** Everything that the source has was read at least once: what no object explains is known to be unwanted. */
+  private sawEverything = false;
 
   constructor(
     private readonly state: ClusterState,
@@ -57,6 +60,8 @@ export class SyncFamily {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly listener?: ForwardingListener,
+    /** What the source cannot read at present. */
+    private readonly unread: () => readonly string[] = () => [],
   ) {}
 
   get family() {
@@ -69,33 +74,12 @@ export class SyncFamily {
     return status?.state === 'failed' ? status.attempts : 0;
   }
 
-  /** Whether `prepare` may be called: the backend gains by it, and nothing is computed before the own Node is known. */
-  get canPrepare(): boolean {
-    return this.prepares && this.backend.prepare !== undefined && this.state.node !== undefined;
-  }
-
-  /**
-   * Computes entries while others are still being read, and has the backend make them ready. A Service whose endpoints have
-   * not come is left to the first sync, and so is everything when this fails. Never rejects.
-   */
-  async prepare(services: readonly ServiceKey[]): Promise<void> {
-    try {
-      await this.computeAhead(services);
-    } catch (error) {
-      this.prepares = false;
-      this.logger.warn(
-        { family: this.family, error },
-        'nothing can be prepared; the first sync will take longer',
-      );
-    }
-  }
-
   /** Rejects when the backend failed as a whole; the next call then programs everything again. */
   async program(changes: TakenChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
-    const full = !this.started;
+    const full = this.startsAnew;
     const { result, changed } = full
-      ? await this.startBackend(changes, network, forwarding)
+      ? await this.startBackend(network, forwarding)
       : await this.applyChanges(changes, network, forwarding);
     this.record(changed, result);
     const failed = new Set(result.failed.map(({ key }) => key));
@@ -105,62 +89,46 @@ export class SyncFamily {
       network,
       ...(result.lost && { lost: result.lost }),
     });
-    return { full, written: result.written, failed: [...failed] };
+    return { full, written: result.written, failed: [...failed], changed };
   }
 
   /** Whether the next call of `program` programs everything. */
   get startsAnew(): boolean {
-    return !this.started;
+    return !this.started || this.canForgetUnexplained;
+  }
+
+  /** Rules that no object explains are kept, and everything has been read by now: the next sync may remove them. */
+  get canForgetUnexplained(): boolean {
+    return this.started && !this.sawEverything && this.unread().length === 0;
+  }
+
+  /** What could not be read since the start, for people. Rules that no object explains are kept for it. */
+  get keptFor(): readonly string[] {
+    return this.sawEverything ? [] : this.unread();
   }
 
   /** Has the backend compare and repair what is programmed. Rejects when it cannot. */
-  async verify(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
+  async verify(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.record([], result);
     if (result.written > 0) this.listener?.repaired();
     return result;
   }
 
-  private async computeAhead(services: readonly ServiceKey[]): Promise<void> {
-    const { node } = this.state;
-    const { forwarding, network } = this.contexts.of(this.family, node !== this.preparedNode);
-    this.preparedNode = node;
-    this.prepared.use(forwarding, services);
-    const known = services.filter((service) => this.state.hasSlices(service));
-    const changes = this.table.update(this.state, known, forwarding);
-    for (const service of known) this.prepared.add(service);
-    await this.backend.prepare?.(changes, network);
-  }
-
-  /** The table is computed while the backend goes through it, so that meanwhile its tools can read what the kernel has. */
-  private async startBackend(
-    { services }: TakenChanges,
-    network: NodeNetwork,
-    forwarding: ForwardingContext,
-  ): Promise<Programmed> {
-    this.prepared.use(forwarding, services);
-    const rest = this.allServices().values();
-    const entries = this.entriesAnew(rest, forwarding);
-    let result: ApplyResult;
-    try {
-      result = await this.backend.start(entries, network);
-    } finally {
-      // A backend that fails may not have come to the end.
-      this.table.update(this.state, rest, forwarding);
-    }
+  private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<Programmed> {
+    const keptFor = this.keptFor;
+    const keepUnexplained = keptFor.length > 0;
+    if (keepUnexplained)
+      this.logger.warn(
+        { family: this.family, unread: keptFor.length, first: keptFor[0] },
+        'not everything could be read; rules that nothing explains are kept until it was',
+      );
+    const services = this.allServices().filter((service) => !keepUnexplained || this.isExplained(service));
+    this.table.update(this.state, services, forwarding);
+    const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained });
     this.started = true;
+    this.sawEverything = !keepUnexplained;
     return { result, changed: this.everyPort() };
-  }
-
-  /** Computes the Services one after another, unless they are prepared. */
-  private *entriesAnew(
-    services: Iterable<ServiceKey>,
-    forwarding: ForwardingContext,
-  ): Generator<ForwardingEntry> {
-    for (const key of services) {
-      if (this.prepared.take(key)) yield* this.table.entriesOf(key);
-      else for (const { entry } of this.table.update(this.state, [key], forwarding)) if (entry) yield entry;
-    }
   }
 
   private async applyChanges(
@@ -168,7 +136,8 @@ export class SyncFamily {
     network: NodeNetwork,
     forwarding: ForwardingContext,
   ): Promise<Programmed> {
-    const concerned = everyService ? this.allServices() : services;
+    const all = everyService ? this.allServices() : [...services];
+    const concerned = this.sawEverything ? all : all.filter((service) => this.isExplained(service));
     const changed = this.table.update(this.state, concerned, forwarding);
     this.listener?.programming(changed);
     try {
@@ -179,10 +148,14 @@ export class SyncFamily {
     }
   }
 
-  /** Those that have entries first: what is prepared for them is in this order. */
+  /** Endpoints of a Service without slices may stand in what could not be read; it keeps the rules that it has. */
+  private isExplained(service: ServiceKey): boolean {
+    return this.state.hasSlices(service) || this.table.has(service) || !this.state.service(service);
+  }
+
+  /** Those that exist, and those that went and still have entries. */
   private allServices(): readonly ServiceKey[] {
-    const others = [...this.state.serviceKeys()].filter((service) => !this.table.has(service));
-    return [...this.table.services(), ...others];
+    return [...new Set([...this.state.serviceKeys(), ...this.table.services()])];
   }
 
   /** As changes: every service port that there is, and those that went while nothing could be programmed. */

@@ -2,12 +2,23 @@ import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.j
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
-import type { Backend, VerifyResult } from '../ports/backend.js';
+import { errorMessage } from '../error-message.js';
+import type { Backend, VerificationKind, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import { retryDelay } from './backoff.js';
+import { logChanges } from './change-log.js';
 import type { SyncFamily } from './sync-family.js';
+import {
+  afterInterruption,
+  afterStart,
+  afterVerification,
+  mayBeInterrupted,
+  NEVER_VERIFIED,
+  verificationDue,
+  withFrequentGlances,
+} from './verification-policy.js';
 
 /** Times in milliseconds. */
 export interface SyncPeriods {
@@ -18,48 +29,40 @@ export interface SyncPeriods {
 }
 
 const LONGEST_PAUSE = 20;
-/** So many Services keep the process busy for a few milliseconds. */
-const PREPARED_AT_ONCE = 50;
-/** How often to look whether somebody touched the rules. */
-const GLANCE_PERIOD = 1_000;
-/** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
-const LONGEST_GLANCE_PERIOD = 3_000;
-const COMPARISON_SHARE = 20;
-/** So many periods a verification may be put off by changes; then it is carried through. */
-const PATIENCE = 4;
 
 /**
  * Decides when one family is synced, and does one thing at a time.
  *
- * It waits until Services and EndpointSlices have been listed: nothing is written before, but what is known is
- * prepared between one arrival and the next. Then it runs the first sync and is idle. A change wakes it: a sync is due
- * at once when the pause after the last one is over, otherwise scheduled for its end, and everything that came
- * meanwhile goes into the same sync. A sync that failed as a whole keeps its changes and is repeated after a backoff,
- * sooner if another change comes. Service ports that alone failed are tried again after a backoff of their own.
- * Between syncs, however fast they follow each other, it glances once a second whether the rules were touched, less
- * often when they are touched without harm, and inspects them every sync period; a change interrupts that, unless it
- * was put off too often. Stopping waits for what is under way.
+ * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
+ * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
+ * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
+ * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
+ * again after a backoff of their own. Between syncs, however fast they follow each other, the rules are verified as the
+ * verification policy says; a change interrupts that, unless it was put off too often. Stopping waits for what is under
+ * way.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
   /** What the sync that is running has taken up. */
   private underWay: TakenChanges | undefined;
+  /** When the first event came that no sync has taken up. */
+  private waitingSince: number | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private verifyTimer: Timer | undefined;
-  private preparation: Timer | undefined;
   private readonly retries = new Map<ServicePortKey, Timer>();
   private pauseUntil = 0;
   private failures = 0;
-  private glancePeriod = GLANCE_PERIOD;
-  private lastInspection = 0;
-  /** How long the last comparison with the kernel took. */
-  private comparison = 0;
+  private verified = NEVER_VERIFIED;
   private verification: AbortController | undefined;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
+
+  private reportComplete!: () => void;
+  /** Resolves after the first sync for which everything could be read: what no object explains is gone by then. */
+  readonly complete = new Promise<void>((resolve) => (this.reportComplete = resolve));
 
   constructor(
     private readonly sync: SyncFamily,
@@ -85,7 +88,7 @@ export class SyncLoop {
     if (!this.verifyTimer) return;
     this.verifyTimer.cancel();
     this.verifyTimer = undefined;
-    this.glancePeriod = GLANCE_PERIOD;
+    this.verified = withFrequentGlances(this.verified);
     this.scheduleVerification();
   }
 
@@ -107,25 +110,30 @@ export class SyncLoop {
   /** Everything has been listed: the first sync may run. Idempotent. */
   initialised(): void {
     if (this.state !== 'waiting') return;
-    this.preparation?.cancel();
     this.state = 'idle';
     this.observer.loopStarted(this.family);
     this.pending.everyServiceChanged();
     this.changed();
   }
 
+  /** What could not be read since the start, for people. Rules that no object explains are kept for it. */
+  get keptFor(): readonly string[] {
+    return this.sync.keptFor;
+  }
+
   /** Something was added to `pending`. */
   changed(): void {
-    if (this.state === 'waiting') return this.prepareSoon();
-    if (this.state === 'stopped') return;
+    if (this.state === 'waiting' || this.state === 'stopped') return;
     this.observer.queued(this.family);
-    if (this.clock.now() - this.lastInspection < PATIENCE * this.inspectionPeriod) this.verification?.abort();
+    this.waitingSince ??= this.clock.now();
+    if (mayBeInterrupted(this.verified, this.periods.syncPeriod, this.clock.now()))
+      this.verification?.abort();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
   }
 
   /**
-   * Compares the rules with the kernel's after what is under way, unless it is certain that they stand, and repairs them;
+   * Compares the rules with the kernel's after what is under way, unless every sign says that they stand, and repairs them;
    * no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
    */
   inspect(): Promise<string | undefined> {
@@ -135,7 +143,7 @@ export class SyncLoop {
         const uninterrupted = new AbortController().signal;
         await this.compare('inspection', uninterrupted).then(
           () => resolve(undefined),
-          (error: unknown) => resolve(error instanceof Error ? error.message : String(error)),
+          (error: unknown) => resolve(errorMessage(error)),
         );
       }),
     );
@@ -144,28 +152,12 @@ export class SyncLoop {
   /** Ends the loop after what is under way. */
   async stop(): Promise<void> {
     this.state = 'stopped';
-    this.preparation?.cancel();
     this.timer?.cancel();
     this.verifyTimer?.cancel();
     this.verification?.abort();
     for (const timer of this.retries.values()) timer.cancel();
     this.retries.clear();
     await this.work;
-  }
-
-  /** In the pauses between what arrives. */
-  private prepareSoon(): void {
-    if (!this.sync.canPrepare) return;
-    this.preparation ??= this.clock.after(0, () => {
-      this.preparation = undefined;
-      this.enqueue(() => this.prepare());
-    });
-  }
-
-  private async prepare(): Promise<void> {
-    if (this.state !== 'waiting') return;
-    await this.sync.prepare(this.pending.takeServices(PREPARED_AT_ONCE));
-    if (this.pending.serviceCount > 0) this.prepareSoon();
   }
 
   private schedule(delay = this.pauseUntil - this.clock.now()): void {
@@ -199,7 +191,9 @@ export class SyncLoop {
     this.underWay = changes;
     this.observer.taken(this.family);
     const start = this.clock.now();
-    const failed = await this.attempt(changes, start);
+    const since = this.waitingSince ?? start;
+    this.waitingSince = undefined;
+    const failed = await this.attempt(changes, start, since);
     this.underWay = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
@@ -213,14 +207,14 @@ export class SyncLoop {
     this.scheduleVerification();
   }
 
-  private async attempt(changes: TakenChanges, start: number): Promise<boolean> {
+  private async attempt(changes: TakenChanges, start: number, since: number): Promise<boolean> {
     const { family } = this;
     const startsAnew = this.sync.startsAnew;
     try {
-      const { full, written, failed } = await this.sync.program(changes);
+      const { full, written, failed, changed } = await this.sync.program(changes);
       const now = this.clock.now();
       this.failures = 0;
-      if (full) this.lastInspection = now;
+      if (full) this.verified = afterStart(this.verified, now);
       for (const key of failed) this.retryLater(key);
       this.observer.finished(family, {
         ok: true,
@@ -236,18 +230,25 @@ export class SyncLoop {
           { family, services: this.sync.table.size, written, ms: Math.round(now - start) },
           'programmed everything',
         );
+      else
+        logChanges(this.logger, {
+          family,
+          changed,
+          failed,
+          written,
+          ms: Math.round(now - start),
+          sinceEvent: Math.round(now - since),
+        });
       this.reportFirst(undefined);
+      if (this.sync.keptFor.length === 0) this.reportComplete();
       return false;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       this.reportFirst(`${family}: ${reason}`);
       this.failures++;
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
-      this.logger.error(
-        { family, error, attempt: this.failures },
-        'sync failed; nothing was changed, will try again',
-      );
+      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will try again');
       this.observer.finished(family, {
         ok: false,
         error: reason,
@@ -277,54 +278,42 @@ export class SyncLoop {
   }
 
   private scheduleVerification(): void {
-    this.verifyTimer ??= this.clock.after(this.glancePeriod, () => {
+    this.verifyTimer ??= this.clock.after(this.verified.glancePeriod, () => {
       this.verifyTimer = undefined;
       this.enqueue(() => this.verify());
     });
-  }
-
-  /** Comparing a large table costs the kernel time: it may take a twentieth of it at most. */
-  private get inspectionPeriod(): number {
-    return Math.max(this.periods.syncPeriod, COMPARISON_SHARE * this.comparison);
   }
 
   private async verify(): Promise<void> {
     // While nothing can be programmed there is nothing to compare with; the next sync schedules this again.
     if (this.isStopped() || this.failures > 0) return;
     const start = this.clock.now();
-    const due = start - this.lastInspection >= this.inspectionPeriod;
-    if (due) {
-      // Addresses of the node come and go without an event.
+    const how = verificationDue(this.verified, this.periods.syncPeriod, start);
+    if (how !== 'glance') {
+      // Not every source of the node's addresses tells when they come and go.
       this.pending.nodeChanged();
+      this.changed();
+    }
+    if (this.sync.canForgetUnexplained) {
+      this.pending.everyServiceChanged();
       this.changed();
     }
     this.verification = new AbortController();
     const { signal } = this.verification;
     try {
-      const { compared, written } = await this.compare(due ? 'inspection' : 'glance', signal);
-      const now = this.clock.now();
-      if (due) this.lastInspection = now;
-      if (compared) this.comparison = now - start;
-      this.glancePeriod =
-        compared && written === 0
-          ? Math.min(
-              this.inspectionPeriod,
-              Math.max(
-                Math.min(this.glancePeriod * 2, LONGEST_GLANCE_PERIOD),
-                COMPARISON_SHARE * this.comparison,
-              ),
-            )
-          : GLANCE_PERIOD;
+      const result = await this.compare(how, signal);
+      const time = { start, end: this.clock.now() };
+      this.verified = afterVerification(this.verified, this.periods.syncPeriod, how, time, result);
     } catch (error) {
-      if (!signal.aborted) {
-        this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
-      }
+      if (signal.aborted)
+        this.verified = afterInterruption(this.verified, how, { start, end: this.clock.now() });
+      else this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
     }
     this.verification = undefined;
     if (!this.isStopped()) this.scheduleVerification();
   }
 
-  private async compare(how: 'glance' | 'inspection', signal: AbortSignal): Promise<VerifyResult> {
+  private async compare(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.sync.verify(how, signal);
     for (const { key } of result.failed) this.retryLater(key);
     if (result.written > 0) {

@@ -9,6 +9,7 @@ import type { FailedPort, ServiceStatuses } from '../status/service-statuses.js'
 import type { FamilyHistory, SyncHistory } from '../status/sync-history.js';
 import {
   frontendReason,
+  missingPortReason,
   type EndpointExplanation,
   type Explanation,
   type FamilyExplanation,
@@ -69,7 +70,7 @@ export class Explain {
         failed: this.statuses.failures(family),
         sync: this.history.of(family),
       })),
-      rejected: this.reports.rejected,
+      rejected: this.reports.leftOut,
     };
   }
 
@@ -97,14 +98,18 @@ export class Explain {
 
   private port(entry: ForwardingEntry, service: ServiceKey): PortExplanation {
     const { name, family, frontends, affinitySeconds, sourceRanges } = entry;
+    const identity = { port: name.port, protocol: name.protocol };
+    const missingPort = missingPortReason(identity, this.state.slicePorts(service, family));
     const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
     return {
-      port: name.port,
-      protocol: name.protocol,
+      ...identity,
       status: this.status(entry),
-      frontends: frontends.map((frontend) => ({ ...frontend, reason: frontendReason(entry, frontend) })),
+      frontends: frontends.map((frontend) => ({
+        ...frontend,
+        reason: missingPort ?? frontendReason(entry, frontend),
+      })),
       endpoints: this.state
-        .endpoints(service, family, { port: name.port, protocol: name.protocol })
+        .endpoints(service, family, identity)
         .map(({ text, ...endpoint }): EndpointExplanation => ({ ...endpoint, used: reachable.has(text) })),
       affinitySeconds,
       sourceRanges: sourceRanges.map(cidrText),

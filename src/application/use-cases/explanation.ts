@@ -1,5 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint } from '../../domain/model/endpoint.js';
+import type { Endpoint, PortIdentity } from '../../domain/model/endpoint.js';
 import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
@@ -75,4 +75,22 @@ export function frontendReason({ endpoints }: ForwardingEntry, { policy, outcome
         : 'endpoints exist, but their hints keep this node from all of them';
     }
   }
+}
+
+/**
+ * What keeps a service port from ever having endpoints: its slices have ports, but not this one. Undefined when one has it, or
+ * none has any, as when the Service is scaled to zero.
+ */
+export function missingPortReason(
+  { port, protocol }: PortIdentity,
+  present: readonly PortIdentity[],
+): string | undefined {
+  if (present.length === 0 || present.some((one) => one.port === port && one.protocol === protocol))
+    return undefined;
+  const named = (name: string, spoken: string): string =>
+    [name === '' ? 'one without a name' : name, ...(spoken === protocol ? [] : [`for ${spoken}`])].join(' ');
+  const list = [...new Set(present.map((one) => named(one.port, one.protocol)))].sort().join(', ');
+  const wanted = port === '' ? 'without a name' : `named ${port}`;
+  const isOfOther = present.some((one) => one.port === port);
+  return `no EndpointSlice has a port ${wanted}${isOfOther ? ` for ${protocol}` : ''} (they have: ${list})`;
 }

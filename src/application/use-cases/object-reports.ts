@@ -4,11 +4,18 @@ import type { Logger } from '../ports/logger.js';
 /** What the cluster puts behind a Service's name to name a slice. */
 const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
 
+/** The object that a problem of the source is about. */
+const NAMED = /: ((?:Service|EndpointSlice|Endpoints) [^ :]+): /;
+
 /** Reports what is wrong with objects from outside: each complaint about an object once, until it changes. */
 export class ObjectReports {
   private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    /** What the source leaves out by itself, and therefore did not deliver: `place: Kind namespace/name: reason`. */
+    private readonly unread: () => readonly string[] = () => [],
+  ) {}
 
   /**
    * @param usable whether the object is used without the parts that are wrong, or left out altogether
@@ -37,17 +44,25 @@ export class ObjectReports {
       ...slices.map((slice) => `EndpointSlice ${slice}`),
     ]);
     const prefix = `EndpointSlice ${service}-`;
-    return [...this.complaints].flatMap(([id, { text, usable }]) => {
-      const named = id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length));
-      return own.has(id) || named ? [`${id}${usable ? '' : ' is left out'}: ${text}`] : [];
-    });
+    const concerned = (id: string): boolean =>
+      own.has(id) || (id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length)));
+    const complaints = [...this.complaints].flatMap(([id, { text, usable }]) =>
+      concerned(id) ? [`${id}${usable ? '' : ' is left out'}: ${text}`] : [],
+    );
+    const unread = this.unread().filter((problem) => concerned(NAMED.exec(problem)?.[1] ?? ''));
+    return [...complaints, ...unread];
   }
 
   forget(kind: string, name: string): void {
     this.complaints.delete(`${kind} ${name}`);
   }
 
-  /** The objects that are left out at present, each with the reason. */
+  /** All that is left out at present, also by the source. */
+  get leftOut(): readonly string[] {
+    return [...this.rejected, ...this.unread()];
+  }
+
+  /** The objects that were delivered and are left out at present, each with the reason. */
   get rejected(): readonly string[] {
     return [...this.complaints].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
   }

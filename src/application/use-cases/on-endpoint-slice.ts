@@ -21,9 +21,9 @@ export class OnEndpointSlice implements ObjectUseCase {
   ) {}
 
   applied(object: unknown): void {
-    const { value, ignored, problems } = readEndpointSlice(object, this.nodeName);
+    const { value, ignored, problems, notes = [] } = readEndpointSlice(object, this.nodeName);
     const name = rawName(object);
-    this.reports.report('EndpointSlice', name, problems, value !== undefined);
+    this.reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
     if (value) this.applySlice(value);
     if (ignored !== undefined) {
       const [namespace = '', slice = ''] = name.split('/');

@@ -18,8 +18,8 @@ export class OnService implements ObjectUseCase {
 
   applied(object: unknown): void {
     const name = rawName(object);
-    const { value, ignored, problems } = readService(object);
-    this.reports.report('Service', name, problems, value !== undefined);
+    const { value, ignored, problems, notes = [] } = readService(object);
+    this.reports.report('Service', name, [...problems, ...notes], value !== undefined);
     const changed = value
       ? this.state.applyService(value)
       : ignored !== undefined && this.state.removeService(name);

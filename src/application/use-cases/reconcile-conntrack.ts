@@ -144,12 +144,12 @@ export class ReconcileConntrack implements ForwardingListener {
   /** Why it has to be done again; undefined when it is done. */
   private async attempt(doubts: Doubts, start: number): Promise<unknown> {
     const { family } = this;
-    const local = this.nodePortAddresses();
     const reasons: Partial<Record<StaleReason, number>> = {};
     let examined = 0;
     let deleted = 0;
     let problem: unknown;
     try {
+      const local = this.nodePortAddresses();
       for (const query of doubts.queries()) {
         const swept = await this.conntrack.sweep(
           family,
@@ -177,7 +177,7 @@ export class ReconcileConntrack implements ForwardingListener {
     const milliseconds = this.clock.now() - start;
     this.metrics.conntrackReconciled(family, { seconds: milliseconds / 1000, deleted });
     const facts = { family, examined, deleted, ms: Math.round(milliseconds) };
-    if (deleted > 0) this.logger.info({ ...facts, reasons }, 'removed stale UDP flows');
+    if (deleted > 0) this.logger.debug({ ...facts, reasons }, 'removed stale UDP flows');
     else this.logger.debug(facts, 'no stale UDP flows');
     return problem;
   }

@@ -9,7 +9,7 @@ const NO_EVENTS: EventRecorder = { record: () => undefined };
 
 /**
  * Does what needs privileges once, as an init container would, and ends: connection tracking, and what opening the mode
- * sets and checks (spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
+ * sets and checks (docs/spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
  * stand.
  */
 export async function initOnly(asked: CommandLine, logger: Logger): Promise<number> {

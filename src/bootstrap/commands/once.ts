@@ -1,18 +1,25 @@
 import type { Logger } from '../../application/ports/logger.js';
+import { awaitLists, LISTING_PATIENCE } from '../../application/use-cases/await-lists.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import {
+  CLOCK,
   CLUSTER_SOURCE,
   CONNTRACK_RECONCILERS,
   OBJECT_REPORTS,
   SERVICE_STATUSES,
   SYNC_LOOPS,
 } from '../identifiers.js';
-import { chooseMode } from '../modes/choose-mode.js';
+import { allModes, chooseMode } from '../modes/choose-mode.js';
+import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
 
-/** Syncs once and leaves the rules: 0 when everything is programmed, otherwise 1 with the reasons on standard error. */
-export async function once(asked: CommandLine, logger: Logger): Promise<number> {
+/**
+ * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else is
+ * left, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `patience`
+ * milliseconds.
+ */
+export async function once(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
@@ -28,7 +35,9 @@ export async function once(asked: CommandLine, logger: Logger): Promise<number> 
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    const attempts = Promise.all(container.get(SYNC_LOOPS).map((loop) => loop.firstAttempt));
+    await awaitLists(container.get(CLUSTER_SOURCE), patience, container.get(CLOCK));
+    const loops = container.get(SYNC_LOOPS);
+    const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);
     await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
     const failures = mode.families.flatMap((family) =>
@@ -43,8 +52,10 @@ export async function once(asked: CommandLine, logger: Logger): Promise<number> 
       ...container.get(OBJECT_REPORTS).rejected,
       ...container.get(CLUSTER_SOURCE).problems,
     ];
+    const left = await removeOtherModes(loops, allModes(commandLine, logger), mode);
     for (const reason of reasons) process.stderr.write(`not programmed: ${reason}\n`);
-    return reasons.length === 0 ? 0 : 1;
+    for (const reason of left) process.stderr.write(`not removed: ${reason}\n`);
+    return reasons.length + left.length === 0 ? 0 : 1;
   } finally {
     await proxy.stop();
   }

@@ -1,13 +1,14 @@
-import type { Container } from 'inversify';
+import { exitAtOnce } from '../../adapters/process/exit-at-once.js';
 import { releaseMemory } from '../../adapters/process/release-memory.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
-import type { Logger } from '../../application/ports/logger.js';
+import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { followConfiguration } from '../follow-configuration.js';
 import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
-import type { OpenMode } from '../modes/open-mode.js';
+import { removeOtherModes } from '../modes/remove-other-modes.js';
+import { LifeCycle } from '../life-cycle.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
 import { setUpHost } from '../host-setup.js';
 import { nodeEvent } from '../node-event.js';
@@ -18,10 +19,28 @@ const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nf
 
 /**
  * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
- * stay.
+ * stay. The signal is heeded at any time, the start included.
  */
 export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
-  const ended = endSignal();
+  const stopping = new AbortController();
+  const running = new LifeCycle(new SystemClock(), logger);
+  try {
+    const signal = await Promise.race([endSignal(), serve(asked, logger, running, stopping.signal)]);
+    logger.info({ signal }, 'stopping; the rules stay');
+    return 0;
+  } finally {
+    stopping.abort();
+    await running.stop();
+  }
+}
+
+/** Rejects when it cannot go on, and never resolves. */
+async function serve(
+  asked: CommandLine,
+  logger: PinoLogger,
+  running: LifeCycle,
+  stopping: AbortSignal,
+): Promise<never> {
   await tellOfNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   const mode = await chosen.open();
@@ -31,58 +50,40 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
     'starting',
   );
   const container = composeProxy(commandLine, mode, logger);
-  const proxy = new Proxy(container);
-  const stopping = new AbortController();
-  try {
-    const events = container.get(EVENT_RECORDER);
-    setUpHost(commandLine, events, logger);
-    await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
-    await proxy.start();
-    events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
-    if (name === 'ipvs') {
-      logger.error({ mode: name }, IPVS_ENDS);
-      events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
-    }
-    void removeOtherModes(container, commandLine, mode, logger, stopping.signal).finally(releaseMemory);
-    const edits = followConfiguration(asked, container, logger, stopping.signal).then(() => ended);
-    logger.info({ signal: await Promise.race([ended, proxy.failure, edits]) }, 'stopping; the rules stay');
-    return 0;
-  } finally {
-    stopping.abort();
-    await proxy.stop();
+  const proxy = new Proxy(container, running);
+  const events = container.get(EVENT_RECORDER);
+  setUpHost(commandLine, events, logger);
+  await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
+  stopping.throwIfAborted();
+  await proxy.start();
+  events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+  if (name === 'ipvs') {
+    logger.error({ mode: name }, IPVS_ENDS);
+    events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
   }
+  const others = allModes(commandLine, logger);
+  void removeOtherModes(container.get(SYNC_LOOPS), others, mode, stopping)
+    .then((left) => {
+      for (const problem of left) logger.warn({ problem }, 'rules of other modes are left');
+    })
+    .finally(releaseMemory);
+  await Promise.race([followConfiguration(asked, container, logger, stopping), proxy.failure]);
+  return proxy.failure;
 }
 
 /**
- * Rules of other modes, our own or kube-proxy's, go when the new ones stand, and were seen to stand, so that no
- * connection is lost in between. Where that fails they stay until a later start.
+ * The first signal that asks for the end; a second one ends the process at once. The listeners stay: whoever minds child
+ * processes ends this one at a signal that nobody else listens to.
  */
-async function removeOtherModes(
-  container: Container,
-  commandLine: CommandLine,
-  present: OpenMode,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const standing = container.get(SYNC_LOOPS).map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
-  const problem = (await Promise.all(standing)).find((found) => found !== undefined);
-  if (problem !== undefined) {
-    logger.warn({ problem }, 'rules of other modes, if there are any, stay: those of this mode do not stand');
-    return;
-  }
-  for (const mode of allModes(commandLine, logger)) {
-    if (mode.name === present.name) continue;
-    try {
-      await mode.cleanUp({ ...present, signal });
-    } catch (error) {
-      logger.warn({ mode: mode.name, error }, 'rules of another mode could not be removed');
-    }
-  }
-}
-
-/** The listeners stay: whoever minds child processes ends this one at a signal that nobody else listens to. */
 function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+    let asked = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) exitAtOnce(1);
+        asked = true;
+        resolve(signal);
+      });
+    }
   });
 }

@@ -1,16 +1,23 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EarlyExit, UsageError } from './errors.js';
 import type { Field } from './field.js';
 import { flagFields, flagHelp } from './flags.js';
 import { ValueError } from './value-type.js';
 
-/** What is to be done: serve, print what would be written, or ask the proxy that runs what became of a Service. */
-export type CommandName = 'run' | 'plan' | 'explain';
+/** What is to be done: serve, print what would be written, ask the proxy that runs what became of a Service, or check manifests. */
+export type CommandName = 'run' | 'plan' | 'explain' | 'validate';
+
+const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
 export interface ParsedArguments {
   readonly command: CommandName;
   /** For `explain`: the Service, as `namespace/name`. */
   readonly service?: string;
+  /** For `plan`: the only family that is asked for. */
+  readonly family?: IpFamily;
+  /** For `validate`: the files and folders to check. */
+  readonly paths?: readonly string[];
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
 }
@@ -24,12 +31,14 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
   const flags = new Map<string, unknown>();
   let command: CommandName = 'run';
   let service: string | undefined;
+  let family: IpFamily | undefined;
+  let paths: readonly string[] | undefined;
   let output = '';
   const program = new Command('kubeproxy')
     .description(
       'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
     )
-    .usage('[plan | explain NAMESPACE/NAME] [flags]')
+    .usage('[plan | explain NAMESPACE/NAME | validate PATH...] [flags]')
     .helpOption('-h, --help', 'Print this text.')
     .helpCommand(false)
     .argument('[arguments...]')
@@ -39,13 +48,20 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     .action((stray: readonly string[]) => refuseArguments(stray));
   program
     .command('plan')
-    .description('Print the rules that would be written, touching nothing; the same flags.')
+    .description('Print the rules that would be written, touching nothing; the same flags, and --family.')
     .usage('[flags]')
     .helpOption('-h, --help', 'Print this text.')
+    .addOption(
+      new Option(
+        '--family <family>',
+        'Print the rules of this family alone, so that one tool can read them.',
+      ).choices(Object.keys(FAMILIES)),
+    )
     .argument('[arguments...]')
-    .action((stray: readonly string[]) => {
+    .action((stray: readonly string[], options: { readonly family?: keyof typeof FAMILIES }) => {
       refuseArguments(stray);
       command = 'plan';
+      family = options.family && FAMILIES[options.family];
     });
   program
     .command('explain')
@@ -56,6 +72,16 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     .action((operands: readonly string[]) => {
       command = 'explain';
       service = serviceOperand(operands);
+    });
+  program
+    .command('validate')
+    .description('Say what of these manifests cannot be used, by file, line and field, touching nothing.')
+    .usage('PATH... [flags]')
+    .helpOption('-h, --help', 'Print this text.')
+    .argument('[arguments...]')
+    .action((operands: readonly string[]) => {
+      command = 'validate';
+      paths = pathOperands(operands);
     });
   for (const [name, field] of flagFields) program.addOption(optionOf(name, field, flags));
 
@@ -70,7 +96,13 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       program.helpInformation(),
     );
   }
-  return { command, flags, ...(service !== undefined && { service }) };
+  return {
+    command,
+    flags,
+    ...(service !== undefined && { service }),
+    ...(family && { family }),
+    ...(paths && { paths }),
+  };
 }
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
@@ -97,6 +129,13 @@ function serviceOperand(operands: readonly string[]): string {
   const [service = ''] = operands;
   if (operands.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service)) return service;
   throw new UsageError(`explain takes one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`);
+}
+
+function pathOperands(operands: readonly string[]): readonly string[] {
+  if (operands.length === 0) throw new UsageError('validate takes the files and folders to check, got none');
+  if (operands.includes(''))
+    throw new UsageError('validate got an empty path; give existing files or folders');
+  return operands;
 }
 
 function refuseArguments(stray: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { field, type ValuesOf } from './field.js';
-import { stringArray } from './list-types.js';
+import { pathArray } from './list-types.js';
 import { bool, int32, oneOf, text, versionRequest } from './scalar-types.js';
 
 const NO_EFFECT = 'Accepted without effect.';
@@ -17,7 +17,7 @@ export const commandFlags = {
   cleanup: field(bool, { flag: 'cleanup', help: 'Remove all rules and exit.' }),
   initOnly: field(bool, { flag: 'init-only', help: 'Do what needs privileges once and exit.' }),
   master: field(text, { flag: 'master', help: "URL of the API server, instead of the kubeconfig's." }),
-  manifests: field(stringArray, {
+  manifests: field(pathArray, {
     flag: 'manifests',
     help: 'File or folder with Services, EndpointSlices and Nodes to serve instead of an API server; repeatable.',
   }),

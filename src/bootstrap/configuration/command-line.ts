@@ -1,3 +1,5 @@
+import { errorMessage } from '../../application/error-message.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
 import { parseArguments, type CommandName } from './arguments.js';
 import { commandFlags, type CommandFlags } from './command-flags.js';
@@ -16,9 +18,11 @@ export interface CommandLine {
   readonly command: CommandName;
   /** For `explain`: the Service, as `namespace/name`. */
   readonly service?: string;
+  /** For `plan`: the only family that is asked for. */
+  readonly family?: IpFamily;
   /** The arguments as they were given, to read the configuration again with. */
   readonly argv: readonly string[];
-  /** Files and folders to serve from; none: the API server. */
+  /** Files and folders to serve from, or to validate; none: the API server. */
   readonly manifests: readonly string[];
   readonly once: boolean;
   readonly nftTransport: 'auto' | 'netlink' | 'cli';
@@ -60,12 +64,12 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
 }
 
 /**
- * The first phases of spec/configuration.md §1, up to the configuration of the log, which can then be opened. What is
+ * The first phases of docs/spec/configuration.md §1, up to the configuration of the log, which can then be opened. What is
  * returned may still be invalid.
  * @throws as `parseCommandLine`
  */
 export function completeCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
-  const { command, service, flags } = parseArguments(argv);
+  const { command, service, family, paths, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
   const version = answerVersion(options.version);
 
@@ -83,8 +87,9 @@ export function completeCommandLine(argv: readonly string[], surroundings: Surro
   return {
     command,
     ...(service !== undefined && { service }),
+    ...(family && { family }),
     argv,
-    manifests: options.manifests,
+    manifests: paths ?? options.manifests,
     once: options.once,
     nftTransport: options.nftTransport,
     cleanup: options.cleanup,
@@ -134,14 +139,13 @@ function read(path: string, readFile: Surroundings['readFile']): string {
   try {
     return readFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigurationError('failed complete', [
-      `cannot read the configuration file ${path}: ${reason}`,
+      `cannot read the configuration file ${path}: ${errorMessage(error)}`,
     ]);
   }
 }
 
-/** The deprecated port flags act on bare IPs and, when zero, on anything (spec/configuration.md §1.2). */
+/** The deprecated port flags act on bare IPs and, when zero, on anything (docs/spec/configuration.md §1.2). */
 function withPortFlags(configuration: Configuration, options: CommandFlags): Configuration {
   if (options.writeConfigTo !== '') return configuration;
   const combine = (address: string, port: number): string => (port === 0 ? '' : withPort(address, port));
@@ -157,7 +161,7 @@ function settleMode(configuration: Configuration): Configuration {
   return mode === '' || mode === 'auto' ? configuration : withMode(configuration, mode);
 }
 
-/** A flag that says something wins, and is tidied up; the file's value stays as it is (spec/configuration.md §1.3). */
+/** A flag that says something wins, and is tidied up; the file's value stays as it is (docs/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
   if (asked === '') return configuration.hostnameOverride;

@@ -14,7 +14,7 @@ export interface DecodedFile {
 const GROUP = API_VERSION.split('/')[0];
 
 /**
- * Decodes and defaults a KubeProxyConfiguration (spec/configuration.md §3, §4.1). Unknown and repeated fields are
+ * Decodes and defaults a KubeProxyConfiguration (docs/spec/configuration.md §3, §4.1). Unknown and repeated fields are
  * ignored, the last one wins, and one warning names them.
  * @throws ConfigurationError naming every field whose value has the wrong type
  */

@@ -2,7 +2,7 @@ import { Document, parse, Scalar, visit } from 'yaml';
 import { effectiveConfiguration } from './effective-configuration.js';
 import type { ProxyConfiguration } from './proxy-configuration.js';
 
-/** The configuration in effect as YAML, in the style in which kube-proxy writes it (spec/configuration.md §5). */
+/** The configuration in effect as YAML, in the style in which kube-proxy writes it (docs/spec/configuration.md §5). */
 export function configurationText(commandLine: { readonly configuration: ProxyConfiguration }): string {
   const document = new Document(effectiveConfiguration(commandLine));
   visit(document, {

@@ -1,5 +1,5 @@
 /**
- * Durations in Go's text form (spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
+ * Durations in Go's text form (docs/spec/configuration.md §6). The value is a number of milliseconds; fractions of it reach
  * down to the nanosecond.
  */
 const NANOSECONDS: Readonly<Record<string, bigint>> = {

@@ -4,7 +4,7 @@ import { API_VERSION, KIND, schema } from './schema.js';
 
 /**
  * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and
- * /configz (spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps for the present mode
+ * /configz (docs/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps for the present mode
  * only is zero for the others; where nobody asked for `nftables.minSyncPeriod`, kube-proxy's default stands.
  */
 export function effectiveConfiguration({

@@ -10,7 +10,7 @@ export class UsageError extends Error {
 }
 
 /**
- * The start-up phase that refused the configuration; kube-proxy puts it before the message (spec/configuration.md §1),
+ * The start-up phase that refused the configuration; kube-proxy puts it before the message (docs/spec/configuration.md §1),
  * except for the last phase, running, which has no name.
  */
 export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate' | '';

@@ -1,4 +1,4 @@
-/** A feature gate that means something here (spec/configuration.md §7). */
+/** A feature gate that means something here (docs/spec/configuration.md §7). */
 interface GateSpec {
   readonly stage: 'alpha' | 'beta' | 'GA';
   /** What it does here, for the documentation. */

@@ -4,7 +4,7 @@ import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { formatDuration } from './duration.js';
 import { hostPortProblems } from './listen-address.js';
 
-/** A rule of spec/configuration.md §4.2 that the value of one field decides. */
+/** A rule of docs/spec/configuration.md §4.2 that the value of one field decides. */
 export interface FieldRule<T> {
   /** Its number there. Problems are reported in the order of these numbers. */
   readonly number: number;

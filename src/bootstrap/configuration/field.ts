@@ -26,7 +26,7 @@ export interface FieldOptions<T> {
   readonly onEdit?: EditEffect;
   /** What must hold of the value. */
   readonly rule?: FieldRule<NoInfer<T>>;
-  /** What kube-proxy writes in the other modes, where it forgets the value in them (spec/configuration.md §3.1). */
+  /** What kube-proxy writes in the other modes, where it forgets the value in them (docs/spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }
 

@@ -16,19 +16,22 @@ export const stringSlice: ValueType<readonly string[]> = {
   toFile: (values) => (values.length > 0 ? values : null),
 };
 
-/** A list with one entry for each use of the flag. */
-export const stringArray: ValueType<readonly string[]> = {
+/** A list of paths, with one entry for each use of the flag. An empty one would mean the current folder. */
+export const pathArray: ValueType<readonly string[]> = {
   ...stringSlice,
   name: 'path',
-  fromFlag: (value, earlier = []) => [...earlier, value],
+  fromFlag: (value, earlier = []) => [...earlier, value === '' ? refuse('a path', value) : value],
 };
 
-/** One text that holds a list, split at commas without trimming. */
+/**
+ * One text that holds a list, split at commas without trimming. In the file nothing means no list; on the command line it is
+ * a list of one empty text, as with kube-proxy, and not likely what was meant.
+ */
 export const commaSeparated: ValueType<readonly string[]> = {
   name: 'string',
   zero: [],
-  fromFile: (value) => splitAtCommas(string(value)),
-  fromFlag: (value) => splitAtCommas(value),
+  fromFile: (value) => (value === '' ? [] : string(value).split(',')),
+  fromFlag: (value) => value.split(','),
   format: (values) => values.join(','),
   toFile: (values) => values.join(','),
 };
@@ -89,10 +92,6 @@ export const vmodule: ValueType<readonly VerbosityPattern[]> = {
   format: (items) => items.map((item) => `${item.filePattern}=${item.verbosity}`).join(','),
   toFile: (items) => (items.length > 0 ? items : undefined),
 };
-
-function splitAtCommas(value: string): readonly string[] {
-  return value === '' ? [] : value.split(',');
-}
 
 function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(string) : refuse('a list of strings', value);

@@ -4,7 +4,7 @@ import type { Configuration } from './schema.js';
 
 const HIGHEST_VERBOSITY = 2 ** 31 - 1;
 
-/** What is wrong with the logging configuration (spec/configuration.md §4.2), with paths below `root`. */
+/** What is wrong with the logging configuration (docs/spec/configuration.md §4.2), with paths below `root`. */
 export function loggingProblems(
   logging: Configuration['logging'],
   gates: FeatureGates,

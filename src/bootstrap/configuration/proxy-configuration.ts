@@ -15,7 +15,7 @@ export interface ModeSettings {
   readonly minSyncPeriod: number | undefined;
 }
 
-/** Which of the values take effect in a mode (spec/configuration.md §3.1). */
+/** Which of the values take effect in a mode (docs/spec/configuration.md §3.1). */
 export function modeSettings(configuration: Configuration, mode: ProxyMode): ModeSettings {
   const { iptables, ipvs, nftables } = configuration;
   switch (mode) {
@@ -29,13 +29,13 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   }
 }
 
-/** Defaults that do not wait for the mode (spec/configuration.md §3.2, point 3). */
+/** Defaults that do not wait for the mode (docs/spec/configuration.md §3.2, point 3). */
 export function withPlatformDefaults<T extends Configuration>(configuration: T): T {
   return { ...configuration, detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR' };
 }
 
 /**
- * Settles the mode, which settles its defaults (spec/configuration.md §3.2, point 2). Whoever resolves an unset mode or
+ * Settles the mode, which settles its defaults (docs/spec/configuration.md §3.2, point 2). Whoever resolves an unset mode or
  * `auto` calls this with the answer; a mode that was asked for is settled already.
  */
 export function withMode<T extends Configuration>(configuration: T, mode: ProxyMode): T {

@@ -42,15 +42,17 @@ const HOUR = 60 * MINUTE;
 const IDLE_TIMEOUT = 250;
 
 const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
-const MODE_RULE =
-  'must be iptables, ipvs, nftables or blank (blank means the best-available proxy [currently iptables])';
+const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
+const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
 const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
 const JSON_ONLY = 'Accepted without effect: the API server is spoken to in JSON.';
+const INTERFACE_NAMES =
+  'At most 15 bytes, the longest name that the kernel gives; a longer one, or one that no interface could have, is refused.';
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
- * Every field of KubeProxyConfiguration v1alpha1 (spec/configuration.md §2 and §3) with its type, default, flag and
+ * Every field of KubeProxyConfiguration v1alpha1 (docs/spec/configuration.md §2 and §3) with its type, default, flag and
  * meaning. Decoding, defaulting, validation, `--help`, docs/configuration.md and what an edit takes are derived from this;
  * validation.ts says what must hold between values.
  */
@@ -119,7 +121,7 @@ export const schema = {
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
-    rule: oneOf(9, 'Mode.ProxyMode', ['', 'auto', ...PROXY_MODES], MODE_RULE),
+    rule: oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
     help: 'iptables, which blank means as well; ipvs; nftables; userspace; or auto: nftables where this kernel has it.',
   }),
   iptables: iptablesFields,
@@ -142,12 +144,12 @@ export const schema = {
     bridgeInterface: field(text, {
       flag: 'pod-bridge-interface',
       onEdit: 'resync',
-      help: 'Bridge that local pods are attached to, with --detect-local-mode=BridgeInterface.',
+      help: `Bridge that local pods are attached to, with --detect-local-mode=BridgeInterface. ${INTERFACE_NAMES}`,
     }),
     interfaceNamePrefix: field(text, {
       flag: 'pod-interface-name-prefix',
       onEdit: 'resync',
-      help: 'Start of the names of the interfaces of local pods, with --detect-local-mode=InterfaceNamePrefix.',
+      help: `Start of the names of the interfaces of local pods, with --detect-local-mode=InterfaceNamePrefix. ${INTERFACE_NAMES}`,
     }),
   },
   clusterCIDR: field(commaSeparated, {

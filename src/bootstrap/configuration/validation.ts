@@ -8,7 +8,7 @@ import { loggingProblems } from './logging-validation.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type ProxyMode } from './schema.js';
 
-/** A rule of spec/configuration.md §4.2 about more than one field, by its number there. */
+/** A rule of docs/spec/configuration.md §4.2 about more than one field, by its number there. */
 interface Rule {
   readonly number: number;
   problems(configuration: ProxyConfiguration): readonly string[];
@@ -78,7 +78,7 @@ function fieldRules(modes: readonly ProxyMode[]): readonly Rule[] {
   });
 }
 
-/** Modes of which nobody knows anything are taken for iptables (spec/configuration.md §3.1). */
+/** Modes of which nobody knows anything are taken for iptables (docs/spec/configuration.md §3.1). */
 function possibleModes({ mode }: ProxyConfiguration): readonly ProxyMode[] {
   if (mode === 'nftables' || mode === 'ipvs' || mode === 'userspace') return [mode];
   return mode === 'auto' ? ['iptables', 'nftables'] : ['iptables'];

@@ -1,4 +1,4 @@
-/** How values of one kind are written in the file and on the command line (spec/configuration.md §2, §3, §6). */
+/** How values of one kind are written in the file and on the command line (docs/spec/configuration.md §2, §3, §6). */
 export interface ValueType<T> {
   /** The word for it in `--help`. */
   readonly name: string;

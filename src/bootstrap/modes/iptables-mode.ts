@@ -28,7 +28,8 @@ export class IptablesMode implements Mode {
     const { tool, variant, means, families } = iptables;
     if (this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
-    const host = new IptablesHostReader(tool, openCounters(), this.logger);
+    const counters = openCounters();
+    const host = new IptablesHostReader(tool, counters, this.logger);
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) =>
@@ -41,7 +42,7 @@ export class IptablesMode implements Mode {
                   tool,
                   iptables.watch(family),
                   () => host.read(family),
-                  context.get(LOGGER),
+                  context.get(LOGGER).child({ caller: 'iptables' }),
                   { observer: context.get(METRICS) },
                 ),
             ),
@@ -50,6 +51,7 @@ export class IptablesMode implements Mode {
     });
     const packetCounters = await openReadableCounters();
     const close = async () => {
+      counters?.close();
       packetCounters?.close();
       await iptables.close();
     };
@@ -80,8 +82,8 @@ export class IptablesMode implements Mode {
     }
   }
 
-  async cleanUp(successor?: Successor): Promise<void> {
-    await removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
+  cleanUp(successor?: Successor): Promise<readonly string[]> {
+    return removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
   }
 }
 

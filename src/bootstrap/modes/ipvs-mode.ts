@@ -11,24 +11,21 @@ import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
 import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
 import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
 import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
-import { NetlinkNodeAddresses } from '../../adapters/ipvs/netlink-node-addresses.js';
 import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
 import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
-import { NodeAddressWatch } from '../../adapters/ipvs/node-address-watch.js';
 import { requireIpvs } from '../../adapters/ipvs/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/set-table.js';
-import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
+import { Attempts } from '../attempts.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
@@ -57,21 +54,13 @@ export class IpvsMode implements Mode {
       const opened = (iptables = await openIptables(logger));
       ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
       await this.setTimeouts(ways.servers);
-      const nodeAddresses = await NodeAddressWatch.open(
-        new NetlinkNodeAddresses(),
-        new SystemClock(),
-        logger,
-      );
       return {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
-        localAddresses: { list: () => [...nodeAddresses.list(), ...loopbackAddresses()] },
-        followAddresses: (onChange) => nodeAddresses.follow(onChange),
         module: this.module(ways, opened),
         async close() {
-          nodeAddresses.close();
           ways.close();
           await opened.close();
         },
@@ -87,28 +76,39 @@ export class IpvsMode implements Mode {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
   }
 
-  async cleanUp(successor?: Successor): Promise<void> {
+  async cleanUp(successor?: Successor): Promise<readonly string[]> {
     const { logger } = this;
     const ways = openWays();
     const clock = new SystemClock();
+    const unseen = new Set<string>();
+    const removeRules = async (family: IpFamily): Promise<void> => {
+      const holdings = successor?.iptables;
+      for (const place of await removeFromIptables(IPVS_BELONGINGS, holdings, logger, [family]))
+        unseen.add(place);
+    };
     const remains = IP_FAMILIES.map((family) => ({
       family,
       servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
       addresses: ways.addresses,
       sets: new SetTable(family, ways.sets),
-      rules: { cleanup: () => removeFromIptables(IPVS_BELONGINGS, successor?.iptables, logger, [family]) },
+      rules: { cleanup: () => removeRules(family) },
     }));
     try {
-      if (successor) {
-        const { signal } = successor;
-        const retired = await Promise.allSettled(
-          remains.map((one) => retireIpvs(one, clock, logger, signal)),
-        );
-        for (const outcome of retired) if (outcome.status === 'rejected') throw outcome.reason;
-        if (!signal.aborted) await ways.addresses.removeDevice();
-      } else {
-        for (const one of remains) await cleanUpIpvs(one, logger);
+      if (!successor) {
+        const attempts = new Attempts();
+        for (const one of remains) await attempts.make(() => cleanUpIpvs(one, logger));
+        attempts.end();
+        return [...unseen];
       }
+      let left = 0;
+      const retired = remains.map((one) => retireIpvs(one, clock, logger, successor.signal));
+      for (const outcome of await Promise.allSettled(retired)) {
+        if (outcome.status === 'rejected') throw outcome.reason;
+        left += outcome.value;
+      }
+      if (left > 0) return [...unseen, stillCarrying(left)];
+      await ways.addresses.removeDevice();
+      return [...unseen];
     } finally {
       ways.close();
     }
@@ -131,7 +131,11 @@ export class IpvsMode implements Mode {
     return new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) => {
-          const [clock, logger, metrics] = [context.get(CLOCK), context.get(LOGGER), context.get(METRICS)];
+          const [clock, logger, metrics] = [
+            context.get(CLOCK),
+            context.get(LOGGER).child({ caller: 'ipvs' }),
+            context.get(METRICS),
+          ];
           return context
             .get(FAMILIES)
             .map(
@@ -159,10 +163,8 @@ export class IpvsMode implements Mode {
   }
 }
 
-/** No node port is served there, but health checks may be. */
-function loopbackAddresses(): readonly string[] {
-  const addresses = new InterfaceAddresses().list().flatMap((text) => parseAddress(text) ?? []);
-  return addresses.filter(isLoopback).map(({ text }) => text);
+function stillCarrying(servers: number): string {
+  return `connections go on through virtual servers of mode ipvs (${servers}): run this again when they have ended, or end them with --cleanup`;
 }
 
 /** The ways into the kernel that mode ipvs has for itself. */

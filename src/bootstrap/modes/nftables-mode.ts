@@ -1,9 +1,11 @@
 import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
+import { isWithoutNfTables } from '../../adapters/nftables/netlink/list-chains.js';
 import { NftablesBackend } from '../../adapters/nftables/nftables-backend.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
@@ -11,6 +13,7 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { checkKernel } from '../kernel-check.js';
 import { netlinkIfAny, openNftTransports } from '../nft-transport.js';
+import { Attempts } from '../attempts.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 /** Mode nftables: one table for each family, over netlink or the nft tool. */
@@ -30,7 +33,7 @@ export class NftablesMode implements Mode {
     try {
       checkKernel();
     } catch (error) {
-      return (error as Error).message;
+      return errorMessage(error);
     }
     const transport = this.wish === 'cli' ? undefined : await netlinkIfAny();
     try {
@@ -49,9 +52,15 @@ export class NftablesMode implements Mode {
         .toDynamicValue((context) =>
           context.get(FAMILIES).map(
             (family) =>
-              new NftablesBackend(family, transports.families[family], generations, context.get(LOGGER), {
-                observer: context.get(METRICS),
-              }),
+              new NftablesBackend(
+                family,
+                transports.families[family],
+                generations,
+                context.get(LOGGER).child({ caller: 'nftables' }),
+                {
+                  observer: context.get(METRICS),
+                },
+              ),
           ),
         )
         .inSingletonScope();
@@ -69,15 +78,24 @@ export class NftablesMode implements Mode {
     return Promise.resolve(new NftablesPlanner());
   }
 
-  async cleanUp(): Promise<void> {
+  async cleanUp(): Promise<readonly string[]> {
     const transports = await openNftTransports(this.wish, this.logger);
     const generations = new GenerationWatch(transports.generations);
     try {
+      const attempts = new Attempts();
       for (const family of IP_FAMILIES) {
-        await new NftablesBackend(family, transports.families[family], generations, this.logger).cleanup();
+        const backend = new NftablesBackend(family, transports.families[family], generations, this.logger);
+        await attempts.make(() => backend.cleanup().catch(unlessWithoutNfTables));
       }
+      attempts.end();
+      return [];
     } finally {
       await transports.close();
     }
   }
+}
+
+/** Such a kernel has no table that could be left. */
+function unlessWithoutNfTables(error: unknown): void {
+  if (!isWithoutNfTables(error)) throw error;
 }

@@ -1,7 +1,6 @@
 import type { ContainerModule } from 'inversify';
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -17,10 +16,6 @@ export interface OpenMode {
   readonly means: object;
   /** What it holds in iptables, which the clean-up of other modes leaves alone. */
   readonly iptables?: IptablesHoldings;
-  /** The addresses of this node, where the mode has its own way to know them. */
-  readonly localAddresses?: LocalAddresses;
-  /** From now on tells when an address of this node came or went; missing where nothing tells. */
-  followAddresses?(onChange: () => void): void;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
@@ -34,7 +29,7 @@ export interface OpenMode {
 /** The mode that serves when another one is removed. */
 export interface Successor {
   readonly iptables?: IptablesHoldings;
-  /** Aborted when the program ends: what still waits for something is left to a later start. */
+  /** Aborted when connections are not waited for, or not any longer: what carries some is left to a later start. */
   readonly signal: AbortSignal;
 }
 
@@ -46,8 +41,9 @@ export interface Mode {
   /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
   planner(): Promise<Planner>;
   /**
-   * Removes everything that this mode makes. Finding nothing, or no tool that could have made any, is fine.
+   * Removes everything that this mode makes. Finding nothing is fine. Rejects when something could not be removed.
    * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end
+   * @returns what is left for now, and what could not be looked for, for people
    */
-  cleanUp(successor?: Successor): Promise<void>;
+  cleanUp(successor?: Successor): Promise<readonly string[]>;
 }

@@ -1,5 +1,6 @@
 import { ContainerModule, type ResolutionContext } from 'inversify';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
+import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
@@ -27,13 +28,17 @@ export class UserspaceMode implements Mode {
 
   async open(): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
-    const addresses = proxyAddresses(this.settings.bindAddress, iptables.families);
+    const addresses = proxyAddresses(
+      this.settings.bindAddress,
+      iptables.families,
+      await readHostNetwork(this.logger),
+    );
     await raiseOpenFileLimit(this.logger);
     const backends: UserspaceBackend[] = [];
     let guard: FloodGuard | undefined;
     const make = (context: ResolutionContext) => {
       const clock = context.get(CLOCK);
-      guard = FloodGuard.guard({ logger: context.get(LOGGER), clock });
+      guard = FloodGuard.guard({ logger: context.get(LOGGER).child({ caller: 'userspace' }), clock });
       for (const family of context.get(FAMILIES)) {
         const options = {
           address: addresses.get(family)!,
@@ -70,7 +75,7 @@ export class UserspaceMode implements Mode {
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 
-  cleanUp(): Promise<void> {
+  cleanUp(): Promise<readonly string[]> {
     return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
   }
 }

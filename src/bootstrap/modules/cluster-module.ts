@@ -39,7 +39,10 @@ import { checkedSettings } from '../node-settings.js';
 export const clusterModule = new ContainerModule(({ bind }) => {
   bind(CLUSTER_STATE).toConstantValue(new ClusterState());
   bind(OBJECT_REPORTS)
-    .toDynamicValue((context) => new ObjectReports(context.get(LOGGER)))
+    .toDynamicValue((context) => {
+      const logger = context.get(LOGGER).child({ caller: 'object-reports' });
+      return new ObjectReports(logger, () => context.get(CLUSTER_SOURCE).problems);
+    })
     .inSingletonScope();
   bind(API_TIMINGS).toConstantValue({ requests: {}, watches: {} });
   bind(API_CLIENT)
@@ -47,7 +50,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       const commandLine = context.get(COMMAND_LINE);
       const { requests } = context.get(API_TIMINGS);
       const clock = context.get(CLOCK);
-      const logger = context.get(LOGGER);
+      const logger = context.get(LOGGER).child({ caller: 'api-client' });
       const metrics = context.get(METRICS);
       let client: Promise<ApiClient> | undefined;
       return () =>
@@ -60,7 +63,12 @@ export const clusterModule = new ContainerModule(({ bind }) => {
     .toDynamicValue((context) => {
       const settings = checkedSettings(context.get(COMMAND_LINE));
       const state = context.get(CLUSTER_STATE);
-      return new CheckNode(settings, context.get(FAMILIES), () => state.node, context.get(LOGGER));
+      return new CheckNode(
+        settings,
+        context.get(FAMILIES),
+        () => state.node,
+        context.get(LOGGER).child({ caller: 'check-node' }),
+      );
     })
     .inSingletonScope();
   bind(NODE_PATIENCE)
@@ -79,7 +87,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
         () => state.node,
         context.get(CHECK_NODE),
         context.get(CLOCK),
-        context.get(LOGGER),
+        context.get(LOGGER).child({ caller: 'await-node' }),
       );
     })
     .inSingletonScope();
@@ -104,10 +112,17 @@ export const clusterModule = new ContainerModule(({ bind }) => {
           Service: new OnService(state, families, reports, observer),
           EndpointSlice: onSlice,
           Endpoints: new OnEndpoints(onSlice, reports, nodeName),
-          Node: new OnNode(state, families, reports, context.get(LOGGER), nodeName, ({ leaving }) => {
-            health.setNodeEligible(!leaving);
-            awaitNode.changed();
-          }),
+          Node: new OnNode(
+            state,
+            families,
+            reports,
+            context.get(LOGGER).child({ caller: 'on-node' }),
+            nodeName,
+            ({ leaving }) => {
+              health.setNodeEligible(!leaving);
+              awaitNode.changed();
+            },
+          ),
           ServiceCIDR: new OnServiceCidr(state, families, reports),
         },
         // What runs on follows late service ranges; what looks only once must wait for them.
@@ -121,7 +136,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
   bind(CLUSTER_SOURCE)
     .toDynamicValue((context): ClusterSource => {
       const { manifests, once, command, nodeName } = context.get(COMMAND_LINE);
-      const logger = context.get(LOGGER);
+      const logger = context.get(LOGGER).child({ caller: 'cluster-source' });
       if (manifests.length > 0) {
         return new ManifestSource({ paths: manifests, watch: command === 'run' && !once, logger });
       }

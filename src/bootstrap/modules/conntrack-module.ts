@@ -27,7 +27,7 @@ export const conntrackModule = new ContainerModule(({ bind }) => {
               context.get(LOCAL_ADDRESSES),
               context.get(METRICS),
               context.get(CLOCK),
-              context.get(LOGGER),
+              context.get(LOGGER).child({ caller: 'reconcile-conntrack' }),
               context.get(MODE).udpFlows,
             ),
         ),

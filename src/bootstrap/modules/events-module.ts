@@ -9,7 +9,7 @@ export const eventsModule = new ContainerModule(({ bind }) => {
   bind(EVENT_RECORDER)
     .toDynamicValue((context) => {
       const { manifests, once, command } = context.get(COMMAND_LINE);
-      const logger = context.get(LOGGER);
+      const logger = context.get(LOGGER).child({ caller: 'event-recorder' });
       if (manifests.length > 0 || once || command !== 'run') return new LoggedEvents(logger);
       return new ApiEventRecorder(context.get(API_CLIENT), hostname(), context.get(CLOCK), logger);
     })

@@ -1,8 +1,6 @@
 import { ContainerModule } from 'inversify';
-import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { LiveConfiguration } from '../../application/configuration/live-configuration.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
@@ -14,13 +12,13 @@ import {
   LOCAL_ADDRESSES,
   LOGGER,
 } from '../identifiers.js';
+import { openLocalAddresses } from '../local-addresses.js';
 
 /** What this process and machine are: its command line, log, time and addresses. */
 export function processModule(
   commandLine: CommandLine,
   families: readonly IpFamily[],
   logger: Logger,
-  localAddresses: LocalAddresses = new InterfaceAddresses(),
 ): ContainerModule {
   return new ContainerModule(({ bind }) => {
     bind(COMMAND_LINE).toConstantValue(commandLine);
@@ -28,6 +26,8 @@ export function processModule(
     bind(FAMILIES).toConstantValue(families);
     bind(LOGGER).toConstantValue(logger);
     bind(CLOCK).toConstantValue(new SystemClock());
-    bind(LOCAL_ADDRESSES).toConstantValue(localAddresses);
+    bind(LOCAL_ADDRESSES)
+      .toDynamicValue((context) => openLocalAddresses(context.get(CLOCK), context.get(LOGGER)))
+      .inSingletonScope();
   });
 }

@@ -45,10 +45,12 @@ export const serverModule = new ContainerModule(({ bind }) => {
   bind(READINESS)
     .toDynamicValue((context) => {
       const events = context.get(CLUSTER_EVENTS);
+      const loops = context.get(SYNC_LOOPS);
       return new Readiness(
         context.get(PROXY_HEALTH),
         context.get(SERVICE_STATUSES),
         () => events.missing,
+        () => [...new Set(loops.flatMap(({ keptFor }) => keptFor))],
         context.get(CLOCK),
       );
     })
@@ -59,7 +61,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
       if (once) return [];
       const health = context.get(PROXY_HEALTH);
       const nodes = context.get(NODE_CONTEXTS);
-      const listener = new ServiceHealthServer(context.get(LOGGER));
+      const listener = new ServiceHealthServer(context.get(LOGGER).child({ caller: 'service-health' }));
       return context.get(FAMILIES).map(
         (family) =>
           new ServiceHealthChecks({
@@ -67,11 +69,11 @@ export const serverModule = new ContainerModule(({ bind }) => {
             nodeName,
             listener,
             addresses: () => nodes.healthCheckAddresses(family),
-            // Without a health server nobody asked to be told about the proxy (spec/server.md 8.4).
+            // Without a health server nobody asked to be told about the proxy (docs/spec/server.md §8.4).
             proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
             events: context.get(EVENT_RECORDER),
             clock: context.get(CLOCK),
-            logger: context.get(LOGGER),
+            logger: context.get(LOGGER).child({ caller: 'service-health' }),
           }),
       );
     })
@@ -96,7 +98,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
         health: context.get(PROXY_HEALTH),
         readiness: context.get(READINESS),
         metrics: context.get(METRICS),
-        logger: context.get(LOGGER),
+        logger: context.get(LOGGER).child({ caller: 'healthz-server' }),
         clock: context.get(CLOCK),
         address: bindAddress(healthzBindAddress),
         hardFail,
@@ -112,7 +114,7 @@ export const serverModule = new ContainerModule(({ bind }) => {
       return new MetricsServer({
         routes: metricsServerRoutes(context),
         profiling: enableProfiling,
-        logger: context.get(LOGGER),
+        logger: context.get(LOGGER).child({ caller: 'metrics-server' }),
         clock: context.get(CLOCK),
         address: bindAddress(metricsBindAddress),
         hardFail,

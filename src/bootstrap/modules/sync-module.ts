@@ -11,6 +11,7 @@ import { modeInForce, modeSettings } from '../configuration/proxy-configuration.
 import {
   BACKENDS,
   CLOCK,
+  CLUSTER_SOURCE,
   CLUSTER_STATE,
   COMMAND_LINE,
   CONNTRACK_RECONCILERS,
@@ -54,7 +55,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
           nodeSettings(context.get(COMMAND_LINE)),
           context.get(CLUSTER_STATE),
           context.get(LOCAL_ADDRESSES),
-          context.get(LOGGER),
+          context.get(LOGGER).child({ caller: 'node-contexts' }),
         ),
     )
     .inSingletonScope();
@@ -62,7 +63,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
     .toDynamicValue((context) => {
       const { configuration } = context.get(COMMAND_LINE);
       const clock = context.get(CLOCK);
-      const logger = context.get(LOGGER);
+      const logger = context.get(LOGGER).child({ caller: 'sync-loop' });
       return context.get(BACKENDS).map((backend) => {
         const listeners = [...context.get(CONNTRACK_RECONCILERS), ...context.get(SERVICE_HEALTH_CHECKS)];
         const family = new SyncFamily(
@@ -73,6 +74,7 @@ export const syncModule = new ContainerModule(({ bind }) => {
           clock,
           logger,
           new ForwardingListeners(listeners.filter(({ family }) => family === backend.family)),
+          () => context.get(CLUSTER_SOURCE).problems,
         );
         const periods = modeSettings(configuration, modeInForce(configuration));
         return new SyncLoop(family, backend, periods, context.get(SYNC_OBSERVER), clock, logger);

@@ -46,6 +46,14 @@ export function subdomainField(value: unknown, path: string): string {
   return value;
 }
 
+/** A truth value; undefined when it is missing. */
+export function booleanField(value: unknown, path: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'boolean')
+    throw new InvalidObject(`${path} ${quote(value)} is neither true nor false`);
+  return value;
+}
+
 export function integerField(value: unknown, path: string, least: number, most: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
     throw new InvalidObject(`${path} ${quote(value)} is not a whole number from ${least} to ${most}`);

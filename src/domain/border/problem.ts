@@ -2,12 +2,14 @@ import { subset } from '../model/subset.js';
 
 /**
  * Result of reading an object from outside. `value` undefined: the object is unusable, `problems` say why. `ignored`:
- * valid, but not for this proxy. Otherwise problems name parts that were left out.
+ * valid, but not for this proxy. Otherwise problems name parts that were left out because they are malformed, and notes
+ * what else is odd, though the API server allows it. Both begin with the path of the field, which holds no space.
  */
 export interface Reading<T> {
   readonly value?: T;
   readonly ignored?: string;
   readonly problems: readonly string[];
+  readonly notes?: readonly string[];
 }
 
 /** An object from outside breaks a rule; the message names the field and the rule. */

@@ -7,6 +7,7 @@ import {
 import { parseAddress } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import {
+  booleanField,
   hasLabel,
   integerField,
   labelField,
@@ -21,14 +22,17 @@ import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Slices of headless Services carry this label; no proxy needs them. */
 export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
-/** When the change behind a slice happened, RFC 3339 (spec/model.md 8). */
+/** When the change behind a slice happened, RFC 3339 (docs/spec/model.md §8). */
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
+
+const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
 const NO_HINTS: readonly string[] = [];
 
-/** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (spec/model.md 3). */
+/** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/spec/model.md §3). */
 export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice> {
   const problems: string[] = [];
+  const notes: string[] = [];
   try {
     const object = objectField(raw, 'EndpointSlice');
     const metadata = objectField(object.metadata, 'metadata');
@@ -37,15 +41,15 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: `label ${HEADLESS_LABEL}`, problems };
     const service = textField(
       objectField(metadata.labels, 'metadata.labels')[SERVICE_NAME_LABEL],
-      SERVICE_NAME_LABEL,
+      SERVICE_NAME_PATH,
     );
     if (service === '') return { ignored: `no label ${SERVICE_NAME_LABEL}`, problems };
     const family = object.addressType;
     if (family !== 'IPv4' && family !== 'IPv6') return { ignored: `addressType ${quote(family)}`, problems };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
-    const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], problems);
+    const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
     const ports = readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>
-      readPort(port, index, problems),
+      readPort(port, index, notes),
     );
     const endpoints = readEach(listField(object.endpoints, 'endpoints'), 'endpoints', (endpoint, index) =>
       readEndpoint(endpoint, index, family, nodeName, problems),
@@ -54,12 +58,13 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
       value: {
         namespace,
         name,
-        service: labelField(service, `label ${SERVICE_NAME_LABEL}`),
+        service: labelField(service, SERVICE_NAME_PATH),
         family,
         ports: ports.map((port) => slicePort(port, endpoints)),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },
       problems,
+      notes,
     };
   } catch (error) {
     if (error instanceof InvalidObject) return { problems: [error.message] };
@@ -67,14 +72,14 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
   }
 }
 
-function readPort(raw: unknown, index: number, problems: string[]): NumberedPort | undefined {
+function readPort(raw: unknown, index: number, notes: string[]): NumberedPort | undefined {
   const port = objectField(raw, '');
   if (port.name === undefined || port.name === null) {
-    problems.push(`ports[${index}] has no name; left out`);
+    notes.push(`ports[${index}] has no name; left out`);
     return undefined;
   }
   if (port.port === undefined || port.port === null || port.port === 0) {
-    problems.push(`ports[${index}] has no port number; left out`);
+    notes.push(`ports[${index}] has no port number; left out`);
     return undefined;
   }
   return {
@@ -97,18 +102,19 @@ function readEndpoint(
     problems.push(`endpoints[${index}] has no address; left out`);
     return undefined;
   }
-  const address = parseAddress(addresses[0]);
-  if (!address || address.family !== family) {
-    throw new InvalidObject(`.addresses[0] ${quote(addresses[0])} is not an ${family} address`);
-  }
+  const [address] = addresses.map((text, position) => {
+    const parsed = parseAddress(text);
+    if (parsed?.family === family) return parsed;
+    throw new InvalidObject(`.addresses[${position}] ${quote(text)} is not an ${family} address`);
+  });
   const conditions = objectField(endpoint.conditions, '.conditions');
   const hints = objectField(endpoint.hints, '.hints');
   return {
-    address: address.text,
-    isLocal: nodeName !== '' && endpoint.nodeName === nodeName,
-    ready: conditions.ready !== false,
-    serving: conditions.serving !== false,
-    terminating: conditions.terminating === true,
+    address: address!.text,
+    isLocal: textField(endpoint.nodeName, '.nodeName') === nodeName && nodeName !== '',
+    ready: booleanField(conditions.ready, '.conditions.ready') !== false,
+    serving: booleanField(conditions.serving, '.conditions.serving') !== false,
+    terminating: booleanField(conditions.terminating, '.conditions.terminating') === true,
     zoneHints: readHints(hints.forZones, '.hints.forZones'),
     nodeHints: readHints(hints.forNodes, '.hints.forNodes'),
   };
@@ -123,11 +129,13 @@ function readHints(raw: unknown, path: string): readonly string[] {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
-function readTriggerTime(raw: unknown, problems: string[]): number | undefined {
+function readTriggerTime(raw: unknown, notes: string[]): number | undefined {
   if (raw === undefined || raw === null) return undefined;
   const time = typeof raw === 'string' && RFC3339.test(raw) ? Date.parse(raw) : NaN;
   if (Number.isNaN(time)) {
-    problems.push(`annotation ${TRIGGER_TIME_ANNOTATION} ${quote(raw)} is not an RFC 3339 time; left out`);
+    notes.push(
+      `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; left out`,
+    );
     return undefined;
   }
   return time;

@@ -64,7 +64,7 @@ function readAddresses(raw: unknown, path: string, ready: boolean, nodeName: str
     if (!address) throw new InvalidObject(`${path}[${index}].ip ${quote(entry.ip)} is not an IP address`);
     return {
       address: address.text,
-      isLocal: nodeName !== '' && entry.nodeName === nodeName,
+      isLocal: textField(entry.nodeName, `${path}[${index}].nodeName`) === nodeName && nodeName !== '',
       ready,
       serving: ready,
       terminating: false,

@@ -7,7 +7,7 @@ import { InvalidObject, quote, type Reading } from './problem.js';
 const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
-/** Reads a `v1 Node` (spec/server.md 2, 8.3). */
+/** Reads a `v1 Node` (docs/spec/server.md §2, §8.3). */
 export function readNode(raw: unknown): Reading<Node> {
   const problems: string[] = [];
   try {

@@ -27,9 +27,10 @@ const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
-/** Reads a `v1 Service` (spec/model.md 2). Addresses and ranges that do not parse are left out, as kube-proxy does. */
+/** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are left out, as kube-proxy does. */
 export function readService(raw: unknown): Reading<Service> {
   const problems: string[] = [];
+  const notes: string[] = [];
   try {
     const object = objectField(raw, 'Service');
     const metadata = objectField(object.metadata, 'metadata');
@@ -40,10 +41,11 @@ export function readService(raw: unknown): Reading<Service> {
     if (ignored !== undefined) return { ignored, problems };
     return {
       value: {
-        ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems),
-        ...readScheduler(metadata, problems),
+        ...readProxiedService(namespace, name, spec, objectField(object.status, 'status'), problems, notes),
+        ...readScheduler(metadata, notes),
       },
       problems,
+      notes,
     };
   } catch (error) {
     if (error instanceof InvalidObject) return { problems: [error.message] };
@@ -67,13 +69,15 @@ function readProxiedService(
   spec: RawObject,
   status: RawObject,
   problems: string[],
+  notes: string[],
 ): Service {
   const type = textField(spec.type, 'spec.type') || 'ClusterIP';
   const externalIPs = chosen(listField(spec.externalIPs, 'spec.externalIPs'), (text, index) =>
     readAddress(text, `spec.externalIPs[${index}]`, problems),
   );
   const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
-  const externalPolicyLocal = spec.externalTrafficPolicy === 'Local' && reachableFromOutside;
+  const externalPolicy = textField(spec.externalTrafficPolicy, 'spec.externalTrafficPolicy');
+  const externalPolicyLocal = externalPolicy === 'Local' && reachableFromOutside;
   return {
     namespace,
     name,
@@ -82,11 +86,11 @@ function readProxiedService(
     affinitySeconds: readAffinity(spec),
     externalIPs,
     loadBalancerIPs: readLoadBalancerIPs(status, problems),
-    sourceRanges: readSourceRanges(spec, problems),
+    sourceRanges: readSourceRanges(spec),
     externalPolicyLocal,
-    internalPolicyLocal: spec.internalTrafficPolicy === 'Local',
+    internalPolicyLocal: textField(spec.internalTrafficPolicy, 'spec.internalTrafficPolicy') === 'Local',
     healthCheckNodePort:
-      externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, problems) : 0,
+      externalPolicyLocal && type === 'LoadBalancer' ? readHealthCheckNodePort(spec, notes) : 0,
   };
 }
 
@@ -138,20 +142,22 @@ function readPort(raw: unknown): ServicePortSpec {
 }
 
 function readAffinity(spec: RawObject): number {
-  if (spec.sessionAffinity !== 'ClientIP') return 0;
+  if (textField(spec.sessionAffinity, 'spec.sessionAffinity') !== 'ClientIP') return 0;
   const config = objectField(spec.sessionAffinityConfig, 'spec.sessionAffinityConfig');
   const clientIP = objectField(config.clientIP, 'spec.sessionAffinityConfig.clientIP');
   const path = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
   return integerField(clientIP.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS, path, 1, MAX_AFFINITY_SECONDS);
 }
 
-function readScheduler(metadata: RawObject, problems: string[]): Pick<Service, 'scheduler'> {
+function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'scheduler'> {
   const { annotations } = metadata;
   if (typeof annotations !== 'object' || annotations === null) return {};
   const scheduler = (annotations as RawObject)[SCHEDULER_ANNOTATION];
   if (scheduler === undefined || scheduler === '') return {};
   if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
-  problems.push(`annotation ${SCHEDULER_ANNOTATION} ${quote(scheduler)} is not a scheduler's name; left out`);
+  notes.push(
+    `metadata.annotations[${SCHEDULER_ANNOTATION}] ${quote(scheduler)} is not a scheduler's name; left out`,
+  );
   return {};
 }
 
@@ -185,24 +191,21 @@ function readLoadBalancerIPs(status: RawObject, problems: string[]): readonly Ad
   });
 }
 
-function readSourceRanges(spec: RawObject, problems: string[]): readonly Cidr[] {
-  const ranges = chosen(
-    listField(spec.loadBalancerSourceRanges, 'spec.loadBalancerSourceRanges'),
-    (text, index) => {
-      const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
-      if (!cidr)
-        problems.push(`spec.loadBalancerSourceRanges[${index}] ${quote(text)} is not a CIDR; left out`);
-      return cidr ? [cidr] : [];
-    },
-  );
+/** A range that cannot be read makes the Service invalid: without it, everybody might be let in. */
+function readSourceRanges(spec: RawObject): readonly Cidr[] {
+  const path = 'spec.loadBalancerSourceRanges';
+  const ranges = chosen(listField(spec.loadBalancerSourceRanges, path), (text, index) => {
+    const cidr = parseCidr(typeof text === 'string' ? text.trim() : text);
+    if (!cidr) throw new InvalidObject(`${path}[${index}] ${quote(text)} is not a CIDR`);
+    return [cidr];
+  });
   // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
   return subset(ranges, ({ family }) => !open.has(family));
 }
 
-function readHealthCheckNodePort(spec: RawObject, problems: string[]): number {
+function readHealthCheckNodePort(spec: RawObject, notes: string[]): number {
   const port = integerField(spec.healthCheckNodePort ?? 0, 'spec.healthCheckNodePort', 0, 65535);
-  if (port === 0)
-    problems.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
+  if (port === 0) notes.push('spec.healthCheckNodePort is missing although externalTrafficPolicy is Local');
   return port;
 }

@@ -20,7 +20,7 @@ const NOBODY: FrontendMap<Losers> = new FrontendMap();
 /**
  * Which endpoint may have which flows in one family, by the rules that are in the kernel now or on their way: for each
  * frontend of a UDP service port all endpoints that serve, or to which the rules lead without that. Locality, policies
- * and affinity do not count: a flow that is served stays where it is (spec/conntrack.md 2).
+ * and affinity do not count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
  */
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, UdpServicePort>();
@@ -31,10 +31,6 @@ export class DesiredFlows {
 
   get size(): number {
     return this.ports.size;
-  }
-
-  keys(): Iterable<ServicePortKey> {
-    return this.ports.keys();
   }
 
   /** From now on the rules may lead to these, too, in place of those that were expected before. */

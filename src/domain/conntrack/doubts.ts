@@ -20,10 +20,6 @@ export class Doubts {
   readonly lost = new FrontendMap<Set<string> | 'all'>();
   private all = false;
 
-  get everything(): boolean {
-    return this.all;
-  }
-
   get empty(): boolean {
     return !this.all && this.lost.empty;
   }

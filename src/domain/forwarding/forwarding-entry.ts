@@ -17,7 +17,7 @@ export interface ForwardingEntry {
   readonly endpoints: EndpointSelection;
   /**
    * The endpoints that may keep the flows they have, wherever they are: all that serve, and all to which flows may begin.
-   * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (spec/conntrack.md 2).
+   * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (docs/spec/conntrack.md §2).
    */
   readonly flowKeepers: readonly Endpoint[];
   /** All endpoints on this node, whatever their state. */
@@ -36,7 +36,7 @@ export interface ForwardingEntry {
   readonly healthCheckNodePort: number;
   /**
    * The addresses of ready endpoints on this node, each once, for those who ask the health-check node port. Missing
-   * without one (spec/model.md 3.4).
+   * without one (docs/spec/model.md §3.4).
    */
   readonly localReadyIPs?: readonly string[];
   /** Has a node port, a load-balancer IP or an external IP, even one that the feature gate keeps from being programmed. */
@@ -67,7 +67,7 @@ export function isExternal(frontend: Frontend): boolean {
 
 /**
  * Whether pods and processes of this node are served with Cluster endpoints although the policy says Local, because
- * for them the load balancer is only a detour (spec/model.md 5).
+ * for them the load balancer is only a detour (docs/spec/model.md §5).
  */
 export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boolean {
   return isExternal(frontend) && frontend.policy === 'Local' && entry.endpoints.hasAny;

@@ -18,7 +18,7 @@ export class ForwardingTable {
   private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
   private readonly lacking = { internal: 0, external: 0 };
 
-  /** Service ports whose Local policy finds endpoints somewhere, but none here (spec/model.md 5). */
+  /** Service ports whose Local policy finds endpoints somewhere, but none here (docs/spec/model.md §5). */
   get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
     return { ...this.lacking };
   }

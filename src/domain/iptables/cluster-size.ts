@@ -1,17 +1,13 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 
-/** More endpoints than this make a cluster large (spec/iptables.md §11.3). */
+/** More endpoints than this make a cluster large (docs/spec/iptables.md §11.3). */
 const LARGE = 1000;
 
 /** Counts the endpoints of all service ports of a family. */
 export class ClusterSize {
   private readonly counts = new Map<ServicePortKey, number>();
   private total = 0;
-
-  get endpoints(): number {
-    return this.total;
-  }
 
   /**
    * Whether fragments compiled from now on go without the comments of endpoints. Crossing the limit does not change

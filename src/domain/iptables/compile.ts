@@ -11,7 +11,7 @@ import { sharedEntries, sharesAlike } from './shared-entries.js';
 import type { ChainsChange, IptablesFragment, SharedEntry } from './table.js';
 
 /**
- * Compiles one service port into what it puts into the tables of its family (spec/iptables.md §7).
+ * Compiles one service port into what it puts into the tables of its family (docs/spec/iptables.md §7).
  * @param former of the same service port, or none: what has stayed the same is taken from it
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */

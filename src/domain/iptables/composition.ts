@@ -54,11 +54,6 @@ export class IptablesComposition {
     this.countEntries(fragment, 1);
   }
 
-  /** Who has a fragment. */
-  get owners(): readonly ServicePortKey[] {
-    return [...this.fragments.keys()];
-  }
-
   /** How many entries all service ports have in a table's shared chains. Costs nothing. */
   entryCount(table: TableName): number {
     return this.entryCounts.get(table) ?? 0;
@@ -74,10 +69,15 @@ export class IptablesComposition {
   entries(table: TableName): readonly OwnedEntry[] {
     const found: OwnedEntry[] = [];
     // Without a comparison of our own, which would take far longer.
-    for (const owner of this.owners.toSorted())
+    for (const owner of [...this.fragments.keys()].sort())
       for (const entry of this.fragments.get(owner)!.entries)
         if (entry.table === table) found.push({ entry, owner });
     return found;
+  }
+
+  /** Whether a service port has entries about the same frontend in the same chain. */
+  isClaimed(entry: SharedEntry): boolean {
+    return entry.frontend !== undefined && this.claimants.has(claimId(entry));
   }
 
   /** Whether there is any conflict. Costs nothing. */

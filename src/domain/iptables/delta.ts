@@ -46,11 +46,6 @@ export class IptablesDelta {
     else this.entriesChanges.set(id, { before, after });
   }
 
-  get isEmpty(): boolean {
-    for (const _ of this.written()) return false;
-    return this.removed.length === 0 && this.entriesRemoved.length === 0 && this.entriesAdded.length === 0;
-  }
-
   /**
    * Chains that are new, or whose rules changed, of one service port after another: each is to be emptied and filled with
    * these rules. They are made anew each time, and not kept.
@@ -88,6 +83,14 @@ export class IptablesDelta {
    */
   get entriesAdded(): readonly OwnedEntry[] {
     return this.differentEntries().flatMap(({ after }) => after);
+  }
+
+  /** By how many entries the tables grow, as iptables-legacy counts: a rule is one, a chain two besides its rules. */
+  get tableGrowth(): number {
+    let growth = this.rulesGained + this.entriesAdded.length - this.entriesRemoved.length;
+    for (const { before, after } of this.fragmentChanges.values())
+      growth += 2 * ((after?.chains.length ?? 0) - (before?.chains.length ?? 0));
+    return growth;
   }
 
   private differentEntries(): readonly EntriesChange[] {

@@ -21,7 +21,7 @@ export interface EndpointContext {
   readonly affinitySeconds: number;
 }
 
-/** The rules that choose one endpoint of a list: the one that the client had, else any (spec/iptables.md §7.9). */
+/** The rules that choose one endpoint of a list: the one that the client had, else any (docs/spec/iptables.md §7.9). */
 export function endpointChoice(
   list: readonly Endpoint[],
   chainOf: (endpoint: Endpoint) => string,
@@ -53,7 +53,7 @@ export function endpointChoiceSize(list: readonly Endpoint[], { affinitySeconds 
 /** So many rules has each endpoint. */
 export const ENDPOINT_RULES = 2;
 
-/** The rules of one endpoint: its own packets are masqueraded, all go to it (spec/iptables.md §7.10). */
+/** The rules of one endpoint: its own packets are masqueraded, all go to it (docs/spec/iptables.md §7.10). */
 export function endpointRules(
   { address, port }: Endpoint,
   name: string,

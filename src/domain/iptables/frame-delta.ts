@@ -13,7 +13,7 @@ export interface FrameDelta {
   }[];
 }
 
-/** Chains that only the former frame has are left as they are: others may use them (spec/iptables.md §5.4). */
+/** Chains that only the former frame has are left as they are: others may use them (docs/spec/iptables.md §5.4). */
 export function frameDelta(before: IptablesFrame, after: IptablesFrame): FrameDelta {
   return {
     chains: after.chains.filter(

@@ -15,7 +15,7 @@ import { comment } from './quoting.js';
 import { ruleText, to } from './rule-parts.js';
 import type { Chain, IptablesFrame, Jump, RuleText, SharedChain, TableName } from './table.js';
 
-/** What the tables of a family hold whatever services there are (spec/iptables.md §3–5, §9). */
+/** What the tables of a family hold whatever services there are (docs/spec/iptables.md §3–§5, §9). */
 export function iptablesFrame(node: NodeNetwork, host: IptablesHost): IptablesFrame {
   const ownsFirewall = node.family === 'IPv4' && Boolean(node.localhostNodePorts);
   return {
@@ -51,7 +51,7 @@ const BLOCK_LOCALNET = ruleText({
   target: 'DROP',
 });
 
-/** The jumps from built-in chains, in the order in which each is put at the head of its chain (spec/iptables.md §4). */
+/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
 export const JUMPS: readonly Jump[] = [
   jump('filter', 'INPUT', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),
   jump('filter', 'FORWARD', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),

@@ -1,6 +1,5 @@
 import isEqual from 'fast-deep-equal';
 import { claimId, type IptablesComposition, type OwnedChain, type OwnedEntry } from './composition.js';
-import type { JoinedChains } from './joined-chains.js';
 import type { Chain, IptablesFrame, RuleText, SharedChain, TableName } from './table.js';
 
 /** A chain that service ports share, and where its rules come from. */
@@ -11,9 +10,9 @@ export interface SharedChainImage extends Chain {
   readonly after: readonly RuleText[];
 }
 
-/** Chains of service ports, those of one after those of another; those that are joined come together. */
+/** Chains of service ports, those of one after those of another. */
 export interface OwnedChains {
-  chains(): Iterable<OwnedChain | JoinedChains>;
+  chains(): Iterable<OwnedChain>;
 }
 
 /**
@@ -21,7 +20,7 @@ export interface OwnedChains {
  * made while it is gone through, from a composition and a frame as they are at that moment.
  */
 export class IptablesImage {
-  /** @param source whose chains the owned ones are, where the composition is filled only while they are gone through */
+  /** @param source whose chains the owned ones are, where somebody looks on while they are gone through */
   constructor(
     private readonly composition: IptablesComposition,
     /** What belongs to the node. */
@@ -30,7 +29,7 @@ export class IptablesImage {
   ) {}
 
   /** Chains that are one service port's, in any order. */
-  owned(): Iterable<OwnedChain | JoinedChains> {
+  owned(): Iterable<OwnedChain> {
     return this.source.chains();
   }
 

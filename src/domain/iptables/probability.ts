@@ -4,7 +4,7 @@ const DECIMALS = 11;
 const texts: string[] = [];
 
 /**
- * One in `count`, as iptables-save prints it: kube-proxy writes ten decimals (spec/iptables.md §7.9), the tool keeps the
+ * One in `count`, as iptables-save prints it: kube-proxy writes ten decimals (docs/spec/iptables.md §7.9), the tool keeps the
  * nearest of 2^31 steps (lround in libxt_statistic), and prints that with eleven.
  */
 export function oneIn(count: number): string {

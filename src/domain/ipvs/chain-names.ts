@@ -1,4 +1,4 @@
-/** Chains of mode ipvs (spec/ipvs.md 6.1). Those without a name of their own here are shared with mode iptables. */
+/** Chains of mode ipvs (docs/spec/ipvs.md §6.1). Those without a name of their own here are shared with mode iptables. */
 export { FORWARD, MARK_MASQ, POSTROUTING, PROXY_FIREWALL, SERVICES } from '../iptables/chain-names.js';
 /** In table nat it marks packets to node ports, in table filter it accepts health checks. */
 export const NODE_PORT = 'KUBE-NODE-PORT';

@@ -2,6 +2,7 @@ import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.j
 import { addressText, from, numberText, ruleText } from '../iptables/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
+import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
@@ -14,10 +15,9 @@ import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-serv
 const MAX_PORT = 65535;
 
 /** The kernel's numbers, as the match `ipvs` prints them. */
-const PROTOCOL_NUMBER: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
 /**
- * Compiles one service port into what it asks for in the kernel (spec/ipvs.md 4.3, 5, 6.3).
+ * Compiles one service port into what it asks for in the kernel (docs/spec/ipvs.md §4.3, §5, §6.3).
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule or a set
  */
 export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsFragment {
@@ -96,7 +96,11 @@ class ServicePortCompiler {
     });
   }
 
+  /** Where no address takes node ports there is nothing of it: a member would have every local address masqueraded. */
   private claimNodePort(frontend: Frontend): void {
+    const { nodePortIPs, nodeAddresses = [] } = this.options.node;
+    const addresses = nodePortIPs === 'all' ? nodeAddresses : nodePortIPs;
+    if (addresses.length === 0) return;
     const { name, externalPolicyLocal } = this.entry;
     const port = numberText('node port', frontend.port, MAX_PORT);
     if (name.protocol !== 'SCTP') {
@@ -110,8 +114,7 @@ class ServicePortCompiler {
     }
     const sets: ServiceSet[] = name.protocol === 'SCTP' ? ['KUBE-NODE-PORT-SCTP-HASH'] : [];
     if (sets.length > 0 && externalPolicyLocal) sets.push('KUBE-NODE-PORT-LOCAL-SCTP-HASH');
-    const { nodePortIPs, nodeAddresses = [] } = this.options.node;
-    for (const address of nodePortIPs === 'all' ? nodeAddresses : nodePortIPs)
+    for (const address of addresses)
       this.claimServed(frontend, address, {
         members: sets.map((set) => this.addressAndPort(set, address, frontend.port)),
       });
@@ -169,7 +172,7 @@ class ServicePortCompiler {
     return { server, endpoints: this.endpointsOf(frontend) };
   }
 
-  /** A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (spec/ipvs.md 4.5). */
+  /** A Local policy that finds nothing here falls back to all endpoints, unlike in other modes (docs/spec/ipvs.md §4.5). */
   private endpointsOf({ policy }: Frontend): readonly Endpoint[] {
     const { cluster = [], local = [] } = this.entry.endpoints;
     return policy === 'Local' && local.length > 0 ? local : cluster;
@@ -183,9 +186,14 @@ class ServicePortCompiler {
   /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer that others may not use. */
   private denyOwnNode(address: string, port: number): SharedEntry {
     const { family, name } = this.entry;
-    const match = `-m ipvs --vproto ${PROTOCOL_NUMBER[name.protocol]} --vaddr ${addressText(address)} --vport ${numberText('port', port, MAX_PORT)}`;
+    const match = `-m ipvs --vproto ${PROTOCOL_NUMBERS[name.protocol]} --vaddr ${addressText(address)} --vport ${numberText('port', port, MAX_PORT)}`;
     const rule = ruleText({ source: from(address, family), matches: [match], target: 'DROP' });
-    return { table: 'filter', chain: OUT_FILTER, rule };
+    return {
+      table: 'filter',
+      chain: OUT_FILTER,
+      rule,
+      frontend: `${hostPort(address, port)}/${name.protocol}`,
+    };
   }
 
   private addressAndPort(set: ServiceSet, address: string, port: number, source?: string): SetMember {

@@ -41,14 +41,6 @@ export class IpvsComposition {
     SERVICE_SETS.map((set) => [set, new Map()]),
   );
 
-  get size(): number {
-    return this.fragments.size;
-  }
-
-  fragment(owner: ServicePortKey): IpvsFragment | undefined {
-    return this.fragments.get(owner);
-  }
-
   /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes in `touched` what that may change. */
   replace(owner: ServicePortKey, fragment: IpvsFragment | undefined, touched?: TouchedState): void {
     const former = this.fragments.get(owner);

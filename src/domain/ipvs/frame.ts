@@ -22,7 +22,7 @@ import { setComment, setName, type ServiceSet } from './service-sets.js';
 type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';
 
 /**
- * The rules of mode ipvs (spec/ipvs.md 6). They know services only by the sets: rules for a set without members are
+ * The rules of mode ipvs (docs/spec/ipvs.md §6). They know services only by the sets: rules for a set without members are
  * left out, but for those that stand always.
  * @param filled the sets that have members
  */
@@ -39,7 +39,7 @@ export function ipvsFrame(
   };
 }
 
-/** The jumps from built-in chains, in the order in which each is put at the head of its chain (spec/ipvs.md 6.1). */
+/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/ipvs.md §6.1). */
 export const JUMPS: readonly Jump[] = [
   jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
   jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),

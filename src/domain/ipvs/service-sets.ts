@@ -9,7 +9,7 @@ interface ServiceSetKind {
 }
 
 /**
- * The sets of mode ipvs by their IPv4 names (spec/ipvs.md 5). Their order is that in which members are added: what lets
+ * The sets of mode ipvs by their IPv4 names (docs/spec/ipvs.md §5). Their order is that in which members are added: what lets
  * traffic through comes before what stops the rest. They are deleted the other way round.
  */
 const KINDS = {

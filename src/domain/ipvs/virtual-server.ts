@@ -7,7 +7,7 @@ export const PERSISTENT = 0x1;
 /** The flag of the scheduler `mh` that draws the source port into the hash (`IP_VS_SVC_F_SCHED_MH_PORT`). */
 export const HASH_SOURCE_PORT = 0x10;
 
-/** One address and port that IPVS takes connections for, as the kernel knows it (spec/ipvs.md 4.1). */
+/** One address and port that IPVS takes connections for, as the kernel knows it (docs/spec/ipvs.md §4.1). */
 export interface VirtualServer {
   /** Canonical; its family is the server's. */
   readonly address: string;
@@ -20,7 +20,7 @@ export interface VirtualServer {
   readonly persistenceSeconds: number;
 }
 
-/** One endpoint of a virtual server, reached by rewriting the destination (spec/ipvs.md 4.2). */
+/** One endpoint of a virtual server, reached by rewriting the destination (docs/spec/ipvs.md §4.2). */
 export interface RealServer {
   readonly address: string;
   readonly port: number;

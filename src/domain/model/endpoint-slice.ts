@@ -3,7 +3,7 @@ import type { IpFamily } from '../net/ip-family.js';
 import { sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
 
-/** What the proxy keeps of an EndpointSlice (spec/model.md 3). */
+/** What the proxy keeps of an EndpointSlice (docs/spec/model.md §3). */
 export interface EndpointSlice {
   readonly namespace: string;
   readonly name: string;

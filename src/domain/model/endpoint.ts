@@ -23,7 +23,7 @@ export interface PortIdentity {
 
 /**
  * Sorted by `ip:port`, each once. Among duplicates one that is not terminating wins over one that is; among several of
- * those the last (spec/model.md 3.3).
+ * those the last (docs/spec/model.md §3.3).
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sorted = [...endpoints].sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1));

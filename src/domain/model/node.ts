@@ -5,7 +5,7 @@ export interface Node {
   readonly name: string;
   /** Label topology.kubernetes.io/zone; "" without one. */
   readonly zone: string;
-  /** The address that stands for it, and that of the other family; none, one or two (spec/server.md 2). */
+  /** The address that stands for it, and that of the other family; none, one or two (docs/spec/server.md §2). */
   readonly ips: readonly Address[];
   readonly podCIDRs: readonly string[];
   /** Being deleted, or tainted so by the cluster autoscaler: load balancers shall turn away. */

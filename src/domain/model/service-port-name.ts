@@ -10,7 +10,7 @@ export function serviceKey(namespace: string, name: string): ServiceKey {
   return flatText(namespace, '/', name);
 }
 
-/** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (spec/model.md 1). */
+/** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (docs/spec/model.md §1). */
 export interface ServicePortName {
   readonly namespace: string;
   readonly name: string;

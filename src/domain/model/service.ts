@@ -3,7 +3,7 @@ import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { Protocol } from './service-port-name.js';
 
-/** What the proxy keeps of a Service: validated, canonical, both families (spec/model.md 2). */
+/** What the proxy keeps of a Service: validated, canonical, both families (docs/spec/model.md §2). */
 export interface Service {
   readonly namespace: string;
   readonly name: string;

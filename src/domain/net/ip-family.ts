@@ -1,4 +1,4 @@
-/** The two address families. Every table, tracker and rule set exists once per family (spec/model.md). */
+/** The two address families. Every table, tracker and rule set exists once per family (docs/spec/model.md). */
 export type IpFamily = 'IPv4' | 'IPv6';
 
 /** Both. */

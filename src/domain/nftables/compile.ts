@@ -13,7 +13,7 @@ import type { Fragment, Part, PlacedElement } from './fragment.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
 import { FIRST_NUMBER } from './node-rules.js';
 import { formatPriority } from './priority.js';
-import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './sets.js';
+import { CLUSTER_IPS, RESTRICTED_FRONTENDS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
 import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './traffic-class.js';
@@ -143,7 +143,7 @@ class FrontendBuilder {
   restrictSources(): void {
     const { sourceRanges, sourceRangesCoverNode, frontends, family } = this.entry;
     if (sourceRanges.length === 0) return;
-    this.place(FIREWALL_IPS, this.frontendKey, undefined, this.comment);
+    this.place(RESTRICTED_FRONTENDS, this.frontendKey, undefined, this.comment);
     const virtual = frontends
       .filter(({ kind }) => kind === 'load-balancer-ip')
       .map(({ address }) => address!);

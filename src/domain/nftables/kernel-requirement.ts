@@ -1,4 +1,4 @@
-/** The oldest kernel of the nftables mode (spec/nftables.md 1.1). */
+/** The oldest kernel of the nftables mode (docs/spec/nftables.md §1.1). */
 const OLDEST = [5, 13] as const;
 
 /**

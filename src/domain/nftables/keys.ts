@@ -11,22 +11,18 @@ export interface FrontendVariant {
   readonly prefix: '' | 'nodeport-';
   readonly fields: Key;
   readonly types: readonly DataType[];
-  /** Where a frontend finds its traffic class. */
-  readonly frontends: 'service-ips' | 'service-nodeports';
 }
 
 export const BY_ADDRESS: FrontendVariant = {
   prefix: '',
   fields: [{ field: 'daddr' }, { field: 'l4proto' }, { field: 'dport' }],
   types: ['address', 'protocol', 'port'],
-  frontends: 'service-ips',
 };
 
 export const BY_NODE_PORT: FrontendVariant = {
   prefix: 'nodeport-',
   fields: [{ field: 'l4proto' }, { field: 'dport' }],
   types: ['protocol', 'port'],
-  frontends: 'service-nodeports',
 };
 
 export const VARIANTS: readonly FrontendVariant[] = [BY_ADDRESS, BY_NODE_PORT];

@@ -1,15 +1,15 @@
 import { NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
 import { VARIANTS } from './keys.js';
 import type { PresentSets } from './present-fragments.js';
+import { setsOf } from './sets.js';
 import type { TableImage } from './table-image.js';
 
 /** The UDP frontends for which the present table leads to endpoints and the image does not. */
 export function lostUdpFrontends(present: PresentSets, image: TableImage): readonly FrontendAddress[] {
-  return VARIANTS.flatMap(({ frontends }) => {
-    const wanted = new Set(
-      image.sets.find(({ set }) => set.name === frontends)?.elements.map(({ key }) => key),
-    );
-    const keys = [...(present.get(frontends)?.elements.keys() ?? [])];
+  return VARIANTS.flatMap((variant) => {
+    const { frontends } = setsOf(variant);
+    const wanted = new Set(image.sets.find(({ set }) => set === frontends)?.elements.map(({ key }) => key));
+    const keys = [...(present.get(frontends.name)?.elements.keys() ?? [])];
     return keys.filter((key) => !wanted.has(key)).flatMap(udpFrontend);
   });
 }

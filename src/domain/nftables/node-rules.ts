@@ -4,7 +4,14 @@ import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
 import type { Comparison, Rule, Statement } from './rule.js';
-import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, NODEPORT_IPS, setsOf, sourcesSet } from './sets.js';
+import {
+  CLUSTER_IPS,
+  RESTRICTED_FRONTENDS,
+  HAIRPIN_CONNECTIONS,
+  NODEPORT_IPS,
+  setsOf,
+  sourcesSet,
+} from './sets.js';
 import type { ChainDefinition, Hook } from './table.js';
 
 /** A chain and all its rules. */
@@ -27,7 +34,7 @@ export function localTrafficStatement(detector: LocalTrafficDetector, is: Compar
 
 /**
  * The chains that every table has, with their rules: which hook leads where, and what is decided without regard to the
- * traffic class (spec/nftables.md 3 and 5). `sourceLengths` are the prefix lengths for which a set of sources exists.
+ * traffic class (docs/spec/nftables.md §3 and §5). `sourceLengths` are the prefix lengths for which a set of sources exists.
  */
 export function nodeChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
   return [
@@ -78,7 +85,7 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
     });
   }
   const dispatch = (variant: FrontendVariant): readonly Statement[] => [
-    { kind: 'set-priority', to: { key: variant.fields, map: variant.frontends } },
+    { kind: 'set-priority', to: { key: variant.fields, map: setsOf(variant).frontends.name } },
     { kind: 'verdict-map', key: [{ field: 'priority' }], map: setsOf(variant).classes.name },
   ];
   const atThisNode: readonly Statement[] =
@@ -118,7 +125,9 @@ function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[]
 
 function firewallRules(sourceLengths: readonly number[]): readonly Rule[] {
   return [
-    { statements: [{ ...member(BY_ADDRESS.fields, FIREWALL_IPS.name), is: '!=' }, { kind: 'return' }] },
+    {
+      statements: [{ ...member(BY_ADDRESS.fields, RESTRICTED_FRONTENDS.name), is: '!=' }, { kind: 'return' }],
+    },
     ...sourceLengths.map((prefixLength): Rule => {
       const key = [...BY_ADDRESS.fields, { field: 'saddr', prefixLength } as const];
       return { statements: [member(key, sourcesSet(prefixLength).name), { kind: 'return' }] };

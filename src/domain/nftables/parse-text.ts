@@ -35,13 +35,6 @@ export class ListingError extends Error {
   }
 }
 
-/** Reads a whole listing: what renderTable wrote, or `nft --numeric-priority --numeric-time list table`. */
-export function parseTable(family: IpFamily, text: string): ParsedTable {
-  const parser = new TableParser(family, () => true);
-  parser.push(text);
-  return parser.end();
-}
-
 type Block =
   | { readonly kind: 'outside' }
   | { readonly kind: 'table' }

@@ -4,7 +4,7 @@ import type { Fragment, Part, PlacedElement } from './fragment.js';
 import { VARIANTS, type FrontendVariant } from './keys.js';
 import { FIRST_NUMBER } from './node-rules.js';
 import { formatPriority, parsePriority } from './priority.js';
-import { CLUSTER_IPS, FIREWALL_IPS, HAIRPIN_CONNECTIONS, setsOf, SOURCES_SETS } from './sets.js';
+import { CLUSTER_IPS, RESTRICTED_FRONTENDS, HAIRPIN_CONNECTIONS, setsOf, SOURCES_SETS } from './sets.js';
 import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
 import type { SetDefinition, SetElement } from './table.js';
 import { classOfNumber } from './traffic-class.js';
@@ -23,13 +23,26 @@ export class PresentFragments {
 
   /** What the service port has, but for frontends that are `taken`. Undefined when that is nothing. */
   fragment(name: ServicePortName, taken: (part: string) => boolean): Fragment | undefined {
-    const index = (this.index ??= { frontends: this.byComment(), sources: this.sourcesByFrontend() });
-    const frontends = index.frontends.get(frontendComment(name)) ?? [];
-    const parts = frontends
+    return this.commented(frontendComment(name), taken);
+  }
+
+  /** The comments by which frontends name their service ports. */
+  comments(): Iterable<string> {
+    return this.indexed().frontends.keys();
+  }
+
+  /** The same as `fragment`, by the comment that names the service port. */
+  commented(comment: string, taken: (part: string) => boolean): Fragment | undefined {
+    const { frontends, sources } = this.indexed();
+    const parts = (frontends.get(comment) ?? [])
       .filter(({ key }) => !taken(key))
-      .flatMap((frontend) => new PartReader(this.sets, frontend, index.sources.get(frontend.key)).parts());
+      .flatMap((frontend) => new PartReader(this.sets, frontend, sources.get(frontend.key)).parts());
     const byKey = new Map(parts.map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
+  }
+
+  private indexed(): PresentIndex {
+    return (this.index ??= { frontends: this.byComment(), sources: this.sourcesByFrontend() });
   }
 
   private byComment(): ReadonlyMap<string, readonly PresentFrontend[]> {
@@ -37,7 +50,8 @@ export class PresentFragments {
     for (const variant of VARIANTS) {
       const { frontends: dispatch, noEndpoints, noLocalEndpoints } = setsOf(variant);
       for (const set of [dispatch, noEndpoints, noLocalEndpoints]) {
-        for (const { key, comment = '' } of this.sets.get(set.name)?.elements.values() ?? []) {
+        for (const { key, comment } of this.sets.get(set.name)?.elements.values() ?? []) {
+          if (comment === undefined) continue;
           const present = frontends.get(comment);
           if (!present) frontends.set(comment, [{ variant, key }]);
           else if (!present.some((other) => other.key === key)) present.push({ variant, key });
@@ -101,7 +115,7 @@ class PartReader {
     this.dispatched(sets.frontends, [sets.endpoints, sets.affinityIds]);
     this.dispatched(sets.shortCircuits, [sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds]);
     this.identified(sets.affinityEndpoints, [sets.affinityIds, sets.shortCircuitAffinityIds]);
-    if (this.take(FIREWALL_IPS, key)) this.restricted();
+    if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
     const frontend = frontendText(address, Number(port), protocol.toUpperCase() as Protocol);
     const own: Part = { key, frontend, elements: this.elements, uses: this.uses };
@@ -119,9 +133,11 @@ class PartReader {
   /** Where the frontend finds its traffic class, and the numbered lists that the class draws from. */
   private dispatched(map: SetDefinition, lists: readonly SetDefinition[]): void {
     const { variant, key } = this.frontend;
-    const { value } = this.take(map, key) ?? {};
-    if (value === undefined) return;
-    this.uses.push(...structuresOfClass(classOfNumber(parsePriority(value), variant)));
+    const { value } = this.sets.get(map.name)?.elements.get(key) ?? {};
+    const trafficClass = value === undefined ? undefined : classOfNumber(parsePriority(value), variant);
+    if (!trafficClass) return;
+    this.take(map, key);
+    this.uses.push(...structuresOfClass(trafficClass));
     for (const list of lists)
       for (let number = FIRST_NUMBER; this.take(list, `${key} . ${formatPriority(number)}`);) number++;
   }

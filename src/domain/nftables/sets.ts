@@ -6,7 +6,12 @@ const AFFINITY_SIZE = 262_144;
 
 const ENDPOINT: readonly DataType[] = ['address', 'port'];
 
-/** The sets and maps that depend on the kind of frontend. docs/nftables-layout.md explains each. */
+/**
+ * The sets and maps that depend on the kind of frontend. docs/nftables-layout.md explains each.
+ *
+ * No name here is one that kube-proxy uses for another type, or for what it deletes (`affinity-…`): its first transaction
+ * must be accepted over this table, so that a node can go back to it.
+ */
 export interface VariantSets {
   /** frontend → traffic class. */
   readonly frontends: SetDefinition;
@@ -31,11 +36,10 @@ export interface VariantSets {
   readonly noLocalEndpoints: SetDefinition;
 }
 
-function variantSets({ prefix, types, frontends }: FrontendVariant): VariantSets {
-  const what = prefix === '' ? 'services' : 'nodeports';
+function variantSets({ prefix, types }: FrontendVariant): VariantSets {
   return {
     frontends: {
-      name: frontends,
+      name: `${prefix}frontends`,
       key: types,
       value: ['priority'],
       comment: 'traffic class of each frontend',
@@ -54,15 +58,15 @@ function variantSets({ prefix, types, frontends }: FrontendVariant): VariantSets
       key: [...types, 'priority'],
       value: ENDPOINT,
     },
-    affinityIds: { name: `${prefix}affinity-ids`, key: [...types, 'priority'], value: ['priority'] },
+    affinityIds: { name: `${prefix}sticky-ids`, key: [...types, 'priority'], value: ['priority'] },
     shortCircuitAffinityIds: {
-      name: `${prefix}short-circuit-affinity-ids`,
+      name: `${prefix}short-circuit-sticky-ids`,
       key: [...types, 'priority'],
       value: ['priority'],
     },
-    affinityEndpoints: { name: `${prefix}affinity-endpoints`, key: [...types, 'priority'], value: ENDPOINT },
-    noEndpoints: { name: `no-endpoint-${what}`, key: types },
-    noLocalEndpoints: { name: `no-local-endpoint-${what}`, key: types },
+    affinityEndpoints: { name: `${prefix}sticky-endpoints`, key: [...types, 'priority'], value: ENDPOINT },
+    noEndpoints: { name: `${prefix}no-endpoints`, key: types },
+    noLocalEndpoints: { name: `${prefix}no-local-endpoints`, key: types },
   };
 }
 
@@ -86,8 +90,8 @@ export const HAIRPIN_CONNECTIONS: SetDefinition = {
 };
 
 /** Frontends that loadBalancerSourceRanges restrict. */
-export const FIREWALL_IPS: SetDefinition = {
-  name: 'firewall-ips',
+export const RESTRICTED_FRONTENDS: SetDefinition = {
+  name: 'restricted-frontends',
   key: BY_ADDRESS.types,
   comment: 'destinations that are subject to LoadBalancerSourceRanges',
 };
@@ -120,11 +124,17 @@ export function sourcesSet(prefixLength: number): SetDefinition {
 export const STATIC_SETS: readonly SetDefinition[] = [
   CLUSTER_IPS,
   HAIRPIN_CONNECTIONS,
-  FIREWALL_IPS,
+  RESTRICTED_FRONTENDS,
   NODEPORT_IPS,
   AFFINITY,
   ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
 ];
+
+/** Those that a table may have, whatever the services. */
+export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS];
+
+/** What kube-proxy's table has, and that of former versions, and ours never. */
+export const MAP_OF_ANOTHER_LAYOUT = 'service-ips';
 
 /** Those that a packet asks only because an element of another one, or of the firewall, has led it there. */
 export const LED_TO: ReadonlySet<SetDefinition> = new Set([

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../net/ip-family.js';
 import type { Rule } from './rule.js';
 
-/** The table keeps kube-proxy's name, so that taking over, and going back, is one transaction (spec/nftables.md 1). */
+/** The table keeps kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */
 export const TABLE_NAME = 'kube-proxy';
 
 /** nft's name of the family. */

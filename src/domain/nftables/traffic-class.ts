@@ -44,12 +44,15 @@ export function classNumber({ kind, count, affinitySeconds }: TrafficClass): num
   return KINDS.indexOf(kind) * 0x40000000 + rest;
 }
 
-/** The class of a number. Affinity that does nothing, for want of endpoints, is not in it. */
-export function classOfNumber(number: number, variant: FrontendVariant): TrafficClass {
+/** The class of a number, undefined when it stands for none. Affinity that does nothing, for want of endpoints, is not in it. */
+export function classOfNumber(number: number, variant: FrontendVariant): TrafficClass | undefined {
   const kind = KINDS[number >>> 30]!;
   const sticky = (number & 0x20000000) !== 0;
   const count = (number & (sticky ? 0xfff : 0xfffffff)) - 1;
-  return { variant, kind, count, affinitySeconds: sticky ? (number >>> 12) & 0x1ffff : 0 };
+  const affinitySeconds = sticky ? (number >>> 12) & 0x1ffff : 0;
+  const trafficClass: TrafficClass = { variant, kind, count, affinitySeconds };
+  const leadsSomewhere = count >= (kind === 'external-local' ? 0 : 1);
+  return leadsSomewhere && classNumber(trafficClass) === number ? trafficClass : undefined;
 }
 
 /** The other classes whose chains this one's rules go to. */

@@ -80,7 +80,7 @@ export function deltaTransactions(
 
 /**
  * What removes idle structures, once no packet can be on its way to them. Two transactions: before Linux 6.2 a chain
- * cannot go in the one that removes the last element or rule pointing to it (spec/nftables.md 9).
+ * cannot go in the one that removes the last element or rule pointing to it (docs/spec/nftables.md §9).
  */
 export function idleRemovals(
   idle: Structures,

@@ -6,7 +6,7 @@ import type { TableContents } from './table-contents.js';
 import { ChainWalk, type Course } from './chain-walk.js';
 
 /**
- * Sends a packet through the rules of a table, hook by hook, as the kernel would (spec/nftables.md 7), and tells every
+ * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and tells every
  * way that it can go: where a rule draws a number, all numbers are drawn. The packet is the first of its connection.
  * @throws MalformedTable when a rule names a chain or set that the table does not have
  */

@@ -28,7 +28,7 @@ export interface FamilyProblems {
   readonly fatal: boolean;
 }
 
-/** What is odd about the addresses on which node ports answer; undefined when nothing is (spec/server.md §5.1). */
+/** What is odd about the addresses on which node ports answer; undefined when nothing is (docs/spec/server.md §5.1). */
 export function nodePortWarning(facts: FamilyFacts): string | undefined {
   const { nodePortAddresses: list, primaryFamily: primary } = facts;
   const other = otherFamily(primary);
@@ -42,14 +42,14 @@ export function nodePortWarning(facts: FamilyFacts): string | undefined {
   return undefined;
 }
 
-/** Why the primary family cannot be served; undefined when it can (spec/server.md §5.2). */
+/** Why the primary family cannot be served; undefined when it can (docs/spec/server.md §5.2). */
 export function unsupportedPrimary({ primaryFamily, supported }: FamilyFacts): string | undefined {
   return supported.includes(primaryFamily)
     ? undefined
     : `no support for primary IP family "${primaryFamily}"`;
 }
 
-/** Which settings are of the wrong family altogether (spec/server.md §5.3). */
+/** Which settings are of the wrong family altogether (docs/spec/server.md §5.3). */
 export function familyProblems(facts: FamilyFacts): FamilyProblems {
   const { primaryFamily: primary, detectLocalMode, supported } = facts;
   const dualStack = supported.length === IP_FAMILIES.length;

@@ -21,7 +21,7 @@ const FOLDER = 'net/netfilter/nf_conntrack_';
 /** What `maxPerCore` may come to at most; `min` alone may ask for more. */
 const SCALED_AT_MOST = 1_048_576;
 
-/** How many connections the kernel shall track; 0: as many as it does (spec/server.md §4). */
+/** How many connections the kernel shall track; 0: as many as it does (docs/spec/server.md §4). */
 export function conntrackMaximum(
   { maxPerCore, min }: Pick<ConntrackSettings, 'maxPerCore' | 'min'>,
   cpus: number,
@@ -41,7 +41,7 @@ export function bucketsFor(maximum: number): number {
   return Math.floor(maximum / 4);
 }
 
-/** The sysctls besides the maximum, in the order of spec/server.md §4. A timeout below a second writes 0, as there. */
+/** The sysctls besides the maximum, in the order of docs/spec/server.md §4. A timeout below a second writes 0, as there. */
 export function conntrackSysctls(settings: ConntrackSettings): readonly Sysctl[] {
   const seconds = (name: string, milliseconds: number): Sysctl[] =>
     milliseconds > 0 ? [{ name: FOLDER + name, value: String(Math.floor(milliseconds / 1000)) }] : [];

@@ -2,7 +2,7 @@ import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { isInterfaceName } from './interface-name.js';
 
-/** How a packet is known to come from a pod: by its source, or by the interface it came in through (spec/model.md §6). */
+/** How a packet is known to come from a pod: by its source, or by the interface it came in through (docs/spec/model.md §6). */
 export type LocalTrafficDetector =
   | { readonly kind: 'cidr'; readonly cidr: Cidr }
   | {

@@ -17,7 +17,7 @@ export interface NodeAddresses {
 
 /**
  * The node IPs in order of preference: the first internal, else external, address, then the first one of the other
- * family. None, one or two (spec/server.md §2).
+ * family. None, one or two (docs/spec/server.md §2).
  */
 export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
   const candidates = ['InternalIP', 'ExternalIP'].flatMap((type) =>
@@ -31,7 +31,7 @@ export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly
   return [first, second].filter((address) => address !== undefined);
 }
 
-/** Chooses primary family and node addresses; a specified `bindAddress` comes before the Node (spec/server.md §3). */
+/** Chooses primary family and node addresses; a specified `bindAddress` comes before the Node (docs/spec/server.md §3). */
 export function selectNodeAddresses(ips: readonly Address[], bindAddress: string): NodeAddresses {
   const bind = parseAddress(bindAddress);
   const override = bind && !['0.0.0.0', '::'].includes(bind.text) ? bind : undefined;
@@ -47,7 +47,7 @@ export function isPrimaryLoopback({ primaryFamily, addresses }: NodeAddresses): 
 
 /**
  * Replaces `["primary"]` by the node's own addresses, loopback excepted; any other list stays as it is. An empty
- * result means all local addresses (spec/server.md §3.2).
+ * result means all local addresses (docs/spec/server.md §3.2).
  */
 export function resolvePrimary(
   nodePortAddresses: readonly string[],

@@ -2,7 +2,7 @@ import { isLoopback, parseAddress } from '../net/address.js';
 import { cidrContains, parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 
-/** On which local addresses of one family node ports answer (spec/model.md §7). */
+/** On which local addresses of one family node ports answer (docs/spec/model.md §7). */
 export type NodePortAddresses = {
   /** The list lets node ports answer on 127.0.0.0/8; never so for IPv6. */
   readonly containsIPv4Loopback: boolean;
@@ -34,7 +34,7 @@ export function nodePortAddressesOf(
 /** The local addresses that a list of CIDRs picks; loopback ones apart, as most backends cannot serve them. */
 export interface NodePortIPs {
   readonly ips: readonly string[];
-  /** For the log: picked, but not served by nftables (spec/model.md §7). */
+  /** For the log: picked, but not served by nftables (docs/spec/model.md §7). */
   readonly loopback: readonly string[];
 }
 

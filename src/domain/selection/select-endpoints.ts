@@ -10,13 +10,13 @@ export interface NodeTopology {
   readonly nodeHints: boolean;
 }
 
-/** Which lists a service port needs (spec/model.md 2.2). */
+/** Which lists a service port needs (docs/spec/model.md §2.2). */
 export interface PolicyNeeds {
   readonly usesClusterEndpoints: boolean;
   readonly usesLocalEndpoints: boolean;
 }
 
-/** The endpoints that traffic may go to, by policy (spec/model.md 4). Lists are sorted by `ip:port`. */
+/** The endpoints that traffic may go to, by policy (docs/spec/model.md §4). Lists are sorted by `ip:port`. */
 export interface EndpointSelection {
   /** For the policy Cluster. Undefined when no frontend needs it. */
   readonly cluster: readonly Endpoint[] | undefined;

@@ -26,10 +26,6 @@ export class ClusterState {
     return this.currentNode;
   }
 
-  get serviceCount(): number {
-    return this.services.size;
-  }
-
   serviceKeys(): Iterable<ServiceKey> {
     return this.services.keys();
   }
@@ -42,6 +38,12 @@ export class ClusterState {
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
     const slices = subset(this.slicesOf(key), (slice) => slice.family === family);
     return mergeEndpoints(slices, port);
+  }
+
+  /** The ports that the Service's slices of one family have; those of several slices as often. */
+  slicePorts(key: ServiceKey, family: IpFamily): readonly PortIdentity[] {
+    const slices = this.slicesOf(key).filter((slice) => slice.family === family);
+    return slices.flatMap(({ ports }) => ports.map(({ name, protocol }) => ({ port: name, protocol })));
   }
 
   /** Whether slices of the Service are known, of any family. */

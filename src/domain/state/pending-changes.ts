@@ -29,18 +29,7 @@ export class PendingChanges {
     this.services.add(service);
   }
 
-  /** Takes out some Services, the first that changed. What caused their changes stays. */
-  takeServices(most: number): readonly ServiceKey[] {
-    const taken: ServiceKey[] = [];
-    for (const service of this.services) {
-      if (taken.length === most) break;
-      taken.push(service);
-      this.services.delete(service);
-    }
-    return taken;
-  }
-
-  /** A slice change with the time of its cause, for the network programming latency (spec/model.md 8). */
+  /** A slice change with the time of its cause, for the network programming latency (docs/spec/model.md §8). */
   triggered(service: ServiceKey, time: number): void {
     const times = this.triggers.get(service);
     if (times) times.push(time);

@@ -42,7 +42,7 @@ export class ClientAffinity {
   }
 }
 
-/** Whole seconds count (spec/userspace.md 2.3). */
+/** Whole seconds count (docs/spec/userspace.md §2.3). */
 function isOver({ usedAt }: Hold, now: number, seconds: number): boolean {
   return Math.floor((now - usedAt) / 1000) >= seconds;
 }

@@ -1,3 +1,4 @@
+import type { Dispatch } from '../iptables/lost-frontends.js';
 import { comment } from '../iptables/quoting.js';
 import { ruleText } from '../iptables/rule-parts.js';
 import type { IptablesFrame, Jump, SharedChain, TableName } from '../iptables/table.js';
@@ -14,7 +15,7 @@ const NODE_PORTS = 'handle service NodePorts; NOTE: this must be the last rule i
 const LOCAL = '-m addrtype --dst-type LOCAL';
 
 /**
- * The five chains and what leads to them, whatever services there are (spec/userspace.md 5.1). Service addresses come
+ * The five chains and what leads to them, whatever services there are (docs/spec/userspace.md §5.1). Service addresses come
  * before node ports: one that is an address of this machine must not be taken for a node port of the same number.
  */
 export const USERSPACE_FRAME: IptablesFrame = {
@@ -41,6 +42,9 @@ export const USERSPACE_FRAME: IptablesFrame = {
   ],
   lent: [],
 };
+
+/** The portals of this host's own packets: one rule for each frontend. */
+export const PORTAL_DISPATCH: Dispatch = { chains: [PORTALS_HOST, NODEPORT_HOST], targets: 'DNAT' };
 
 function chain(table: TableName, name: string): SharedChain {
   return { table, name, before: [], after: [] };

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Address } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 
-/** An address of an interface of this machine that is up. */
+/** An address of an interface of this machine that is up, with a carrier or without. */
 export interface InterfaceAddress extends Address {
   readonly interfaceName: string;
   readonly pointToPoint: boolean;
@@ -12,7 +12,7 @@ export interface InterfaceAddress extends Address {
 const OTHER_RANGES = new Set(['unspecified', 'broadcast', 'multicast', 'linkLocal', 'loopback']);
 
 /**
- * The address of the family by which this host is known (spec/userspace.md 1): of an interface with a default route,
+ * The address of the family by which this host is known (docs/spec/userspace.md §1): of an interface with a default route,
  * or else of any that is neither loopback nor point-to-point. Undefined when there is none.
  * @param defaultRoutes interfaces with a default route of the family, the best first
  */

@@ -18,7 +18,7 @@ const NOT_BRIDGED = '-m physdev ! --physdev-is-in';
 const LOCAL = '-m addrtype --dst-type LOCAL';
 
 /**
- * The rules that lead packets for a service port's addresses to its proxy port (spec/userspace.md 5.2).
+ * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2).
  * @param frontends those of the entry that are to be reached
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */

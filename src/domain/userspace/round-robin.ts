@@ -17,7 +17,7 @@ export class NoEndpointError extends Error {
 
 /**
  * Chooses the endpoints of one service port in turn, and for a client that is to stay the one that it had
- * (spec/userspace.md 2). Times in milliseconds.
+ * (docs/spec/userspace.md §2). Times in milliseconds.
  */
 export class RoundRobin {
   private endpoints: readonly EndpointAddress[] = [];

@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 afterEach(() => served.stop());
 
-describe('/debug/flags (spec/server.md 9)', () => {
+describe('/debug/flags (docs/spec/server.md §9)', () => {
   it.each(['/debug/flags', '/debug/flags/', '/debug/flags/other'])('%s lists v', async (path) => {
     const response = await served.get(path);
     expect([response.status, response.headers.get('content-type')]).toEqual([

@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 afterEach(() => served.stop());
 
-describe('/healthz of the metrics server (spec/server.md 9)', () => {
+describe('/healthz of the metrics server (docs/spec/server.md §9)', () => {
   it.each([
     ['/healthz', 'ok'],
     ['/healthz/ping', 'ok'],

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { zpageFormat } from '../../../src/adapters/debug/zpage-format.js';
 import { zpageRoutes } from '../../../src/adapters/debug/zpage-routes.js';
 import { unixDate, upTime } from '../../../src/adapters/debug/zpage-times.js';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { Served } from '../http/served.js';
 
 const START = Date.parse('2026-09-06T06:19:51.500Z');
@@ -39,7 +39,7 @@ const accepting = (accept: string): RequestInit => ({ headers: { accept } });
 const withoutSeparators = (text: string): string =>
   text.replace(/^([A-Za-z-]+(?: [a-z]+)?)(: |:|=| )/gm, '$1|');
 
-describe('/flagz (spec/server.md 9)', () => {
+describe('/flagz (docs/spec/server.md §9)', () => {
   it.each(['*/*', 'text/plain', 'text/html, text/plain;q=0.5'])('is text for %s', async (accept) => {
     const response = await served.get('/flagz', accepting(accept));
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -85,7 +85,7 @@ describe('/flagz (spec/server.md 9)', () => {
   });
 });
 
-describe('/statusz (spec/server.md 9)', () => {
+describe('/statusz (docs/spec/server.md §9)', () => {
   it('is text for people', async () => {
     clock.advance(3 * 3600_000 + 7 * 60_000 + 9_000);
     const text = withoutSeparators(await served.text('/statusz'));

@@ -1,6 +1,6 @@
 import { ApiEventRecorder } from '../../../src/adapters/events/api-event-recorder.js';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { ApiRequest } from '../../../src/adapters/kubernetes/api-client.js';
 import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import { ApiConnectionError, ApiError } from '../../../src/adapters/kubernetes/api-error.js';

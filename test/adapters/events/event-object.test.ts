@@ -17,7 +17,7 @@ const failed: ClusterEvent = {
 };
 const TIME = Date.parse('2026-05-04T10:00:00.123Z');
 
-describe('eventObject (spec/server.md §1.5)', () => {
+describe('eventObject (docs/spec/server.md §1.5)', () => {
   it('of a Node is in the namespace default', () => {
     expect(eventObject(starting, 'node1.18a', 'kube-proxy-host', TIME)).toEqual({
       apiVersion: 'events.k8s.io/v1',

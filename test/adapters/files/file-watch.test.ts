@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { FileWatch, type FileContents } from '../../../src/adapters/files/file-watch.js';
 
 let folder: string;
@@ -19,12 +19,18 @@ afterEach(() => {
 const at = (...names: readonly string[]): string => join(folder, ...names);
 
 /** Starts watching `config`; the look-around is far away unless asked for. */
-async function watching(lookPeriod = 60_000): Promise<() => Promise<FileContents | undefined>> {
-  const started = new FileWatch(at('config'), new MemoryLogger(), lookPeriod);
+async function watching(
+  lookPeriod: number | 'default' = 60_000,
+): Promise<() => Promise<FileContents | undefined>> {
+  const period = lookPeriod === 'default' ? [] : [lookPeriod];
+  const started = new FileWatch(at('config'), new MemoryLogger(), ...period);
   watch = started;
   await started.next(stopping.signal);
   return () => started.next(stopping.signal);
 }
+
+/** Until what was called last has looked at the file and waits. */
+const begun = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));
 
 describe('FileWatch', () => {
   it('gives what is there at once', async () => {
@@ -37,6 +43,7 @@ describe('FileWatch', () => {
     fs.writeFileSync(at('config'), 'one');
     const next = await watching();
     const change = next();
+    await begun();
     fs.writeFileSync(at('config'), 'two');
     expect(await change).toEqual({ text: 'two' });
   });
@@ -52,6 +59,7 @@ describe('FileWatch', () => {
     fs.writeFileSync(at('config'), 'one');
     const next = await watching();
     const change = next();
+    await begun();
     fs.writeFileSync(at('new'), 'two');
     fs.renameSync(at('new'), at('config'));
     expect(await change).toEqual({ text: 'two' });
@@ -66,6 +74,7 @@ describe('FileWatch', () => {
     fs.symlinkSync('..data/config', at('config'));
     const next = await watching();
     const change = next();
+    await begun();
     fs.symlinkSync('..2026_2', at('..data_tmp'));
     fs.renameSync(at('..data_tmp'), at('..data'));
     fs.rmSync(at('..2026_1'), { recursive: true });
@@ -76,9 +85,11 @@ describe('FileWatch', () => {
     fs.writeFileSync(at('config'), 'one');
     const next = await watching();
     const removal = next();
+    await begun();
     fs.rmSync(at('config'));
     expect(await removal).toMatchObject({ error: { code: 'ENOENT' } });
     const back = next();
+    await begun();
     fs.writeFileSync(at('config'), 'one');
     expect(await back).toEqual({ text: 'one' });
   });
@@ -87,6 +98,7 @@ describe('FileWatch', () => {
     fs.writeFileSync(at('config'), 'one');
     const next = await watching(5);
     const change = next();
+    await begun();
     let answered = false;
     void change.then(() => (answered = true));
     fs.writeFileSync(at('config'), 'one');
@@ -96,15 +108,18 @@ describe('FileWatch', () => {
     expect(await change).toEqual({ text: 'two' });
   });
 
-  it('looks for itself where the system tells nothing: behind a link to another folder', async () => {
+  it('looks every second where the system tells nothing: behind a link to another folder', async () => {
     const elsewhere = fs.mkdtempSync(join(tmpdir(), 'file-watch-'));
     try {
       fs.writeFileSync(join(elsewhere, 'file'), 'one');
       fs.symlinkSync(join(elsewhere, 'file'), at('config'));
-      const next = await watching(10);
+      const next = await watching('default');
       const change = next();
+      await begun();
+      const edited = Date.now();
       fs.writeFileSync(join(elsewhere, 'file'), 'two');
       expect(await change).toEqual({ text: 'two' });
+      expect(Date.now() - edited).toBeLessThan(3_000);
     } finally {
       fs.rmSync(elsewhere, { recursive: true });
     }
@@ -116,6 +131,7 @@ describe('FileWatch', () => {
     const abort = new AbortController();
     await watch.next(abort.signal);
     const ending = watch.next(abort.signal);
+    await begun();
     abort.abort();
     expect(await ending).toBeUndefined();
   });

@@ -1,6 +1,6 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingMetrics } from '../../../src/testing/fakes/recording-metrics.js';
 import { HealthServer } from '../../../src/adapters/health/health-server.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';
@@ -22,7 +22,13 @@ beforeEach(async () => {
   const logger = new MemoryLogger();
   server = new HealthServer({
     health,
-    readiness: new Readiness(health, new ServiceStatuses(), () => [], clock),
+    readiness: new Readiness(
+      health,
+      new ServiceStatuses(),
+      () => [],
+      () => [],
+      clock,
+    ),
     metrics,
     logger,
     clock,
@@ -38,7 +44,7 @@ const get = (path: string, host = '127.0.0.1', method = 'GET'): Promise<Response
   fetch(`http://${host}:${server.port}${path}`, { method });
 
 describe('HealthServer', () => {
-  it('says why it is not healthy before the first sync', async () => {
+  it('says why it is not healthy before the first sync, and is alive', async () => {
     const start = await get('/healthz');
     expect(start.status).toBe(503);
     expect(await start.json()).toEqual({
@@ -51,18 +57,17 @@ describe('HealthServer', () => {
     health.loopStarted('IPv4');
     const live = await get('/livez');
     expect([live.status, await live.json()]).toEqual([
-      503,
+      200,
       {
-        lastUpdated: '0001-01-01T00:00:00Z',
+        lastUpdated: '2026-05-04T10:00:00Z',
         currentTime: '2026-05-04T10:00:00Z',
-        healthy: false,
-        status: { IPv4: { lastUpdated: '0001-01-01T00:00:00Z', healthy: false } },
-        reason: 'IPv4: no sync has succeeded yet',
+        healthy: true,
+        status: { IPv4: { lastUpdated: '0001-01-01T00:00:00Z', healthy: true } },
       },
     ]);
     expect(metrics.calls).toEqual([
       ['healthzAnswered', 503],
-      ['livezAnswered', 503],
+      ['livezAnswered', 200],
     ]);
   });
 
@@ -137,6 +142,7 @@ describe('HealthServer', () => {
       currentTime: '2026-05-04T10:04:00Z',
       checks: {
         'caches-synced': { ok: true },
+        sources: { ok: true },
         'first-sync': { ok: true },
         sync: { ok: true },
         services: { ok: true },
@@ -146,9 +152,9 @@ describe('HealthServer', () => {
   });
 
   it('answers on both families and knows no other path', async () => {
-    expect((await get('/livez', '[::1]')).status).toBe(503);
+    expect((await get('/healthz', '[::1]')).status).toBe(503);
     expect((await get('/')).status).toBe(404);
     expect((await get('/healthz/')).status).toBe(404);
-    expect(metrics.of('healthzAnswered')).toEqual([]);
+    expect(metrics.of('healthzAnswered')).toEqual([[503]]);
   });
 });

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:net';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { HalfOpen } from '../http/half-open.js';
 import { ServiceHealthServer } from '../../../src/adapters/health/service-health-server.js';
 import type {
   HealthCheckSocket,
@@ -7,7 +8,8 @@ import type {
   ServiceHealth,
 } from '../../../src/application/ports/health-check-listener.js';
 
-const server = new ServiceHealthServer(new MemoryLogger());
+const logger = new MemoryLogger();
+const server = new ServiceHealthServer(logger);
 let health: ServiceHealth;
 const open: OpenHealthCheck[] = [];
 let port: number;
@@ -96,5 +98,18 @@ describe('ServiceHealthServer', () => {
     await new Promise((done) => occupant.close(done));
     await listen({ addresses: ['127.0.0.2', '127.0.0.3'] });
     expect((await get('127.0.0.2')).status).toBe(200);
+  });
+
+  it('keeps at most 256 connections, and tells that it closes others', async () => {
+    const clients = new HalfOpen();
+    await listen({ addresses: ['127.0.0.1'] });
+    await clients.open(port, 300);
+    await expect(get()).rejects.toThrow();
+    await clients.untilClosed(44);
+    expect(logger.at('warn')[0]).toMatchObject({
+      facts: { port, most: 256 },
+      message: 'too many connections, closing further ones',
+    });
+    clients.close();
   });
 });

@@ -1,14 +1,16 @@
 import { createServer, type Server } from 'node:net';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { HalfOpen } from './half-open.js';
 import { BindError, HttpListener } from '../../../src/adapters/http/http-listener.js';
+import type { ConnectionLimits } from '../../../src/adapters/http/open-server.js';
 
 let occupant: Server;
 let clock: FakeClock;
 let logger: MemoryLogger;
 let listener: HttpListener;
 
-function listen(port: number, hardFail: boolean): HttpListener {
+function listen(port: number, hardFail: boolean, limits?: ConnectionLimits): HttpListener {
   const address = { host: '127.0.0.1', port };
   return new HttpListener({
     name: 'healthz',
@@ -17,6 +19,7 @@ function listen(port: number, hardFail: boolean): HttpListener {
     logger,
     clock,
     handler: (_, answer) => answer.end('hi'),
+    ...(limits && { limits }),
   });
 }
 
@@ -55,6 +58,42 @@ describe('HttpListener', () => {
     listener = listen(occupied(), true);
     await expect(listener.start()).rejects.toThrow(BindError);
     expect(clock.pending).toBe(0);
+  });
+
+  describe('with clients that begin a request and do not end it', () => {
+    let clients: HalfOpen;
+    beforeEach(() => {
+      clients = new HalfOpen();
+    });
+    afterEach(() => clients.close());
+
+    const answered = async (): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${listener.port}/`, { headers: { connection: 'close' } })).text();
+
+    it('keeps at most 256 connections, and tells that it closes others', async () => {
+      listener = listen(0, true);
+      await listener.start();
+      await clients.open(listener.port!, 300);
+      await clients.untilClosed(44);
+      await expect(answered()).rejects.toThrow();
+      expect(logger.at('warn')[0]).toMatchObject({
+        facts: { server: 'healthz', most: 256 },
+        message: 'too many connections, closing further ones',
+      });
+      clients.close();
+      await clients.untilClosed(300);
+      expect(await answered()).toBe('hi');
+    });
+
+    it('gives them a time, and serves others again', async () => {
+      listener = listen(0, true, { connections: 10, request: 300, check: 50 });
+      await listener.start();
+      await clients.open(listener.port!, 10);
+      await expect(answered()).rejects.toThrow();
+      expect(clients.closed).toBe(0);
+      await clients.untilClosed(10);
+      expect(await answered()).toBe('hi');
+    });
   });
 
   it('stops retrying, and stops with connections open', async () => {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { closeServer, openServer } from '../../../src/adapters/http/open-server.js';
 import { route, type Routes } from '../../../src/adapters/http/router.js';
 

@@ -1,4 +1,5 @@
 import { chooseVariant, program } from '../../../src/adapters/iptables/choose-variant.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const VERSIONS = {
   'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n',
@@ -6,11 +7,18 @@ const VERSIONS = {
 };
 const mangle = (chain: string) => `*mangle\n:PREROUTING ACCEPT [0:0]\n:${chain} - [0:0]\nCOMMIT\n`;
 
-/** A host that answers these commands; others do not exist. */
-function host(answers: Readonly<Record<string, string>>) {
+/** A host that answers these commands; others do not exist. A restore of iptables-nft complains of this. The tables of IPv4 are told as `tables`. */
+function host(answers: Readonly<Record<string, string>>, complaint?: string) {
   return {
+    complaint: (name: string, parameters: readonly string[]) =>
+      Promise.resolve(
+        [name, ...parameters].join(' ') === 'unshare --net iptables-nft-restore --noflush'
+          ? complaint
+          : undefined,
+      ),
     output: (name: string, parameters: readonly string[]) =>
       Promise.resolve(answers[[name, ...parameters].join(' ')]),
+    legacyTables: (family: IpFamily) => (family === 'IPv4' ? answers.tables?.split(' ') : undefined),
   };
 }
 
@@ -29,7 +37,7 @@ describe('chooseVariant', () => {
     [
       'legacy',
       {
-        'cat /proc/net/ip_tables_names': 'nat\nmangle\n',
+        tables: 'nat mangle',
         'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
       },
       'chain KUBE-KUBELET-CANARY is there',
@@ -42,7 +50,7 @@ describe('chooseVariant', () => {
     [
       'nft',
       {
-        'cat /proc/net/ip_tables_names': 'nat\n',
+        tables: 'nat',
         'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
       },
       'no hint of either',
@@ -55,6 +63,23 @@ describe('chooseVariant', () => {
       },
       'it has more rules (2, against 1)',
     ],
+    [
+      'legacy',
+      {
+        'iptables-nft-save': '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n',
+        'iptables-legacy-save': '*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n',
+        'ip6tables-legacy-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
+      },
+      'it has more rules (2, against 1)',
+    ],
+    [
+      'nft',
+      {
+        'ip6tables-nft-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
+        'iptables-legacy-save': '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n',
+      },
+      'no hint of either',
+    ],
     ['nft', { 'iptables-legacy-save': '*nat\n:KUBE-IPTABLES-HINT - [0:0]\nCOMMIT\n' }, 'no hint of either'],
   ])('finds %s by what is there', async (variant, saved, reason) => {
     expect(await chooseVariant(host({ ...VERSIONS, ...saved }))).toMatchObject({
@@ -63,6 +88,28 @@ describe('chooseVariant', () => {
       version: '1.8.9',
       reason,
     });
+  });
+
+  const noNat =
+    'iptables-restore v1.8.9 (nf_tables): \nline 1: CHAIN_ADD failed (No such file or directory)\n';
+
+  it('does not take iptables-nft where that cannot write rules of table nat', async () => {
+    expect(await chooseVariant(host(VERSIONS, noNat))).toMatchObject({
+      variant: 'legacy',
+      reason: 'iptables-nft cannot write to table nat: line 1: CHAIN_ADD failed (No such file or directory)',
+    });
+  });
+
+  it.each([
+    ['where it cannot be tried', VERSIONS, 'unshare: unshare failed: Operation not permitted\n'],
+    [
+      'where the node uses it all the same',
+      { ...VERSIONS, 'iptables-nft -t mangle -S KUBE-IPTABLES-HINT': '-N KUBE-IPTABLES-HINT\n' },
+      noNat,
+    ],
+    ['where there is no other', { 'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n' }, noNat],
+  ])('takes iptables-nft %s', async (_, answers, complaint) => {
+    expect(await chooseVariant(host(answers, complaint))).toMatchObject({ variant: 'nft' });
   });
 
   it('does as it is told', async () => {

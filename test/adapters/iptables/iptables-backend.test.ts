@@ -1,9 +1,13 @@
-import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
-import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
-import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import { BLIND_WATCH, type RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
+import { sampleNode } from '../../../src/testing/contract/sample-services.js';
+import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';
+import { changed, gone } from '../../../src/testing/contract/stage.js';
+import type { TableName } from '../../../src/domain/iptables/table.js';
+import { renderSave } from '../../domain/iptables/render-save.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { endpointChain, HOST, keyOf, nodeNetwork, serviceChain, Services } from './services.js';
 
@@ -51,26 +55,23 @@ describe('start', () => {
     ]);
   });
 
-  it('computes entries while the restore runs, once it is certain how they are written', async () => {
-    const few = 5;
-    for (let number = 1; number <= few; number++) services.set(number);
-    let computed = 0;
-    function* entries() {
-      for (const entry of services.all) {
-        computed++;
-        yield { ...entry, knownEndpoints: 600 };
-      }
-    }
-    let before: number | undefined;
-    const restore = iptables.restore.bind(iptables);
-    iptables.restore = (family, input) => {
-      before = computed;
-      return restore(family, input);
+  it('lets others have their turn while it compiles', async () => {
+    for (let number = 1; number <= 1_000; number++) services.set(number);
+    let turn = 0;
+    const turns = new Set<number>();
+    const compile = (entry: ForwardingEntry) => {
+      turns.add(turn);
+      return services.compile(entry);
     };
-    // The host is read at once, so nothing but the size of the cluster is waited for: two entries tell.
-    const { failed } = await backendOn().start(entries(), node);
-    expect({ failed, before, computed }).toEqual({ failed: [], before: 2, computed: few });
-    expect(nat('KUBE-SERVICES')).toHaveLength(few + 1);
+    const host = () => Promise.resolve(HOST);
+    const backend = new IptablesBackend('IPv4', iptables, iptables.watch(), host, logger, { compile });
+    let others = setImmediate(function next() {
+      turn++;
+      others = setImmediate(next);
+    });
+    await backend.start(services.all, node);
+    clearImmediate(others);
+    expect(turns.size).toBeGreaterThan(2);
   });
 
   it('adopts what is right, jumps where they are, entries in any order', async () => {
@@ -121,6 +122,39 @@ describe('apply', () => {
     expect(iptables.restores).toBe(2);
     expect(iptables.saves).toBe(0);
     expect(await backend.verify('inspection')).toMatchObject({ compared: false });
+  });
+
+  it('tells the watch by how many entries the tables grow', async () => {
+    const effects: (number | undefined)[] = [];
+    const entries = () =>
+      iptables.userChains('IPv4').reduce((sum, text) => {
+        const [table, chain] = text.split(' ') as [TableName, string];
+        return sum + 2 + iptables.chain('IPv4', table, chain)!.length;
+      }, 0);
+    const watch: RulesWatch = {
+      async ours(restore, effect) {
+        const before = entries();
+        const outcome = await restore();
+        const { entriesGained } = effect();
+        effects.push(entriesGained === undefined ? undefined : entriesGained - (entries() - before));
+        return outcome;
+      },
+      epoch: () => Promise.resolve(undefined),
+    };
+    const sample = sampleNode('IPv4');
+    const [first, ...others] = everyKind('IPv4');
+    const backend = new IptablesBackend('IPv4', iptables, watch, () => Promise.resolve(HOST), logger);
+    await backend.start(others, sample);
+    expect(effects).toEqual([undefined]);
+    for (const changes of [
+      changed(first!, variant('IPv4', 'many', { endpoints: 3 })),
+      changed(variant('IPv4', 'sticky', { endpoints: 5 }), variant('IPv4', 'plain', { endpoints: 0 })),
+      [...gone(...others.slice(0, 3)), ...changed(variant('IPv4', 'external', { sourceRanges: true }))],
+    ])
+      await backend.apply(changes, sample);
+    expect(effects.slice(1)).toEqual([0, 0, 0]);
+    await backend.apply([], sampleNode('IPv4', { masqueradeBit: 15 }));
+    expect(effects.at(-1)).toBeUndefined();
   });
 
   it('writes a shared chain anew when much of it goes', async () => {
@@ -307,6 +341,13 @@ describe('verify', () => {
     expect(await backend.verify('glance')).toMatchObject({ compared: true, written: 1 });
     iptables.tamper('IPv4', '*mangle\n-X KUBE-PROXY-CANARY\nCOMMIT\n');
     expect(await backend.verify('glance')).toMatchObject({ compared: true, written: 1 });
+  });
+
+  it('says once that a stranger holds on to a chain that nobody needs', async () => {
+    const backend = await started();
+    iptables.tamper('IPv4', '*nat\n:KUBE-SVC-OLD - [0:0]\n-A OUTPUT -j KUBE-SVC-OLD\nCOMMIT\n');
+    for (let count = 0; count < 3; count++) await backend.verify('comparison');
+    expect(logger.at('warn')).toHaveLength(1);
   });
 
   it('gives way when there is something more urgent', async () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { IptablesHostReader } from '../../../src/adapters/iptables/iptables-host.js';
 
 function toolOn(...lacking: readonly string[]) {

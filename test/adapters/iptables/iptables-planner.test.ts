@@ -1,6 +1,6 @@
-import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesPlanner } from '../../../src/adapters/iptables/iptables-planner.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../../domain/iptables/parse-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../conformance/comparable-tables.js';
 import {

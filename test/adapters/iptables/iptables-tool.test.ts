@@ -13,7 +13,7 @@ import {
 } from '../../../src/adapters/iptables/errors.js';
 import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
-import { SaveSyntaxError } from '../../../src/domain/iptables/parse-save.js';
+import { SaveSyntaxError } from '../../../src/domain/iptables/save-reader.js';
 
 let folder: string;
 let tools: IptablesTool[] = [];

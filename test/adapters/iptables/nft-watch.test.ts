@@ -2,6 +2,8 @@ import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { NftTransport } from '../../../src/adapters/nftables/transport.js';
 
+const OUTCOME = { lockWaitSeconds: 0 };
+
 describe('NftWatch', () => {
   let generation = 100;
   let watch: NftWatch;
@@ -13,8 +15,11 @@ describe('NftWatch', () => {
   it('takes our own commits for our own', async () => {
     const before = await watch.epoch();
     await watch.ours(
-      () => Promise.resolve((generation += 3)),
-      () => 3,
+      () => {
+        generation += 3;
+        return Promise.resolve(OUTCOME);
+      },
+      () => ({ commits: 3, entriesGained: undefined }),
     );
     expect(await watch.epoch()).toBe(before);
     generation++;
@@ -27,9 +32,9 @@ describe('NftWatch', () => {
     const writing = watch.ours(
       () => {
         generation++;
-        return new Promise<void>((resolve) => (finish = resolve));
+        return new Promise((resolve) => (finish = () => resolve(OUTCOME)));
       },
-      () => 2,
+      () => ({ commits: 2, entriesGained: undefined }),
     );
     const asked = watch.epoch();
     generation++;
@@ -45,7 +50,7 @@ describe('NftWatch', () => {
         generation++;
         return Promise.reject(new Error('refused'));
       },
-      () => 2,
+      () => ({ commits: 2, entriesGained: undefined }),
     );
     await expect(refused).rejects.toThrow('refused');
     expect(await watch.epoch()).not.toBe(before);

@@ -1,4 +1,3 @@
-import { JoinedChains } from '../../../src/domain/iptables/joined-chains.js';
 import type { ChainsOf } from '../../../src/domain/iptables/delta.js';
 import { writeChains, writeChanged } from '../../../src/adapters/iptables/chain-lines.js';
 import { RestoreScript } from '../../../src/adapters/iptables/restore-script.js';
@@ -44,28 +43,6 @@ describe('the text of a script', () => {
     expect(made).toBe(1);
     expect([...pieces].join('')).toMatch(/^:KUBE-SEP-000099 - /);
     expect(made).toBe(100);
-  });
-
-  it('hands a long text on as it is, between what comes before and after', () => {
-    const joined = new JoinedChains();
-    for (const { chain } of chains(2_000))
-      joined.add(`ns/${chain.name}/tcp/` as never, { chains: [chain], entries: [] });
-    const script = new RestoreScript(function* (lines) {
-      yield* writeChains(lines, [joined, joined], Infinity);
-      lines.declare('nat', 'KUBE-AFTER');
-    });
-    const [first, ...pieces] = [...script.text()];
-    expect(first).toBe('*nat\n');
-    expect([pieces[0]!.length > 64 * 1024, pieces[0]!.endsWith('\n'), pieces[1]]).toEqual([
-      true,
-      false,
-      '\n',
-    ]);
-    const lines = [first, ...pieces].join('').split('\n');
-    // The second time chain by chain: its text can be had once.
-    expect(lines).toHaveLength(1 + 2 * 6_000 + 3);
-    expect(lines.slice(1, 6_001)).toEqual(lines.slice(6_001, -3));
-    expect(lines.slice(-3)).toEqual([':KUBE-AFTER - [0:0]', 'COMMIT', '']);
   });
 
   it('is none for nothing', () => {

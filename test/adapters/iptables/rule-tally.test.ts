@@ -1,5 +1,5 @@
-import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { SILENT_OBSERVER } from '../../../src/adapters/iptables/iptables-observer.js';
 import { HOST, nodeNetwork, Services } from './services.js';

@@ -1,3 +1,4 @@
+import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { setName, SERVICE_SETS } from '../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
@@ -71,6 +72,13 @@ describe('clean-up', () => {
     expect(node.logger.at('error').length).toBeGreaterThan(0);
     await cleanUp();
     expect(remains()).toEqual({ servers: [], addresses: undefined, sets: [], chains: [], jumps: [] });
+  });
+
+  it('says that it cannot look for sets without their tool, and removes all else', async () => {
+    node.sets.fail(new IpSetMissingError());
+    await expect(node.reopened().cleanup()).rejects.toThrow(/IPv4/);
+    expect(String(node.logger.at('error')[0]?.facts.error)).toContain('cannot start ipset');
+    expect(remains()).toMatchObject({ servers: [], addresses: undefined, chains: [] });
   });
 
   it('says which set cannot be removed, and removes the others', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ensureIpvsSysctls } from '../../../src/adapters/ipvs/ipvs-sysctls.js';
 import { SysctlError } from '../../../src/adapters/sysctl/sysctl.js';
 

@@ -1,9 +1,9 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryIpSets } from '../../../src/adapters/fakes/memory-ip-sets.js';
-import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { MemoryServiceAddresses } from '../../../src/adapters/fakes/memory-service-addresses.js';
-import { MemoryVirtualServers } from '../../../src/adapters/fakes/memory-virtual-servers.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryIpSets } from '../../../src/testing/fakes/memory-ip-sets.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { MemoryServiceAddresses } from '../../../src/testing/fakes/memory-service-addresses.js';
+import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-servers.js';
 import { cleanUpScripts, type Belongings } from '../../../src/adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';

@@ -1,6 +1,6 @@
 import { createLine } from '../../../src/domain/ipset/script-lines.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../../domain/iptables/parse-save.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import { PERSISTENT } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setHeader } from '../../../src/domain/ipvs/service-sets.js';

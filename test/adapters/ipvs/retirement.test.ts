@@ -1,6 +1,7 @@
 import { IPTABLES_BELONGINGS } from '../../../src/adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../src/adapters/ipvs/ipvs-retirement.js';
 import { SWEEP_PERIOD } from '../../../src/adapters/ipvs/server-table.js';
 import { HOST } from '../iptables/services.js';
@@ -42,13 +43,21 @@ describe('mode ipvs makes room for another mode', () => {
     const first = retire();
     await node.clock.advanceAsync(0);
     stopping.abort();
-    await first;
+    expect(await first).toBe(1);
     expect(node.clock.pending).toBe(0);
     stopping = new AbortController();
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retire();
+    expect(await retire()).toBe(0);
     expect(node.servers.weights).toEqual({});
     expect(node.addresses.all).toEqual([]);
+  });
+
+  it('but for its sets where their tool is missing, and says so', async () => {
+    node.servers.connect(BUSY, ENDPOINT, 0);
+    node.sets.fail(new IpSetMissingError());
+    await expect(retire()).rejects.toThrow('cannot start ipset');
+    expect(node.servers.weights).toEqual({});
+    expect(node.rules('nat', 'KUBE-SERVICES')).toBeUndefined();
   });
 
   it('and changes nothing where it never was', async () => {

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,8 +26,8 @@ afterEach(async () => {
   await api.close();
 });
 
-function clientOf(connection: Connection, credentials = 0): ApiClient {
-  const client = new ApiClient(connection, new CountingClock(), { timeouts: { credentials } });
+function clientOf(connection: Connection, credentials = 0, plugin = 30_000): ApiClient {
+  const client = new ApiClient(connection, new CountingClock(), { timeouts: { credentials, plugin } });
   clients.push(client);
   return client;
 }
@@ -56,7 +57,7 @@ describe('identification', () => {
     ['client certificate', 'client-certificate'] as const,
   ])('by %s', async (_, identification) => {
     const client = clientOf({ kubeconfig: await writeKubeconfig(api, identification) });
-    await expect(list(client)).resolves.toMatchObject({ kind: 'List' });
+    await expect(list(client)).resolves.toMatchObject({ kind: 'ServiceList' });
   });
 
   it('by token file, relative to the kubeconfig, read again when rotated', async () => {
@@ -114,6 +115,53 @@ describe('identification', () => {
     await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
       name: 'KubeconfigError',
       message: expect.stringContaining('credentials cannot be had'),
+    });
+  });
+
+  describe('by an exec plugin that hangs', () => {
+    /** A kubeconfig whose plugin never answers, nor does the process that it starts, which has its number in a file. */
+    async function hangingPlugin(): Promise<{ kubeconfig: string; started: () => Promise<number> }> {
+      const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+      const [plugin, file] = ['plugin', 'pid'].map((name) => join(dirname(kubeconfig), name));
+      await writeFile(plugin!, `#!/bin/sh\nsleep 1000 &\necho $! > ${file}\nwait\n`);
+      await chmod(plugin!, 0o755);
+      const started = async (): Promise<number> => {
+        await until(() => existsSync(file!) && readFileSync(file!, 'utf8').endsWith('\n'));
+        return Number(readFileSync(file!, 'utf8'));
+      };
+      return { kubeconfig, started };
+    }
+    const gone = (pid: number): Promise<void> =>
+      until(() => {
+        const stat = `/proc/${pid}/stat`;
+        return !existsSync(stat) || readFileSync(stat, 'utf8').includes(') Z ');
+      });
+
+    it('is an error after its time limit, and it is killed with all that it started', async () => {
+      const { kubeconfig, started } = await hangingPlugin();
+      const failed = expect(clientOf({ kubeconfig }, 0, 200).load()).rejects.toMatchObject({
+        name: 'KubeconfigError',
+        message: expect.stringMatching(
+          /the exec plugin .*plugin did not answer within 200 ms and was killed/,
+        ),
+      });
+      const pid = await started();
+      await failed;
+      await gone(pid);
+    });
+
+    it('does not keep a request that is aborted waiting, and is killed when the client is closed', async () => {
+      const { kubeconfig, started } = await hangingPlugin();
+      const client = clientOf({ kubeconfig });
+      const abort = new AbortController();
+      const failed = expect(
+        client.json({ path: '/api/v1/services', signal: abort.signal }),
+      ).rejects.toMatchObject({ name: 'AbortError' });
+      const pid = await started();
+      abort.abort();
+      await failed;
+      client.close();
+      await gone(pid);
     });
   });
 
@@ -184,6 +232,37 @@ describe('the server', () => {
     await expect(list(clientOf({ kubeconfig }))).rejects.toMatchObject({ code: 401 });
   });
 
+  it('may be given without a scheme in the kubeconfig too', async () => {
+    const kubeconfig = await edited(
+      await writeKubeconfig(api),
+      ({ clusters }) => (clusters[0]!.cluster.server = new URL(api.url).host),
+    );
+    const client = clientOf({ kubeconfig });
+    expect((await client.load()).href).toBe(`${api.url}/`);
+    await list(client);
+  });
+
+  it('is not spoken to in another protocol than HTTP', async () => {
+    await expect(clientOf({ master: 'ftp://192.0.2.1' }).load()).rejects.toThrow(
+      /--master: the server "ftp:\/\/192\.0\.2\.1" has the scheme "ftp"/,
+    );
+  });
+
+  it('is not tried with a file of authorities that holds none', async () => {
+    const kubeconfig = await writeKubeconfig(api);
+    const file = join(dirname(kubeconfig), 'ca.crt');
+    const broken = certificates.authority.replace(/[A-Za-z0-9+/]{40}/, '');
+    for (const text of ['', 'nonsense', certificates.client.key, broken]) {
+      await writeFile(file, text);
+      await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
+        name: 'KubeconfigError',
+        message: expect.stringContaining(`${file}: the certificate authority`),
+      });
+    }
+    await writeFile(file, `${broken}\n${certificates.authority}`);
+    await list(clientOf({ kubeconfig }));
+  });
+
   it('may be plain HTTP, by master alone', async () => {
     expect((await clientOf({ master: 'http://127.0.0.1:8080' }).load()).href).toBe('http://127.0.0.1:8080/');
     expect((await clientOf({ master: '127.0.0.1:8080' }).load()).href).toBe('http://127.0.0.1:8080/');
@@ -218,6 +297,15 @@ describe('in-cluster', () => {
     );
   });
 });
+
+function kubeconfigOf(cluster: string, user = ''): string {
+  return [
+    'current-context: a',
+    'contexts: [{name: a, context: {cluster: c, user: u}}]',
+    `clusters: [{name: c, cluster: {${cluster}}}]`,
+    `users: [{name: u, user: {${user}}}]`,
+  ].join('\n');
+}
 
 describe('a kubeconfig that cannot be used', () => {
   it('rejects the start of a source, naming the file', async () => {
@@ -258,6 +346,31 @@ describe('a kubeconfig that cannot be used', () => {
       'no URL as server',
       'current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: "::"}}]',
       /the server "::" is no URL/,
+    ],
+    [
+      'a server that is spoken to in another protocol',
+      kubeconfigOf('server: "ftp://h"'),
+      /the server "ftp:\/\/h" has the scheme "ftp", not one of http, https; correct clusters\[\]\.cluster\.server/,
+    ],
+    [
+      'a proxy that is spoken to in another protocol',
+      kubeconfigOf('server: "https://h", proxy-url: "ftp://p"'),
+      /the proxy "ftp:\/\/p" has the scheme "ftp".*clusters\[\]\.cluster\.proxy-url/,
+    ],
+    [
+      'an authority that is no PEM',
+      kubeconfigOf('server: "https://h", certificate-authority-data: bm9uc2Vuc2U='),
+      /unable to parse bytes as PEM block.*certificate-authority-data must be/,
+    ],
+    [
+      'an authority that need not be trusted',
+      kubeconfigOf('server: "https://h", certificate-authority: ca.crt, insecure-skip-tls-verify: true'),
+      /cluster "c": specifying a root certificates file with the insecure flag is not allowed/,
+    ],
+    [
+      'an auth-provider',
+      kubeconfigOf('server: "https://h"', 'auth-provider: {name: gcp}'),
+      /user "u" has an auth-provider, and there is no Auth Provider for name "gcp"; use token/,
     ],
     [
       'a certificate that is not there',

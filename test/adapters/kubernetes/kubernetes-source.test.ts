@@ -163,13 +163,15 @@ describe('a watch', () => {
   });
 
   it('that hangs is cut off and resumed', async () => {
-    const { sink } = await startSynced({ watchMinimum: 200, watchMaximum: 200, watchGrace: 50 });
+    const { sink, logger } = await startSynced({ silenceMinimum: 200, silenceMaximum: 250 });
     api.hangWatches();
     api.put(service('web'));
     expect(sink.objects.size).toBe(0);
     await until(() => sink.objects.has('Service default/web'));
-    expect(setup.logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/nothing came for 250 ms/);
-    expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
+    expect(logger.matching('debug', 'silent')[0]!.facts.error).toMatch(/nothing came for 2\d\d ms/);
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    const asked = api.requestsOf('list', SERVICES).slice(1);
+    expect(asked.map(({ query }) => [query.limit, query.resourceVersion])).toEqual([['1', undefined]]);
   });
 
   const watchesBegun = (): number => api.requests.filter(({ verb }) => verb === 'watch').length;
@@ -270,6 +272,19 @@ describe('failures', () => {
     expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
   });
 
+  it('429 is not waited for longer than half a minute', async () => {
+    api.faults.fail({
+      status: 429,
+      reason: 'TooManyRequests',
+      retryAfter: 86_400,
+      times: 1,
+      match: SERVICES,
+    });
+    await start();
+    await until(() => setup.logger.matching('warn', 'failed').length === 1);
+    expect(setup.logger.matching('warn', 'failed')[0]!.facts.wait).toBe(30_000);
+  });
+
   it('500 is retried', async () => {
     api.faults.fail({ status: 500, times: 3, match: SLICES });
     await startSynced();
@@ -278,6 +293,24 @@ describe('failures', () => {
       kind: 'EndpointSlice',
       failures: 1,
     });
+  });
+
+  it.each([
+    ['a Status', { kind: 'Status', metadata: { resourceVersion: '5000' }, status: 'Success' }],
+    ['a list of another kind', { kind: 'NodeList', metadata: { resourceVersion: '5000' }, items: [] }],
+    ['a list without items', { kind: 'ServiceList', metadata: { resourceVersion: '5000' } }],
+    ['a page of text', '<html>Sign in</html>'],
+  ])('%s in place of a list deletes nothing', async (_, body) => {
+    api.put(service('web'));
+    const { sink, logger } = await startSynced();
+    await until(() => api.openWatches === 4);
+    api.faults.fail({ status: 200, body, match: SERVICES, times: 1 });
+    api.expireWatches();
+    await until(() => logger.matching('warn', 'failed').some(({ facts }) => facts.kind === 'Service'));
+    const { error } = logger.matching('warn', 'failed').find(({ facts }) => facts.kind === 'Service')!.facts;
+    expect(error).toMatch(/no valid ServiceList/);
+    await until(() => api.openWatches === 4);
+    expect(sink.calls.filter((call) => call.includes('web'))).toEqual(['applied Service default/web']);
   });
 
   it('a server that does not answer is given up and tried again', async () => {

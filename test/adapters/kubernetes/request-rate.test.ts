@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RequestRate } from '../../../src/adapters/kubernetes/request-rate.js';
 
 const never = new AbortController().signal;

@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { RecordingSink } from '../../../src/adapters/fakes/recording-sink.js';
+import { dump } from 'js-yaml';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingSink } from '../../../src/testing/fakes/recording-sink.js';
 import { ManifestPathError } from '../../../src/adapters/manifests/manifest-errors.js';
 import { ManifestSource } from '../../../src/adapters/manifests/manifest-source.js';
 
@@ -111,7 +114,8 @@ describe('the first pass', () => {
         ['cannot read the manifest; what it held before stays', at('a.yaml')],
         ['cannot read the manifest; what it held before stays', at('loop.yaml')],
         ['manifest does not parse', `${at('b.yaml')}:4:5`],
-        ['object in manifest left out', `${at('c.yaml')}:3`],
+        ['manifest does not parse', `${at('d.yaml')}:1`],
+        ['object in manifest is left out; what it held before stays', `${at('c.yaml')}:4`],
       ]),
     );
     const before = logger.lines.length;
@@ -309,10 +313,13 @@ describe('the same object in two files', () => {
     expect(address('x')).toBe('10.0.0.1');
   });
 
-  it('within one file is the last', async () => {
+  it('within one file is the first, and the other is a mistake', async () => {
     write('a.json', json(service('x', '10.0.0.1'), service('x', '10.0.0.2')));
-    await synced([folder], false);
-    expect(address('x')).toBe('10.0.0.2');
+    const source = await synced([folder], false);
+    expect(address('x')).toBe('10.0.0.1');
+    expect(source.problems).toEqual([
+      `${at('a.json')}:1: Service default/x: metadata.name: is that of document 1, item 1, which counts`,
+    ]);
     expect(sink.calls.filter((call) => call.startsWith('applied'))).toHaveLength(1);
   });
 });
@@ -372,7 +379,7 @@ describe('what is left out', () => {
       source.problems.find((problem) => problem.startsWith(at(name)));
     expect(source.problems).toHaveLength(3);
     expect(placed('broken.yaml')).toMatch(/broken\.yaml:\d+:\d+: ./);
-    expect(placed('nameless.yaml')).toMatch(/nameless\.yaml:1: ./);
+    expect(placed('nameless.yaml')).toMatch(/nameless\.yaml:3: Service \(document 1\): metadata\.name: ./);
     expect(placed('loop.yaml')).toMatch(/loop\.yaml: ELOOP/);
 
     write('broken.yaml', json(service('mended')));
@@ -380,5 +387,117 @@ describe('what is left out', () => {
     fs.rmSync(at('loop.yaml'));
     await until(() => source.problems.length === 0, 'nothing is left out');
     expect(address('mended')).toBe('10.0.0.1');
+  });
+});
+
+describe('an object that the API server would refuse', () => {
+  const yaml = (...specs: string[]): string =>
+    specs
+      .map(
+        (spec, index) =>
+          `---\napiVersion: v1\nkind: Service\nmetadata: {name: s${index}}\nspec:\n  ${spec}\n`,
+      )
+      .join('');
+
+  it('is left out from the start, by file, line and field, and comes when it is mended', async () => {
+    write('a.yaml', yaml('clusterIP: 10.0.0.1', 'clusterIP: 10.0.0.2\n  sessionAffinity: Cookie'));
+    const source = await synced();
+    expect([...sink.objects.keys()]).toEqual(['Service default/s0']);
+    expect(source.problems).toEqual([
+      `${at('a.yaml')}:13: Service default/s1: spec.sessionAffinity: "Cookie" is not one of None, ClientIP`,
+    ]);
+    expect(logger.at('error').map(({ facts }) => facts)).toEqual([
+      {
+        file: `${at('a.yaml')}:13`,
+        object: 'Service default/s1',
+        problem: 'spec.sessionAffinity: "Cookie" is not one of None, ClientIP',
+      },
+    ]);
+    // Another edit of the file does not tell of it again.
+    write('a.yaml', yaml('clusterIP: 10.0.0.9', 'clusterIP: 10.0.0.2\n  sessionAffinity: Cookie'));
+    await until(() => address('s0') === '10.0.0.9', 'edit');
+    expect(logger.at('error')).toHaveLength(1);
+    write('a.yaml', yaml('clusterIP: 10.0.0.9', 'clusterIP: 10.0.0.2\n  sessionAffinity: ClientIP'));
+    await until(() => address('s1') === '10.0.0.2', 'mended');
+    expect(source.problems).toEqual([]);
+  });
+
+  it('keeps its last valid version, also where nobody can tell which object it is', async () => {
+    write('a.yaml', yaml('clusterIP: 10.0.0.1', 'clusterIP: 10.0.0.2'));
+    const source = await synced();
+    sink.take();
+    write('a.yaml', yaml('clusterIP: 10.0.0.3', 'clusterIP: "10.0.0.2; drop"'));
+    await until(() => address('s0') === '10.0.0.3', 'the other one');
+    write('a.yaml', yaml('clusterIP: 10.0.0.4', 'clusterIP: 10.0.0.2').replace('name: s1', 'nmae: s1'));
+    await until(() => address('s0') === '10.0.0.4', 'the other one again');
+    expect(source.problems).toEqual([expect.stringMatching(/:10: Service \(document 2\): metadata\.name: /)]);
+    expect(sink.take()).toEqual(['applied Service default/s0', 'applied Service default/s0']);
+    expect(address('s1')).toBe('10.0.0.2');
+    write('a.yaml', yaml('clusterIP: 10.0.0.4'));
+    await until(() => !sink.objects.has('Service default/s1'), 'deleted');
+    expect(source.problems).toEqual([]);
+  });
+});
+
+describe('what is no regular file of a reasonable size', () => {
+  it('is reported by name, left alone, and holds nobody up', async () => {
+    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n');
+    execFileSync('mkfifo', [at('a.yaml')]);
+    fs.symlinkSync('/dev/zero', at('c.yaml'));
+    const server = createServer().listen(at('d.yaml'));
+    fs.closeSync(fs.openSync(at('e.json'), 'w'));
+    fs.truncateSync(at('e.json'), 257 * 1024 * 1024);
+    const source = await synced();
+    server.close();
+    expect([...sink.objects.keys()]).toEqual(['Service default/b']);
+    expect(source.problems).toEqual([
+      `${at('a.yaml')}: is a FIFO, not a regular file; it is not read`,
+      `${at('c.yaml')}: is a device, not a regular file; it is not read`,
+      `${at('d.yaml')}: is a socket, not a regular file; it is not read`,
+      `${at('e.json')}: has 257 MiB, more than the 256 that are read; split it`,
+    ]);
+    expect(errors().map((error) => (error as string[])[1])).toEqual(
+      ['a.yaml', 'c.yaml', 'd.yaml', 'e.json'].map((name) => at(name)),
+    );
+  });
+
+  it('cannot be the current folder, for want of a path', async () => {
+    const source = new ManifestSource({ paths: [''], logger });
+    await expect(source.start(sink, new AbortController().signal)).rejects.toThrow(
+      'cannot use the manifest path "": it is empty; give an existing file or folder',
+    );
+  });
+});
+
+describe('a large file', () => {
+  const SERVICES = 3_000;
+  const slice = (index: number): object => ({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: `s${index}-1`, labels: { 'kubernetes.io/service-name': `s${index}` } },
+    addressType: 'IPv4',
+    endpoints: Array.from({ length: 5 }, () => ({ addresses: ['10.1.0.1'], conditions: { ready: true } })),
+  });
+  const objects = Array.from({ length: SERVICES }, (_, index) => [service(`s${index}`), slice(index)]).flat();
+  const block = (object: object): string => dump(object, { noRefs: true });
+
+  it.each([
+    ['many documents', 'yaml', () => objects.map((object) => `---\n${block(object)}`).join('')],
+    ['one list in YAML', 'yaml', () => block({ kind: 'List', items: objects })],
+    ['one list in JSON', 'json', () => json(...objects)],
+  ])('lets others take turns: %s', async (_, suffix, text) => {
+    write(`a.${suffix}`, text());
+    let longest = 0;
+    let last = performance.now();
+    const ticking = setInterval(() => {
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }, 1);
+    await synced();
+    clearInterval(ticking);
+    expect(sink.objects.size).toBe(2 * SERVICES);
+    // A probe of liveness waits for a second; at once, the file would take some hundred milliseconds.
+    expect(longest).toBeLessThan(200);
   });
 });

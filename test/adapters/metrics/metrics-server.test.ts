@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
 import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
 import { MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';

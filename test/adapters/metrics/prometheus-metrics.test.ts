@@ -1,4 +1,4 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { OWN_METRICS } from '../../../src/adapters/metrics/own-metric-table.js';
 import {
   PrometheusMetrics,
@@ -45,7 +45,7 @@ function exercise(metrics: PrometheusMetrics): void {
   metrics.livezAnswered(200);
 }
 
-describe('the metrics of kube-proxy (spec/server.md 10)', () => {
+describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
   it.each([
     ['nftables', false],
     ['nftables', true],
@@ -258,7 +258,7 @@ describe('what is looked up for each scrape', () => {
         own,
         connected
           ? [
-              { ...status, state: 'watching', connected },
+              { ...status, state: 'watching', connected, rewinds: 3 },
               { ...status, kind: 'ServiceCIDR', state: 'absent', connected: false },
             ]
           : [],
@@ -276,6 +276,7 @@ describe('what is looked up for each scrape', () => {
       'kubeproxy_service_ports{ip_family="IPv4",state="failed"}': 1,
       'kubeproxy_services_waiting{ip_family="IPv4"}': 2,
       'kubeproxy_watch_connected{kind="Service"}': 1,
+      'kubeproxy_watch_rewinds_total{kind="Service"}': 3,
       'kubeproxy_watch_silence_seconds{kind="Service"}': 2.5,
     });
     connected = false;

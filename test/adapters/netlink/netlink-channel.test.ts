@@ -3,7 +3,8 @@ import {
   NetlinkProtocolError,
   NetlinkRequestError,
 } from '../../../src/adapters/netlink/errors.js';
-import { NetlinkChannel, type NetlinkRequest } from '../../../src/adapters/netlink/netlink-channel.js';
+import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
+import type { NetlinkRequest } from '../../../src/adapters/netlink/netlink-request.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { errorMessage, FakeLibc, plainMessage } from './fake-libc.js';
 

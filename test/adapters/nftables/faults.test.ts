@@ -1,5 +1,5 @@
-import { MemoryNftTransport, type Blame } from '../../../src/adapters/fakes/memory-nft-transport.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryNftTransport, type Blame } from '../../../src/testing/fakes/memory-nft-transport.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
@@ -376,6 +376,24 @@ describe("kube-proxy's own table in place", () => {
     expect(kernel.commits).toHaveLength(1);
     expect(kernel.refusedCount).toBe(0);
     for (let number = 1; number <= 5; number++) expect(outcome(kernel, number)).toEqual(to(number));
+    expect(kernel.dump('IPv4')).not.toContain('ABCDEFGH');
+  });
+
+  it('is not taken for ours where our elements of long ago are still in it', async () => {
+    const kernel = new MemoryNftTransport();
+    const former = proxyOn(kernel);
+    applyService(former, 1);
+    await former.sync();
+    kernel.tamper('IPv4', theirs);
+    kernel.resetCounts();
+    const proxy = proxyOn(kernel, (entry) => {
+      if (entry.key === keyOf(1)) throw new Error('no rules for this one');
+      return compileNftables(entry);
+    });
+    for (const number of [1, 2]) applyService(proxy, number, 1);
+    await proxy.sync();
+    expect(kernel.commits).toHaveLength(1);
+    expect([1, 2].map((number) => outcome(kernel, number))).toEqual(['untouched', to(2, 1)]);
     expect(kernel.dump('IPv4')).not.toContain('ABCDEFGH');
   });
 });

@@ -1,5 +1,5 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { SyncObserver } from '../../../src/application/ports/sync-observer.js';

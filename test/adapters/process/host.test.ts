@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { cpuCount } from '../../../src/adapters/process/cpu-count.js';
 import { setOomScore } from '../../../src/adapters/process/oom-score.js';
 
@@ -45,12 +45,29 @@ describe('setOomScore', () => {
     expect(logger.lines).toEqual([]);
     clock.advance(100);
     await done;
-    expect(logger.at('error')).toMatchObject([{ facts: { score: -999 } }]);
+    expect(logger.lines).toMatchObject([{ level: 'warn', facts: { score: -999 } }]);
+  });
+
+  it('says nothing where it is so already, and writes nothing', async () => {
+    const logger = new MemoryLogger();
+    const file = join(folder(), 'oom_score_adj');
+    writeFileSync(file, '-999\n');
+    await setOomScore(-999, new FakeClock(), logger, file);
+    expect([readFileSync(file, 'utf8'), logger.lines]).toEqual(['-999\n', []]);
+  });
+
+  it('says in one line, which is no error, that it is not permitted', async () => {
+    const logger = new MemoryLogger();
+    // A file that may be read, but that even root may not write.
+    await setOomScore(-999, new FakeClock(), logger, '/proc/sys/kernel/osrelease');
+    expect(logger.lines).toMatchObject([
+      { level: 'info', facts: { score: -999, error: { code: 'EACCES' } } },
+    ]);
   });
 
   it('does not ask a kernel again that lacks the file', async () => {
     const logger = new MemoryLogger();
     await setOomScore(-999, new FakeClock(), logger, join(folder(), 'missing'));
-    expect(logger.at('error')).toHaveLength(1);
+    expect(logger.lines).toMatchObject([{ level: 'warn' }]);
   });
 });

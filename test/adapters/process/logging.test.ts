@@ -1,7 +1,11 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { stripVTControlCharacters } from 'node:util';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { FloodGuard } from '../../../src/adapters/process/flood-guard.js';
+import { klogLine } from '../../../src/adapters/process/klog-line.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
+import { quote } from '../../../src/adapters/process/quote.js';
+import { terminalLine } from '../../../src/adapters/process/terminal-line.js';
 
 function open(verbosity: number, format: 'text' | 'json'): { logger: PinoLogger; written: string[] } {
   const written: string[] = [];
@@ -10,15 +14,28 @@ function open(verbosity: number, format: 'text' | 'json'): { logger: PinoLogger;
 }
 
 describe('PinoLogger', () => {
-  it('writes one line of text for people', () => {
+  it('writes text as klog does', () => {
     const { logger, written } = open(0, 'text');
     logger
-      .child({ family: 'IPv4' })
-      .warn({ service: 'shop/cart', note: 'two words', ports: [80], n: 2 }, 'left out');
-    expect(written).toHaveLength(1);
-    expect(written[0]).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}left out {2}family=IPv4 {2}service=shop\/cart {2}note="two words" {2}ports=\[80\] {2}n=2\n$/,
+      .child({ caller: 'sync-loop', family: 'IPv4' })
+      .warn(
+        { service: 'shop/cart', note: 'two "words"', ports: [80], n: 2, ok: true, o: { a: 'b' } },
+        'left out',
+      );
+    logger.info({}, 'said');
+    const head = (severity: string): string =>
+      `^${severity}\\d{4} \\d\\d:\\d\\d:\\d\\d\\.\\d{6} ${String(process.pid).padStart(7)} `;
+    expect(written).toHaveLength(2);
+    expect(written[0]).toMatch(new RegExp(head('W')));
+    expect(written[0]!.slice(30)).toBe(
+      'sync-loop:1] "left out" family="IPv4" service="shop/cart" note="two \\"words\\"" ports=[80] n=2 ok=true o={"a":"b"}\n',
     );
+    expect(written[1]).toMatch(new RegExp(`${head('I')}kube-proxy:1\\] "said"\n$`));
+  });
+
+  it('tells the local time and date', () => {
+    const record = { level: 'info', v: 0, ts: new Date(2026, 10, 22, 7, 36, 0, 64).getTime(), msg: 'm' };
+    expect(klogLine(JSON.stringify(record))).toMatch(/^I1122 07:36:00\.064000 /);
   });
 
   it('shows debug lines from verbosity 2 on', () => {
@@ -29,27 +46,62 @@ describe('PinoLogger', () => {
     }
     const { logger, written } = open(2, 'text');
     logger.debug({}, 'detail');
-    expect(written).toEqual([expect.stringContaining('DEBUG detail\n')]);
+    expect(written).toEqual([expect.stringMatching(/^I.*\] "detail"\n$/)]);
   });
 
-  it('writes JSON with level names and errors in full', () => {
-    const { logger, written } = open(0, 'json');
-    logger.error({ error: new TypeError('bad') }, 'failed');
-    const line = JSON.parse(written[0]!) as Record<string, unknown>;
-    expect(line).toMatchObject({
-      level: 'error',
-      message: 'failed',
-      error: { type: 'TypeError', message: 'bad' },
-    });
-    expect(line['time']).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
+  it("writes JSON with component-base's keys", () => {
+    const { logger, written } = open(2, 'json');
+    const before = Date.now();
+    logger.child({ caller: 'sync-loop' }).info({ service: 'shop/cart', ports: [80] }, 'programmed');
+    logger.debug({}, 'detail');
+    logger.warn({}, 'odd');
+    logger.error({ error: 'EIO', attempt: 2 }, 'failed');
+    const lines = written.map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const { ts } of lines) expect(Number(ts) - before).toBeLessThan(10_000);
+    expect(lines.map(({ ts, ...line }) => [typeof ts, line])).toEqual([
+      [
+        'number',
+        { level: 'info', v: 0, caller: 'sync-loop', service: 'shop/cart', ports: [80], msg: 'programmed' },
+      ],
+      ['number', { level: 'debug', v: 2, msg: 'detail' }],
+      ['number', { level: 'warn', v: 0, msg: 'odd' }],
+      ['number', { level: 'error', err: 'EIO', attempt: 2, msg: 'failed' }],
+    ]);
   });
 
-  it('shows an error by its message in text, and an error that is already text', () => {
-    const { logger, written } = open(0, 'text');
-    logger.error({ error: new Error('no such file') }, 'failed');
-    logger.error({ error: 'EIO' }, 'failed');
-    expect(written[0]).toContain('error="no such file"\n');
-    expect(written[1]).toContain('error=EIO\n');
+  it.each(['text', 'json'] as const)(
+    'shows an error by its message, and where it came from at -v 2: %s',
+    (format) => {
+      const { logger, written } = open(0, format);
+      logger.error({ attempt: 1, error: new Error('no such file') }, 'failed');
+      expect(written[0]).toContain(
+        format === 'text' ? '"failed" err="no such file" attempt=1\n' : '"err":"no such file","attempt":1',
+      );
+      logger.adjust({ verbosity: 2 });
+      logger.error({ error: new Error('no such file') }, 'failed');
+      logger.adjust({ verbosity: 0 });
+      logger.error({ error: new TypeError('x is undefined') }, 'failed');
+      expect(written[2]).toContain('TypeError: x is undefined\\n');
+      expect(written[1]).toMatch(/err"?[=:]"no such file".* ?"?stacktrace"?[=:]"Error: no such file\\n +at /);
+    },
+  );
+
+  it('takes a form for people at a terminal', () => {
+    const written: string[] = [];
+    const stream = { write: (line: string) => void written.push(line), terminal: true };
+    const logger = PinoLogger.open({ verbosity: 0, format: 'text', stream });
+    logger.warn(
+      { service: 'shop/cart', note: 'two words', error: new Error('no such file'), n: 2 },
+      'left out',
+    );
+    expect(stripVTControlCharacters(written[0]!)).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}left out {2}err="no such file" service=shop\/cart note="two words" n=2\n$/,
+    );
+    expect(written[0]).toContain('\u001b[33mWARN');
+    expect(terminalLine('{"level":"info","ts":0,"msg":"m","a":1}', false)).toMatch(/ INFO {2}m {2}a=1\n$/);
+    logger.adjust({ format: 'json' });
+    logger.info({}, 'as JSON');
+    expect(written[1]).toMatch(/^\{.*as JSON/);
   });
 
   it('survives hostile facts, on one line', () => {
@@ -58,7 +110,7 @@ describe('PinoLogger', () => {
     for (const format of ['text', 'json'] as const) {
       const { logger, written } = open(0, format);
       logger.info(
-        { circular, name: 'a\nFAKE LINE\u001b[2J\u009b', time: 'x', level: 'y', message: 'z' },
+        { circular, name: 'a\nFAKE LINE\u001b[2J\u009b', ts: 'x', level: 'y', msg: 'z' },
         'said\nso',
       );
       expect(written).toHaveLength(1);
@@ -66,6 +118,12 @@ describe('PinoLogger', () => {
       else expect(JSON.parse(written[0]!)).toMatchObject({ name: expect.stringContaining('FAKE LINE') });
     }
   });
+});
+
+it("quotes as Go's %q", () => {
+  expect(
+    quote(`a "b" \\ \n\t\u0007\u001b\u007f\u0085\u00a0é世😀${String.fromCodePoint(0xd800, 0x20, 0xe0001)}`),
+  ).toBe('"a \\"b\\" \\\\ \\n\\t\\a\\x1b\\x7f\\u0085\\u00a0é世😀\\ufffd \\U000e0001"');
 });
 
 describe('PinoLogger, adjusted', () => {
@@ -79,7 +137,7 @@ describe('PinoLogger, adjusted', () => {
     logger.info({}, 'as JSON');
     logger.adjust({ verbosity: 0 });
     child.debug({}, 'unseen');
-    expect(written).toEqual([expect.stringContaining('DEBUG seen'), expect.stringMatching(/^\{.*as JSON/)]);
+    expect(written).toEqual([expect.stringContaining('"seen"'), expect.stringMatching(/^\{.*as JSON/)]);
   });
 
   it('sends what is no warning elsewhere with split streams', () => {
@@ -96,7 +154,7 @@ describe('PinoLogger, adjusted', () => {
     logger.info({}, 'three');
     logger.adjust({ splitStream: false });
     logger.info({}, 'four');
-    const messages = (lines: string[]) => lines.map((line) => line.trim().split(/ +/).at(-1));
+    const messages = (lines: string[]) => lines.map((line) => /"(.*)"/.exec(line)![1]);
     expect([messages(errors), messages(information)]).toEqual([
       ['two', 'four'],
       ['one', 'three'],

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ConntrackSettingsError, setUpConntrackTable } from '../../../src/adapters/sysctl/conntrack-table.js';
 import type { ConntrackSettings } from '../../../src/domain/node/conntrack-sysctls.js';
 

@@ -1,9 +1,10 @@
-import { proxyAddresses, type HostNetwork } from '../../../src/adapters/userspace/proxy-addresses.js';
+import type { HostNetwork } from '../../../src/adapters/userspace/host-network.js';
+import { proxyAddresses } from '../../../src/adapters/userspace/proxy-addresses.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 
 const eth0 = { interfaceName: 'eth0', pointToPoint: false };
 const host: HostNetwork = {
-  addresses: () => [
+  addresses: [
     { ...eth0, family: 'IPv4', text: '192.0.2.4' },
     { ...eth0, family: 'IPv6', text: '2001:db8::4' },
   ],
@@ -17,7 +18,7 @@ describe('proxyAddresses', () => {
       ['IPv6', { listen: undefined, host: '2001:db8::4' }],
     ]);
     expect([...proxyAddresses(bind, ['IPv6'], host).keys()]).toEqual(['IPv6']);
-    const poor = { ...host, addresses: () => host.addresses().slice(0, 1) };
+    const poor = { ...host, addresses: host.addresses.slice(0, 1) };
     expect([...proxyAddresses(bind, IP_FAMILIES, poor).keys()]).toEqual(['IPv4']);
   });
 
@@ -31,11 +32,7 @@ describe('proxyAddresses', () => {
     for (const bind of ['127.0.0.1', '::1'])
       expect(() => proxyAddresses(bind, IP_FAMILIES, host)).toThrow('cannot proxy on localhost');
     expect(() => proxyAddresses('2001:db8::9', ['IPv4'], host)).toThrow('IPv6 cannot be served');
-    const nowhere = { ...host, addresses: () => [] };
+    const nowhere = { ...host, addresses: [] };
     expect(() => proxyAddresses('0.0.0.0', IP_FAMILIES, nowhere)).toThrow('name one with --bind-address');
-  });
-
-  it('reads this machine without failing', () => {
-    expect(() => proxyAddresses('192.0.2.1', IP_FAMILIES)).not.toThrow();
   });
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 import { TcpProxySocket } from '../../../src/adapters/userspace/tcp-proxy-socket.js';
 import { TcpRelay } from '../../../src/adapters/userspace/tcp-relay.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryIptables } from '../../../src/adapters/fakes/memory-iptables.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { removePortals } from '../../../src/adapters/userspace/remove-portals.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -127,6 +127,21 @@ describe('start', () => {
     expect(proxyPorts()['10.96.0.1']).not.toBe(before['10.96.0.1']);
     expect(nat('SVC-X')).toEqual(['-j ACCEPT']);
     await next.close();
+  });
+
+  it('tells which UDP frontends an earlier process had that lead nowhere now', async () => {
+    const kept = entry('a', { ...at('10.96.0.1'), ...port('UDP', 30081) });
+    const old = { ...at('10.96.0.9'), ...port('UDP', 30080), externalIPs: [parseAddress('198.51.100.9')!] };
+    const { lost } = await backend.start([kept, entry('old', old), entry('tcp', at('10.96.0.8'))], NODE);
+    expect(lost).toBeUndefined();
+    await backend.close();
+    iptables.reopen();
+    backend = backendWith('');
+    expect((await backend.start([kept], NODE)).lost).toEqual([
+      { address: '10.96.0.9', port: 80 },
+      { address: '198.51.100.9', port: 80 },
+      { address: '', port: 30080 },
+    ]);
   });
 
   it('closes the ports of services that are gone when it starts again', async () => {
@@ -320,6 +335,9 @@ describe('claims', () => {
     local = ['127.0.0.9', '127.0.0.8'];
     expect(await backend.verify('inspection')).toMatchObject({ written: 0, failed: [] });
     await expect(listening(18080, '127.0.0.8')).rejects.toThrow('EADDRINUSE');
+    local = [];
+    await backend.apply([], NODE);
+    await listening(18080, '127.0.0.8');
   });
 });
 

@@ -1,4 +1,4 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import {
   ApplyConfiguration,
   type EditEffect,

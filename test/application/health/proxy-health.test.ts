@@ -1,4 +1,4 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import type { SourceStatus } from '../../../src/application/ports/cluster-source.js';
 
@@ -61,6 +61,32 @@ describe('ProxyHealth', () => {
     expect(health.verdict().healthy).toBe(false);
     health.updated('IPv4');
     expect(health.verdict().healthy).toBe(true);
+  });
+
+  it('is alive before the first sync, however long nothing is listed', () => {
+    clock.advance(100 * TIMEOUT);
+    expect(health.liveness()).toMatchObject({ healthy: true, lastUpdated: undefined });
+    expect(health.liveness()).not.toHaveProperty('reason');
+    health.loopStarted('IPv4');
+    expect(health.liveness().families.get('IPv4')).toEqual({ lastUpdated: undefined, healthy: true });
+  });
+
+  it('is not alive when a sync is overdue, the first one included', () => {
+    health.loopStarted('IPv4');
+    health.queued('IPv4');
+    health.taken('IPv4');
+    clock.advance(TIMEOUT - 1);
+    expect(health.liveness().healthy).toBe(true);
+    clock.advance(1);
+    expect(health.liveness()).toMatchObject({
+      healthy: false,
+      reason: 'IPv4: a sync has been due for 60 s',
+    });
+    health.updated('IPv4');
+    expect(health.liveness().healthy).toBe(true);
+    health.queued('IPv4');
+    clock.advance(TIMEOUT);
+    expect(health.liveness().healthy).toBe(false);
   });
 
   it('judges by another timeout from when it is told', () => {

@@ -1,4 +1,4 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
@@ -10,14 +10,22 @@ let statuses: ServiceStatuses;
 let readiness: Readiness;
 let missing: ResourceKind[];
 let sources: SourceStatus[];
+let unread: string[];
 
 beforeEach(() => {
   clock = new FakeClock(1_000_000);
   sources = [];
   missing = [];
+  unread = [];
   health = new ProxyHealth(clock, 60_000, () => sources);
   statuses = new ServiceStatuses();
-  readiness = new Readiness(health, statuses, () => missing, clock);
+  readiness = new Readiness(
+    health,
+    statuses,
+    () => missing,
+    () => unread,
+    clock,
+  );
 });
 
 const reasons = (): object =>
@@ -44,8 +52,18 @@ describe('Readiness', () => {
     expect(readiness.verdict()).toEqual({
       ready: true,
       now: clock.now(),
-      checks: ['caches-synced', 'first-sync', 'sync', 'services', 'watches'].map((name) => ({ name })),
+      checks: ['caches-synced', 'sources', 'first-sync', 'sync', 'services', 'watches'].map((name) => ({
+        name,
+      })),
     });
+  });
+
+  it('waits until everything could be read that rules may have been made for', () => {
+    health.updated('IPv4');
+    unread = ['/etc/services/shop.yaml:3: bad indentation'];
+    expect(reasons()).toEqual({ sources: '/etc/services/shop.yaml:3: bad indentation' });
+    unread = [];
+    expect(readiness.verdict().ready).toBe(true);
   });
 
   it('is lost when a sync is overdue', () => {

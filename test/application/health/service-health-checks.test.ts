@@ -1,7 +1,7 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryHealthChecks } from '../../../src/adapters/fakes/memory-health-checks.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { RecordingEvents } from '../../../src/adapters/fakes/recording-events.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryHealthChecks } from '../../../src/testing/fakes/memory-health-checks.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingEvents } from '../../../src/testing/fakes/recording-events.js';
 import { ServiceHealthChecks } from '../../../src/application/health/service-health-checks.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';

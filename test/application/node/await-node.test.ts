@@ -1,5 +1,5 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { AwaitNode, CLUSTER_PATIENCE, NO_PATIENCE } from '../../../src/application/node/await-node.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
@@ -47,7 +47,7 @@ function waitFor({ podCIDRs = false, patience = CLUSTER_PATIENCE } = {}) {
 const IPS = { ips: [parseAddress('192.0.2.4')!] };
 const CIDRS = { podCIDRs: ['10.244.1.0/24'] };
 
-describe('AwaitNode (spec/server.md §2)', () => {
+describe('AwaitNode (docs/spec/server.md §2)', () => {
   it('waits for the list however long it takes, and not a moment longer than the Node needs', async () => {
     const { awaitNode, become, after } = waitFor();
     expect(await after(3_600 * SECOND)).toBe('waiting');

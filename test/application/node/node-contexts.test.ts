@@ -1,4 +1,4 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
@@ -65,7 +65,7 @@ describe('NodeContexts', () => {
     ]);
   });
 
-  it('primary, with a node that has one family, leaves the other open (spec/model.md 7)', () => {
+  it('primary, with a node that has one family, leaves the other open (docs/spec/model.md §7)', () => {
     state.applyNode(node(['192.0.2.4']));
     expect(contexts().of('IPv4', true).network.nodePortIPs).toEqual(['192.0.2.4']);
     expect(contexts().of('IPv6', true).network.nodePortIPs).toBe('all');
@@ -103,6 +103,14 @@ describe('NodeContexts', () => {
     expect(naming.of('IPv4', true).network.nodeAddresses).toEqual(['169.254.7.7', '192.0.2.5']);
     expect(naming.of('IPv6', true).network.nodeAddresses).toEqual(['fd00::4']);
     expect(contexts().of('IPv4', true).network).not.toHaveProperty('nodeAddresses');
+  });
+
+  it('serves node ports on no link-local address where the mode names each, and elsewhere where it is asked to', () => {
+    local = ['fe80::1', 'fd00::4'];
+    const settings = { nodePortAddresses: ['fe80::/10', 'fd00::/8'] };
+    const naming = contexts({ ...settings, namesNodeAddresses: true });
+    expect(naming.of('IPv6', true).network.nodePortIPs).toEqual(['fd00::4']);
+    expect(contexts(settings).of('IPv6', true).network.nodePortIPs).toEqual(['fd00::4', 'fe80::1']);
   });
 
   it('by pod CIDRs, tells local traffic once the Node says them', () => {

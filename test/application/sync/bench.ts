@@ -1,6 +1,6 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { RecordingBackend } from '../../../src/adapters/fakes/recording-backend.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
@@ -42,9 +42,21 @@ export class Bench {
   readonly sync: SyncFamily;
   readonly loop: SyncLoop;
 
+  /** What the source cannot read. */
+  readonly unread: string[] = [];
+
   constructor(periods: Partial<SyncPeriods> = {}) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
-    this.sync = new SyncFamily(this.state, this.backend, contexts, this.statuses, this.clock, this.logger);
+    this.sync = new SyncFamily(
+      this.state,
+      this.backend,
+      contexts,
+      this.statuses,
+      this.clock,
+      this.logger,
+      undefined,
+      () => this.unread,
+    );
     this.loop = new SyncLoop(
       this.sync,
       this.backend,
@@ -66,13 +78,6 @@ export class Bench {
   /** Adds or changes a Service without telling the loop. */
   put(name: string, parts: Partial<Service> = {}): void {
     this.state.applyService(service({ name, ...parts }));
-  }
-
-  /** The own Node becomes known, as by an event. */
-  showNode(): void {
-    this.state.applyNode({ name: 'n1', zone: '', ips: [], podCIDRs: [], leaving: false });
-    this.loop.pending.everyServiceChanged();
-    this.loop.changed();
   }
 
   /** The Service has these endpoints, as by an event. */

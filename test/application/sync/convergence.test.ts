@@ -15,7 +15,6 @@ const step = fc.oneof(
       addresses: fc.subarray(['10.244.0.1', '10.244.0.2', '10.244.0.3']),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('show node' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('move' as const), zone: fc.constantFrom('x', 'y') }),
@@ -50,7 +49,6 @@ describe('after any sequence of changes, failures and pauses', () => {
           if (each.do === 'remove') bench.remove(each.name);
           if (each.do === 'initialised') bench.loop.initialised();
           if (each.do === 'endpoints') bench.setEndpoints(each.name, ...each.addresses);
-          if (each.do === 'show node') bench.showNode();
           if (each.do === 'move') bench.moveTo(each.zone);
           if (each.do === 'poison') bench.backend.poisoned.set(keyOf(each.name), 'refused');
           if (each.do === 'cure') bench.backend.poisoned.delete(keyOf(each.name));

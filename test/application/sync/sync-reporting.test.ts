@@ -1,5 +1,5 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { RecordingMetrics } from '../../../src/testing/fakes/recording-metrics.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { retryDelay } from '../../../src/application/sync/backoff.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
@@ -80,8 +80,11 @@ describe('SyncReporting', () => {
   });
 });
 
-it('retryDelay doubles from one second to a minute', () => {
-  expect([0, 1, 2, 3, 6, 7, 8, 5000].map(retryDelay)).toEqual([
+it('retryDelay doubles from one second to a minute, or as it is told', () => {
+  expect([1, 2, 3, 4, 5].map((failures) => retryDelay(failures, { initial: 5, maximum: 30 }))).toEqual([
+    5, 10, 20, 30, 30,
+  ]);
+  expect([0, 1, 2, 3, 6, 7, 8, 5000].map((failures) => retryDelay(failures))).toEqual([
     1000, 1000, 2000, 4000, 32_000, 60_000, 60_000, 60_000,
   ]);
 });

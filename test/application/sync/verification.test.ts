@@ -1,10 +1,10 @@
 import { Bench, keyOf } from './bench.js';
 
 const verifications = (bench: Bench) =>
-  bench.calls().filter((call) => call === 'glance' || call === 'inspection');
+  bench.calls().filter((call) => ['glance', 'inspection', 'comparison'].includes(call));
 
 describe('between syncs', () => {
-  it('the loop glances each second and inspects each sync period, with the node read anew', async () => {
+  it('the loop glances each second and compares each sync period, with the node read anew', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     bench.calls();
     await bench.clock.advanceAsync(999);
@@ -15,10 +15,66 @@ describe('between syncs', () => {
     expect(bench.calls()).toEqual(['glance', 'glance', 'glance']);
     expect(bench.refreshes).toEqual([true]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['inspection', 'apply']);
+    expect(bench.calls()).toEqual(['comparison', 'apply']);
     expect(bench.refreshes).toEqual([true, true]);
     await bench.clock.advanceAsync(5000);
-    expect(verifications(bench)).toEqual(['glance', 'glance', 'glance', 'glance', 'inspection']);
+    expect(verifications(bench)).toEqual(['glance', 'glance', 'glance', 'glance', 'comparison']);
+  });
+
+  describe('where a comparison takes more than a twentieth of the sync period', () => {
+    const HOUR = 3_600_000;
+    const SLOW = 2000;
+
+    /** It began a comparison a sync period after the start, which took long. */
+    async function begunSlowly(): Promise<Bench> {
+      const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
+      await bench.clock.advanceAsync(29_000);
+      const release = bench.backend.hold();
+      await bench.clock.advanceAsync(1000 + SLOW);
+      release();
+      await bench.settle();
+      expect(verifications(bench).slice(-2)).toEqual(['glance', 'comparison']);
+      return bench;
+    }
+
+    it('only signs make it compare, but for once an hour', async () => {
+      const bench = await begunSlowly();
+      await bench.clock.advanceAsync(HOUR - 1000);
+      const seen = verifications(bench);
+      expect(seen).not.toContain('comparison');
+      expect(seen.filter((call) => call === 'inspection')).toHaveLength(HOUR / (20 * SLOW) - 1);
+      await bench.clock.advanceAsync(2000);
+      expect(verifications(bench)).toContain('comparison');
+    });
+
+    it('it goes on glancing each second after it', async () => {
+      const bench = await begunSlowly();
+      await bench.clock.advanceAsync(3000);
+      expect(verifications(bench)).toEqual(['glance', 'glance', 'glance']);
+    });
+
+    it('one that was interrupted is not begun again before it had its share of the time', async () => {
+      const bench = await begunSlowly();
+      await bench.clock.advanceAsync(HOUR - 1000);
+      const release = bench.backend.hold();
+      await bench.clock.advanceAsync(2000);
+      expect(verifications(bench).at(-1)).toBe('comparison');
+      bench.change('a');
+      release();
+      await bench.settle();
+      await bench.clock.advanceAsync(15_000);
+      expect(new Set(verifications(bench))).toEqual(new Set(['glance']));
+      await bench.clock.advanceAsync(10_000);
+      expect(verifications(bench)).toContain('comparison');
+    });
+  });
+
+  it('everything is compared once an hour also where the sync period is longer', async () => {
+    const bench = await new Bench({ syncPeriod: 10 * 3_600_000 }).begin('a');
+    await bench.clock.advanceAsync(3_599_000);
+    expect(verifications(bench)).not.toContain('comparison');
+    await bench.clock.advanceAsync(1000);
+    expect(verifications(bench)).toEqual(['comparison']);
   });
 
   it('glances become rarer while somebody touches the rules without harm, and then as before', async () => {
@@ -42,7 +98,7 @@ describe('between syncs', () => {
     bench.calls();
     bench.loop.use({ syncPeriod: 5000, minSyncPeriod: 500 });
     await bench.clock.advanceAsync(1000);
-    expect(verifications(bench)).toEqual(['inspection']);
+    expect(verifications(bench)).toEqual(['comparison']);
     bench.change('a');
     await bench.settle();
     bench.change('a');
@@ -109,23 +165,23 @@ describe('between syncs', () => {
     expect(bench.calls()).toEqual(['glance']);
   });
 
-  it('an interrupted inspection is made up for, and carried through when it was put off for long', async () => {
+  it('an interrupted comparison is made up for, and carried through when it was put off for long', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
-    const inspections: boolean[] = [];
+    const comparisons: boolean[] = [];
     for (let second = 0; second < 30; second++) {
       const release = bench.backend.hold();
       await bench.clock.advanceAsync(1000);
-      const inspecting = bench.calls().at(-1) === 'inspection';
+      const comparing = bench.calls().at(-1) === 'comparison';
       const findings = bench.backend.findings.length;
       bench.backend.findings.push({ compared: true });
       bench.change('a');
       release();
       await bench.settle();
-      if (inspecting) inspections.push(bench.backend.findings.length === findings);
+      if (comparing) comparisons.push(bench.backend.findings.length === findings);
       bench.backend.findings.length = 0;
     }
-    expect(inspections).toContain(true);
-    expect(inspections.indexOf(true)).toBeGreaterThan(0);
+    expect(comparisons).toContain(true);
+    expect(comparisons.indexOf(true)).toBeGreaterThan(0);
     expect(bench.logger.at('error')).toEqual([]);
   });
 
@@ -163,7 +219,7 @@ describe('between syncs', () => {
     expect(bench.calls()).toEqual(['glance']);
   });
 
-  it('changes that never cease do not keep it from glancing and inspecting', async () => {
+  it('changes that never cease do not keep it from glancing and comparing', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     bench.calls();
     for (let i = 0; i < 24; i++) {
@@ -172,6 +228,6 @@ describe('between syncs', () => {
     }
     const seen = verifications(bench);
     expect(seen.filter((call) => call === 'glance').length).toBeGreaterThanOrEqual(8);
-    expect(seen.filter((call) => call === 'inspection')).toHaveLength(2);
+    expect(seen.filter((call) => call === 'comparison')).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/family-loops.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';

@@ -1,5 +1,5 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { ScriptedSource } from '../../../src/adapters/fakes/scripted-source.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import { ObjectReports, rawName } from '../../../src/application/use-cases/object-reports.js';
 import { rawService, rawSlice } from '../../domain/border/objects.js';
 import { Bench } from './bench.js';
@@ -29,10 +29,10 @@ describe('ClusterEvents', () => {
       .apply('EndpointSlice', rawSlice())
       .synced();
     await source.start(bench.events, new AbortController().signal);
-    expect([bench.state.serviceCount, bench.endpoints()]).toEqual([1, ['10.244.1.5:8080']]);
+    expect([[...bench.state.serviceKeys()].length, bench.endpoints()]).toEqual([1, ['10.244.1.5:8080']]);
     expect(bench.initialised).toBeGreaterThan(0);
     source.delete('Service', { namespace: 'shop', name: 'cart' });
-    expect([bench.state.serviceCount, bench.events.eventCount]).toEqual([0, 3]);
+    expect([[...bench.state.serviceKeys()].length, bench.events.eventCount]).toEqual([0, 3]);
   });
 });
 

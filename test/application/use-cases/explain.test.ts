@@ -1,5 +1,5 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { Explain } from '../../../src/application/use-cases/explain.js';
@@ -30,13 +30,15 @@ let clock: FakeClock;
 let waiting: Set<string>;
 let pending: PendingChanges;
 let explain: Explain;
+let unread: string[];
 
 beforeEach(() => {
   clock = new FakeClock(1_000_000);
   state = new ClusterState();
   table = new ForwardingTable();
   statuses = new ServiceStatuses();
-  reports = new ObjectReports(new MemoryLogger());
+  unread = [];
+  reports = new ObjectReports(new MemoryLogger(), () => unread);
   history = new SyncHistory(clock);
   waiting = new Set();
   pending = new PendingChanges();
@@ -152,6 +154,34 @@ describe('Explain', () => {
     expect(reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
   });
 
+  it.each([
+    [
+      'http',
+      'TCP',
+      [
+        ['web', 'TCP'],
+        ['admin', 'TCP'],
+      ],
+      'named http (they have: admin, web)',
+    ],
+    ['', 'TCP', [['http', 'TCP']], 'without a name (they have: http)'],
+    ['dns', 'UDP', [['dns', 'TCP']], 'named dns for UDP (they have: dns for TCP)'],
+  ] as const)('says that no slice has the port %s %s', (port, protocol, ports, reason) => {
+    state.applyService(service({ ports: [{ ...service().ports[0]!, name: port, protocol }] }));
+    const empty = slice('cart-abcde', []);
+    const slicePorts = ports.map(([name, spoken]) => ({ name, protocol: spoken, endpoints: [] }));
+    state.applySlice({ ...empty, ports: slicePorts });
+    state.applySlice({ ...empty, name: 'cart-fghij', ports: slicePorts.slice(0, 1) });
+    table.update(state, ['shop/cart'], CONTEXT);
+    expect(reasonOf('cluster-ip')).toBe(`no EndpointSlice has a port ${reason}`);
+  });
+
+  it('does not take a slice that has no port, as of a Service scaled to zero, for one with the wrong ports', () => {
+    given({}, []);
+    state.applySlice({ ...slice('cart-abcde', []), ports: [] });
+    expect(reasonOf('cluster-ip')).toMatch(/^no endpoint is ready/);
+  });
+
   it('counts the endpoints of the policy that applies', () => {
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
       sliceEndpoint('10.1.1.1', { isLocal: true }),
@@ -211,4 +241,16 @@ describe('Explain', () => {
       rejected: ['Service a/e: no name'],
     });
   });
+});
+
+it('names what the source leaves out of a Service, and all of it in short', () => {
+  given({}, []);
+  unread = [
+    'a.yaml:7: Service shop/cart: spec.type: "X" is not one of ClusterIP',
+    'a.yaml:9: EndpointSlice shop/cart-fghij: addressType: is missing',
+    'a.yaml:20: Service shop/cart-2: spec.type: "X" is not one of ClusterIP',
+    'b.yaml: EACCES',
+  ];
+  expect(explain.service('shop/cart').problems).toEqual(unread.slice(0, 2));
+  expect(explain.overview().rejected).toEqual(unread);
 });

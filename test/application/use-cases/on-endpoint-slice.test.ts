@@ -69,7 +69,7 @@ describe('OnEndpointSlice', () => {
   });
 });
 
-describe('trigger times (spec/model.md 8)', () => {
+describe('trigger times (docs/spec/model.md §8)', () => {
   const times = () => (bench.heard()[0] as { triggerTimes: number[] }).triggerTimes;
 
   it('are noted with the change, those after the start of the process', () => {

@@ -1,7 +1,7 @@
-import { FakeClock } from '../../../src/adapters/fakes/fake-clock.js';
-import { MemoryConntrack } from '../../../src/adapters/fakes/memory-conntrack.js';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { RecordingMetrics } from '../../../src/adapters/fakes/recording-metrics.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryConntrack } from '../../../src/testing/fakes/memory-conntrack.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { RecordingMetrics } from '../../../src/testing/fakes/recording-metrics.js';
 import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
 import { ReconcileConntrack } from '../../../src/application/use-cases/reconcile-conntrack.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
@@ -58,13 +58,20 @@ class World {
   nodePortIPs: NodeNetwork['nodePortIPs'] = 'all';
   broken = false;
   lost: ApplyResult['lost'];
+  /** Why this machine's addresses cannot be read. */
+  addressesUnread: Error | undefined;
   /** A change is in the kernel when this is called, though the backend has not said so yet. */
   underWay: () => Promise<void> = async () => undefined;
   repairs = 0;
   readonly reconciler = new ReconcileConntrack(
     'IPv4',
     this.conntrack,
-    { list: () => ['127.0.0.1', nodeIP, 'fd00::1'] },
+    {
+      list: () => {
+        if (this.addressesUnread) throw this.addressesUnread;
+        return ['127.0.0.1', nodeIP, 'fd00::1'];
+      },
+    },
     this.metrics,
     this.clock,
     this.logger,
@@ -179,7 +186,7 @@ describe('at start', () => {
     expect(world.tracked).toEqual(['10.96.0.10:53 10.0.0.1:5353', '10.96.0.77:53 10.0.0.9:5353']);
     expect(world.conntrack.sweeps).toEqual([{ family: 'IPv4', query: {} }]);
     expect(world.metrics.of('conntrackReconciled')).toEqual([['IPv4', { seconds: 0, deleted: 1 }]]);
-    expect(world.logger.at('info')).toEqual([
+    expect(world.logger.at('debug')).toEqual([
       expect.objectContaining({
         facts: expect.objectContaining({ deleted: 1, examined: 3, reasons: { 'endpoint gone': 1 } }),
       }),
@@ -424,6 +431,18 @@ describe('when and how often', () => {
     expect(world.logger.at('warn').map(({ facts }) => facts.attempt)).toEqual([1, 2]);
     await world.clock.advanceAsync(60_000);
     expect(world.conntrack.sweeps).toHaveLength(3);
+  });
+
+  it('tries again when the addresses of this machine cannot be read', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.addressesUnread = new Error('listing the addresses of this node was refused: EINTR');
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    await world.reconciler.settled();
+    expect(world.tracked).toHaveLength(1);
+    world.addressesUnread = undefined;
+    await world.clock.advanceAsync(1_000);
+    expect(world.tracked).toEqual([]);
   });
 
   it('says once that the table cannot be reached, and is off', async () => {

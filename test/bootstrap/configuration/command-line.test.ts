@@ -45,8 +45,36 @@ describe('commands and our own flags', () => {
     expect(parse(['--manifests', 'plan'])).toMatchObject({ command: 'run', manifests: ['plan'] });
   });
 
+  it('plans one family where that is asked for, and knows no other command that takes one', () => {
+    expect(parse(['plan', '--proxy-mode', 'iptables', '--family', 'ipv6', '--once'])).toMatchObject({
+      command: 'plan',
+      family: 'IPv6',
+      once: true,
+    });
+    expect(parse(['plan', '--family=ipv4']).family).toBe('IPv4');
+    expect(parse(['plan'])).not.toHaveProperty('family');
+    expect(usageError('plan', '--family=ipx').message).toMatch(/--family.*ipv4, ipv6/);
+    expect(usageError('--family=ipv4').message).toContain('unknown flag: --family');
+  });
+
   it('collects manifests, commas and all', () => {
     expect(parse(['--manifests', 'a,b', '--manifests=c']).manifests).toEqual(['a,b', 'c']);
+  });
+
+  it.each([[['--manifests', '']], [['--manifests=']], [['--manifests', 'a', 'plan', '--manifests', '']]])(
+    'does not take an unset variable for the current folder: %j',
+    (argv) => {
+      expect(usageError(...argv).message).toBe(
+        'invalid argument "" for "--manifests" flag: expected a path, found ""',
+      );
+    },
+  );
+
+  it('validates what it is given, files and folders', () => {
+    expect(parse(['validate', 'a,b', 'c'])).toMatchObject({ command: 'validate', manifests: ['a,b', 'c'] });
+    expect(usageError('validate').message).toBe('validate takes the files and folders to check, got none');
+    expect(usageError('validate', 'a', '').message).toContain('an empty path');
+    expect(earlyExit('--help').output).toMatch(/^ +validate /m);
   });
 
   it('takes the transports it knows', () => {

@@ -3,7 +3,7 @@ import {
   resolveFeatureGates,
 } from '../../../src/bootstrap/configuration/feature-gates.js';
 
-/** The table of spec/configuration.md §7: stage as metrics show it, default, locked. */
+/** The table of docs/spec/configuration.md §7: stage as metrics show it, default, locked. */
 const GATES: readonly (readonly [string, 'ALPHA' | 'BETA' | '', boolean, boolean])[] = [
   ['AllAlpha', 'ALPHA', false, false],
   ['AllBeta', 'BETA', false, false],
@@ -19,7 +19,7 @@ const GATES: readonly (readonly [string, 'ALPHA' | 'BETA' | '', boolean, boolean
   ['PreferSameTrafficDistribution', '', true, true],
 ];
 
-describe('feature gates (spec/configuration.md §7)', () => {
+describe('feature gates (docs/spec/configuration.md §7)', () => {
   it('have their stages and defaults, in the order of their names', () => {
     const { gates, warnings, problems } = resolveFeatureGates({});
     expect(featureGateStates(gates)).toEqual(

@@ -13,7 +13,7 @@ function problemsOfFlags(...argv: readonly string[]): readonly string[] {
   return configurationError(() => parse(argv)).problems;
 }
 
-describe('validation, by the rules of spec/configuration.md §4.2', () => {
+describe('validation, by the rules of docs/spec/configuration.md §4.2', () => {
   it('1: feature gates must be settable', () => {
     const error = configurationError(() => parseFile('featureGates: {NFTablesProxyMode: false}'));
     expect(error.message).toBe(
@@ -82,7 +82,7 @@ describe('validation, by the rules of spec/configuration.md §4.2', () => {
   it('9: the mode', () => {
     const [problem, ...rest] = problemsOf('mode: kernelspace');
     expect(problem).toContain(
-      `${K}.Mode.ProxyMode: Invalid value: "kernelspace": must be iptables, ipvs, nftables or blank (blank means the best-available proxy`,
+      `${K}.Mode.ProxyMode: Invalid value: "kernelspace": must be auto, iptables, ipvs, nftables, userspace or blank (blank means the best-available proxy`,
     );
     expect(rest).toEqual([]);
     for (const mode of ['iptables', 'ipvs', 'nftables', 'userspace', 'auto', '']) {
@@ -203,6 +203,15 @@ describe('validation, by the rules of spec/configuration.md §4.2', () => {
       expect(problems[0]).toContain(
         `${path}[1]: Invalid value: " fd00::/8": must be a valid CIDR block (e.g. `,
       );
+    });
+
+    it('25: none is not the same as an empty one on the command line', () => {
+      const { problems } = configurationError(() => parse(['--cluster-cidr=']));
+      expect(problems).toEqual([
+        `${path}[0]: Invalid value: "": must be a valid CIDR block (e.g. 10.100.0.0/16 or fde4:8dba:82e1::/48)`,
+      ]);
+      expect(() => parse(['--cluster-cidr=', '--detect-local-mode=NodeCIDR'])).not.toThrow();
+      expect(parseFile('clusterCIDR: ""').configuration.clusterCIDR).toEqual([]);
     });
 
     it('26: a pair has both families, in any order', () => {

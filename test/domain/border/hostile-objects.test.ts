@@ -1,4 +1,11 @@
 import fc from 'fast-check';
+import {
+  endpointSliceRules,
+  endpointsRules,
+  metadataRules,
+  serviceRules,
+} from '../../../src/domain/border/api-rules.js';
+import type { RawObject } from '../../../src/domain/border/fields.js';
 import { quote, type Reading } from '../../../src/domain/border/problem.js';
 import { readEndpointSlice } from '../../../src/domain/border/read-endpoint-slice.js';
 import { readEndpoints } from '../../../src/domain/border/read-endpoints.js';
@@ -43,6 +50,13 @@ const slice = rawSlice({
   ],
 });
 
+const RULES = [
+  serviceRules,
+  endpointSliceRules,
+  endpointsRules,
+  ({ metadata }: RawObject) => metadataRules(metadata),
+];
+
 const readers: [string, (raw: unknown) => Reading<unknown>, unknown][] = [
   ['Service', readService, service],
   ['EndpointSlice', (raw) => readEndpointSlice(raw, 'n1'), slice],
@@ -83,11 +97,13 @@ describe.each(readers)('%s from outside', (_, read, valid) => {
     fc.assert(fc.property(HOSTILE, (raw) => expectReading(read(raw))));
   });
 
-  it('never throws when one field anywhere is something else', () => {
+  it('never throws when one field anywhere is something else, nor do the rules of the API server', () => {
     const places = placesIn(valid);
     fc.assert(
-      fc.property(fc.constantFrom(...places), HOSTILE, (place, value) => {
-        expectReading(read(replaced(valid, place, value)));
+      fc.property(fc.constantFrom(...places.slice(1)), HOSTILE, (place, value) => {
+        const object = replaced(valid, place, value);
+        expectReading(read(object));
+        expectPlain(RULES.flatMap((rules) => rules(object as RawObject)));
       }),
       { numRuns: 500 },
     );
@@ -118,6 +134,10 @@ describe('quote', () => {
 function expectReading({ value, ignored, problems }: Reading<unknown>): void {
   expect([value !== undefined, ignored !== undefined].filter(Boolean).length).toBeLessThanOrEqual(1);
   if (value === undefined && ignored === undefined) expect(problems.length).toBeGreaterThan(0);
+  expectPlain(problems);
+}
+
+function expectPlain(problems: readonly string[]): void {
   // eslint-disable-next-line no-control-regex
   for (const problem of problems) expect(problem).not.toMatch(/[\u0000-\u001f]/);
 }

@@ -6,7 +6,7 @@ import { rawService } from './objects.js';
 const read = (spec: object, rest: object = {}) => readService(rawService(spec, rest));
 const addresses = (...texts: string[]) => texts.map((text) => parseAddress(text));
 
-describe('Services that are seen (spec/model.md 2.1)', () => {
+describe('Services that are seen (docs/spec/model.md §2.1)', () => {
   it.each([
     [
       'another proxy',
@@ -61,7 +61,7 @@ describe('Services that are seen (spec/model.md 2.1)', () => {
   });
 });
 
-describe('properties of Services (spec/model.md 2.2)', () => {
+describe('properties of Services (docs/spec/model.md §2.2)', () => {
   it('reads the worked example', () => {
     const { value, problems } = readService({
       metadata: { namespace: 'shop', name: 'cart' },
@@ -174,15 +174,6 @@ describe('properties of Services (spec/model.md 2.2)', () => {
     expect(problems).toEqual([]);
   });
 
-  it('leaves unparsable source ranges out and names them', () => {
-    const { value, problems } = read({ loadBalancerSourceRanges: ['10.0.0.1', '192.0.2.0/24', null] });
-    expect(value?.sourceRanges.map(cidrText)).toEqual(['192.0.2.0/24']);
-    expect(problems).toEqual([
-      'spec.loadBalancerSourceRanges[0] "10.0.0.1" is not a CIDR; left out',
-      'spec.loadBalancerSourceRanges[2] null is not a CIDR; left out',
-    ]);
-  });
-
   it.each([
     ['LoadBalancer', [], true],
     ['NodePort', [], true],
@@ -220,9 +211,9 @@ describe('properties of Services (spec/model.md 2.2)', () => {
   });
 
   it('reports a health-check node port that is missing', () => {
-    const { value, problems } = read({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
+    const { value, problems, notes } = read({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
     expect(value?.healthCheckNodePort).toBe(0);
-    expect(problems).toEqual([expect.stringContaining('spec.healthCheckNodePort')]);
+    expect([problems, notes]).toEqual([[], [expect.stringContaining('spec.healthCheckNodePort')]]);
   });
 });
 
@@ -252,6 +243,9 @@ describe('an invalid Service is left out, the field named', () => {
     ['spec.clusterIPs', { clusterIPs: 'x', ipFamilies: ['IPv4'] }],
     ['spec.ipFamilies', { ipFamilies: 'IPv4' }],
     ['spec.type', { type: 7 }],
+    ['spec.sessionAffinity', { sessionAffinity: true }],
+    ['spec.externalTrafficPolicy', { externalTrafficPolicy: ['Local'] }],
+    ['spec.internalTrafficPolicy', { internalTrafficPolicy: 1 }],
     ['spec.ports', { ports: {} }],
     ['spec.ports[1]', { ports: [{ port: 80 }, 81] }],
     ['spec.ports[0].port', { ports: [{ port: 0 }] }],
@@ -283,6 +277,10 @@ describe('an invalid Service is left out, the field named', () => {
     ['spec.sessionAffinityConfig', { sessionAffinity: 'ClientIP', sessionAffinityConfig: 5 }],
     ['spec.externalIPs', { externalIPs: '192.0.2.1' }],
     ['spec.loadBalancerSourceRanges', { loadBalancerSourceRanges: '10.0.0.0/8' }],
+    // Without this entry everybody would be let in, or somebody be shut out.
+    ['spec.loadBalancerSourceRanges[1]', { loadBalancerSourceRanges: ['192.0.2.0/24', '10.0.0.1'] }],
+    ['spec.loadBalancerSourceRanges[0]', { loadBalancerSourceRanges: [null] }],
+    ['spec.loadBalancerSourceRanges[0]', { loadBalancerSourceRanges: [' '] }],
     [
       'spec.healthCheckNodePort',
       { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 70000 },
@@ -312,10 +310,10 @@ describe('the annotation that names a scheduler', () => {
   });
 
   it.each([['rr; reboot'], ['a'.repeat(16)], [7]])('is left out and reported otherwise: %s', (value) => {
-    const { value: known, problems } = annotated(value);
+    const { value: known, problems, notes } = annotated(value);
     expect(known).toBeDefined();
     expect(known).not.toHaveProperty('scheduler');
-    expect(problems).toEqual([expect.stringContaining('kube-proxy-ts/ipvs-scheduler')]);
+    expect([problems, notes]).toEqual([[], [expect.stringContaining('kube-proxy-ts/ipvs-scheduler')]]);
   });
 
   it('does not matter when annotations are no object', () => {

@@ -19,7 +19,7 @@ function flow(destination: string, destinationPort: number, answerer: string): F
   return { destination, destinationPort, answerer };
 }
 
-describe('the decision examples of spec/conntrack.md 3, and where this goes beyond them', () => {
+describe('the decision examples of docs/spec/conntrack.md §3, and where this goes beyond them', () => {
   const desired = new DesiredFlows();
   const dns = servicePort(
     [

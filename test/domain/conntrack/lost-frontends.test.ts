@@ -4,7 +4,7 @@ import { IptablesComposition } from '../../../src/domain/iptables/composition.js
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
 import { IptablesImage } from '../../../src/domain/iptables/image.js';
 import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/lost-frontends.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../iptables/parse-save.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { TableComposition } from '../../../src/domain/nftables/composition.js';

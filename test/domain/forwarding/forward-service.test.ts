@@ -90,7 +90,7 @@ describe('forwardService', () => {
       'drop',
       'drop',
     ],
-  ])('outcome (spec/model.md 5): %s', (_, parts, endpoints, internal, external) => {
+  ])('outcome (docs/spec/model.md §5): %s', (_, parts, endpoints, internal, external) => {
     const entry = forward({ ...EXPOSED, ...parts }, endpoints);
     const [clusterIP, ...others] = entry.frontends;
     expect(clusterIP).toMatchObject({
@@ -121,7 +121,7 @@ describe('forwardService', () => {
       false,
       true,
     ],
-  ])('which endpoints are needed (spec/model.md 2.2): %s', (_, parts, cluster, here) => {
+  ])('which endpoints are needed (docs/spec/model.md §2.2): %s', (_, parts, cluster, here) => {
     const { endpoints } = forward(parts, [remote]);
     expect([endpoints.cluster !== undefined, endpoints.local !== undefined]).toEqual([cluster, here]);
   });

@@ -2,8 +2,8 @@ import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
 import { IptablesImage } from '../../../src/domain/iptables/image.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
-import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import { parseSave } from './parse-save.js';
+import { renderSave } from './render-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadAll } from 'js-yaml';
-import { readObjects } from '../../../src/adapters/manifests/manifest-objects.js';
+import { ManifestObjects } from '../../../src/adapters/manifests/manifest-objects.js';
+import { parseManifest } from '../../../src/adapters/manifests/manifest-text.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
@@ -72,7 +72,9 @@ export function recordedText({ scenario, step }: RecordedStep, mode: IptablesUse
 export function recordedState({ scenario, step }: RecordedStep): ClusterState {
   const state = new ClusterState();
   const text = readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
-  for (const { kind, object } of readObjects(loadAll(text)).objects) {
+  const found = new ManifestObjects();
+  for (const value of [...parseManifest(text)].flat()) for (const _ of found.add(value)) continue;
+  for (const { kind, object } of found.objects) {
     if (kind === 'Service') take(readService(object).value, (value) => state.applyService(value));
     if (kind === 'EndpointSlice')
       take(readEndpointSlice(object, 'node1').value, (value) => state.applySlice(value));

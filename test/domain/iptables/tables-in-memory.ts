@@ -12,9 +12,7 @@ const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 
 /** Chains of the service ports, those that they share, and those of the node. */
 export function allChains(image: IptablesImage): readonly Chain[] {
-  const owned = [...image.owned()].flatMap((owned) =>
-    'chain' in owned ? owned.chain : owned.chains.map(({ chain }) => chain),
-  );
+  const owned = [...image.owned()].map(({ chain }) => chain);
   return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.frame.chains];
 }
 

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
-import { parseSave, SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/parse-save.js';
+import { SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/save-reader.js';
+import { parseSave } from './parse-save.js';
 import { oneIn } from '../../../src/domain/iptables/probability.js';
 import { comment, quoted } from '../../../src/domain/iptables/quoting.js';
-import { renderSave } from '../../../src/domain/iptables/render-save.js';
+import { renderSave } from './render-save.js';
 import { savedRules } from '../../../src/domain/iptables/saved-tables.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 
-describe('names of chains (spec/iptables.md §8.3)', () => {
+describe('names of chains (docs/spec/iptables.md §8.3)', () => {
   const namesOf = (namespace: string, name: string, port: string, protocol: Protocol) =>
     new ServiceChainNames({ namespace, name, port, protocol });
 

@@ -1,5 +1,5 @@
 import { setLines } from '../../../src/domain/ipset/script-lines.js';
-import { parseSave } from '../../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../iptables/parse-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
 import { ipvsImage, type IpvsImage } from '../../../src/domain/ipvs/image.js';

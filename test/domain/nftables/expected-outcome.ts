@@ -8,7 +8,7 @@ import type { Packet } from '../../../src/domain/nftables/packet.js';
 /** What must become of a packet: each endpoint that may be drawn, with whether the source is rewritten on the way. */
 export type Expected = 'refused' | 'dropped' | 'untouched' | ReadonlyMap<string, boolean>;
 
-/** The table of spec/model.md 5, applied to one packet, without any knowledge of rules. */
+/** The table of docs/spec/model.md §5, applied to one packet, without any knowledge of rules. */
 export function expectedOutcome(
   entries: readonly ForwardingEntry[],
   node: NodeNetwork,

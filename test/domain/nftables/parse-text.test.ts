@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { parseRule } from '../../../src/domain/nftables/parse-rule.js';
-import { ListingError, parseTable, TableParser } from '../../../src/domain/nftables/parse-text.js';
+import { ListingError, TableParser } from '../../../src/domain/nftables/parse-text.js';
+import { parseTable } from './parse-table.js';
 import { renderRule, renderTable, type TableContent } from '../../../src/domain/nftables/render-text.js';
 import { hook, name, rule, setWithElements } from './arbitraries.js';
 import { sampleTable } from './every-statement.js';

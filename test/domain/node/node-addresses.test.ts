@@ -8,7 +8,7 @@ import {
 
 const ips = (...texts: readonly string[]) => texts.map((text) => parseAddress(text)!);
 
-describe('nodeIPs (spec/server.md §2)', () => {
+describe('nodeIPs (docs/spec/server.md §2)', () => {
   const internal = (address: string) => ({ type: 'InternalIP', address });
   const external = (address: string) => ({ type: 'ExternalIP', address });
 
@@ -33,7 +33,7 @@ describe('nodeIPs (spec/server.md §2)', () => {
   });
 });
 
-describe('selectNodeAddresses (the table of spec/server.md §3)', () => {
+describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
   it.each([
     [[], '0.0.0.0', 'IPv4', '127.0.0.1', '::1'],
     [[], '2001:db8::7', 'IPv6', '127.0.0.1', '2001:db8::7'],
@@ -55,7 +55,7 @@ describe('selectNodeAddresses (the table of spec/server.md §3)', () => {
   });
 });
 
-describe('resolvePrimary (spec/server.md §3.2)', () => {
+describe('resolvePrimary (docs/spec/server.md §3.2)', () => {
   it('names the node IPs, without loopback', () => {
     expect(resolvePrimary(['primary'], selectNodeAddresses(ips('10.1.1.1', 'fd00::1'), '::'))).toEqual([
       '10.1.1.1/32',

@@ -3,7 +3,7 @@ import { nodePortAddressesOf, nodePortIPs } from '../../../src/domain/node/node-
 
 const cidrs = (...texts: readonly string[]) => texts.map((text) => parseCidr(text)!);
 
-describe('nodePortAddressesOf (spec/model.md §7)', () => {
+describe('nodePortAddressesOf (docs/spec/model.md §7)', () => {
   it('keeps the CIDRs of the family', () => {
     const list = ['10.0.0.0/8', 'fd00::/64', '192.168.0.1/24'];
     expect(nodePortAddressesOf('IPv4', list)).toEqual({

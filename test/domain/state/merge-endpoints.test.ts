@@ -7,7 +7,7 @@ const UNNAMED = { port: '', protocol: 'TCP' } as const;
 const draining = { ready: false, terminating: true };
 const texts = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices, UNNAMED).map(({ text }) => text);
 
-describe('mergeEndpoints (spec/model.md 3.3)', () => {
+describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
   it('merges slices, sorted bytewise by the text', () => {
     expect(
       texts([

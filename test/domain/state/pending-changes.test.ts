@@ -18,17 +18,6 @@ describe('PendingChanges', () => {
     expect(pending.take().services.size).toBe(0);
   });
 
-  it('hands over some Services before, the first that changed; their causes stay', () => {
-    const pending = new PendingChanges();
-    for (const name of ['a/b', 'a/c', 'a/d']) pending.serviceChanged(name);
-    pending.triggered('a/b', 1000);
-    expect(pending.takeServices(2)).toEqual(['a/b', 'a/c']);
-    expect([pending.includes('a/b'), pending.includes('a/d')]).toEqual([false, true]);
-    expect(pending.takeServices(2)).toEqual(['a/d']);
-    expect(pending.takeServices(2)).toEqual([]);
-    expect(pending.take()).toMatchObject({ services: new Set(), triggerTimes: [1000] });
-  });
-
   it('what was taken does not change any more', () => {
     const pending = new PendingChanges();
     pending.serviceChanged('a/b');
@@ -49,7 +38,7 @@ describe('PendingChanges', () => {
     expect(pending.take()).toMatchObject({ everyService: false, node: false });
   });
 
-  it('keeps trigger times with repeats, and drops those of a Service that loses a slice (spec/model.md 8)', () => {
+  it('keeps trigger times with repeats, and drops those of a Service that loses a slice (docs/spec/model.md §8)', () => {
     const pending = new PendingChanges();
     pending.triggered('a/b', 1);
     pending.triggered('a/b', 1);

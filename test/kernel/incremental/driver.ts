@@ -1,4 +1,4 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';

@@ -1,4 +1,5 @@
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../../src/adapters/iptables/iptables-host.js';
@@ -10,6 +11,8 @@ import type { RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
+import { IptablesMode } from '../../../src/bootstrap/modes/iptables-mode.js';
+import type { VerificationKind } from '../../../src/application/ports/backend.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { HOST, nodeNetwork, Services } from '../../adapters/iptables/services.js';
@@ -19,6 +22,15 @@ import { serve } from '../driver.js';
 let tool: IptablesTool;
 let transport: NetlinkNftTransport | undefined;
 const backends = new Map<IpFamily, { backend: IptablesBackend; services: Services }>();
+
+/** Empty for one that is closed by now: that which lists them. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 
 interface Timed {
   readonly written: number;
@@ -101,7 +113,18 @@ const handlers = {
     }
   },
 
-  verify(family: IpFamily, how: 'glance' | 'inspection') {
+  /** How many sockets of mode iptables are open before it is opened, while it is, and when it is closed. */
+  async modeSockets() {
+    const sockets = () =>
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith('socket:')).length;
+    const before = sockets();
+    const mode = await new IptablesMode(false, new MemoryLogger()).open();
+    const open = sockets() - before;
+    await mode.close();
+    return { open, closed: sockets() - before };
+  },
+
+  verify(family: IpFamily, how: VerificationKind) {
     return timed(backends.get(family)!.backend.verify(how));
   },
 };

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { MemoryLogger } from '../../../src/adapters/fakes/memory-logger.js';
-import { ScriptedSource } from '../../../src/adapters/fakes/scripted-source.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';

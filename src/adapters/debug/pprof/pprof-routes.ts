@@ -19,7 +19,7 @@ const LISTED = {
   symbol: 'nothing to look up: profiles carry the names of functions',
 };
 
-/** `/debug/pprof`: profiles that `go tool pprof` reads (spec/server.md 9). There is no Go runtime, so there is no `trace`. */
+/** `/debug/pprof`: profiles that `go tool pprof` reads (docs/spec/server.md §9). There is no Go runtime, so there is no `trace`. */
 export function pprofRoutes(profiler: Profiler): Routes {
   return {
     '/debug/pprof': (_, response) => {

@@ -15,7 +15,7 @@ export class NftMissingError extends NftToolError {
   }
 }
 
-/** This `nft` loads the rules of the whole host for each command and may crash on newer ones (spec/nftables.md 1.1). */
+/** This `nft` loads the rules of the whole host for each command and may crash on newer ones (docs/spec/nftables.md §1.1). */
 export class NftTooOldError extends NftToolError {
   constructor(command: string, version: string) {
     super(`${command} is too old (${version}): nftables 1.0.1 or later is needed`);

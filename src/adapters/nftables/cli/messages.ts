@@ -1,7 +1,7 @@
 import type { NftFailure } from '../transport.js';
 import type { NftScript } from './script.js';
 
-/** The C library's words for the errors that nf_tables gives (spec/nft-netlink.md 14), and their names. */
+/** The C library's words for the errors that nf_tables gives (docs/spec/nft-netlink.md §14), and their names. */
 const ERROR_NAMES: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
   'File exists': 'EEXIST',

@@ -28,7 +28,7 @@ export interface Position {
 }
 
 /**
- * Writes the operations of one transaction as a batch of messages (spec/nft-netlink.md 3, 5, 6, 12), with the flags that
+ * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the flags that
  * nft uses. `encode` pauses after every message that is full of elements, so that others may have their turn. It throws
  * UnsafeTextError for what cannot be written; `position` then tells where.
  */

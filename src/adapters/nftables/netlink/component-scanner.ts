@@ -16,7 +16,7 @@ for (let digit = 0; digit < 16; digit++) {
 
 /**
  * Turns the text of keys and values into the words that the kernel compares: each component left-aligned in slots of
- * four bytes, packet data in network byte order, priorities in the host's (spec/nft-netlink.md 7.2). One pass
+ * four bytes, packet data in network byte order, priorities in the host's (docs/spec/nft-netlink.md §7.2). One pass
  * over the characters and no allocation: every element of a large set comes through here.
  */
 export class ComponentScanner {

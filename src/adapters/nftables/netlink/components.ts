@@ -43,7 +43,7 @@ export function ownLength(component: Component): 1 | 2 | 4 | 16 {
   }
 }
 
-/** nft's number of the component's type (spec/nft-netlink.md 7.1; classid is 23). */
+/** nft's number of the component's type (docs/spec/nft-netlink.md §7.1; classid is 23). */
 export function typeNumber(component: Component): number {
   switch (component) {
     case Component.IPv4Address:

@@ -2,12 +2,12 @@ import { nftFamily, TABLE_NAME } from '../../../domain/nftables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NetlinkError } from '../../netlink/errors.js';
 
-/** Others changed nf_tables each time that the table was being read. */
+/** Parts of the table went each time that it was being read. */
 export class DisturbedReadError extends NetlinkError {
   constructor(family: IpFamily, attempts: number) {
     super(
-      `table ${nftFamily(family)} ${TABLE_NAME} could not be read undisturbed in ${attempts} attempts: ` +
-        'something commits nf_tables transactions all the time',
+      `table ${nftFamily(family)} ${TABLE_NAME} could not be read in ${attempts} attempts: ` +
+        'something deletes parts of it, or the whole, all the time',
     );
   }
 }

@@ -5,7 +5,7 @@ import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT } from './nf-tables.js';
 type Form = 'number' | 'flags' | 'text' | 'data';
 type Shape = Readonly<Record<number, readonly [label: string, form: Form]>>;
 
-/** The attributes of each expression that the backend uses (spec/nft-netlink.md 9). Others are ignored. */
+/** The attributes of each expression that the backend uses (docs/spec/nft-netlink.md §9). Others are ignored. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   payload: { 1: ['dreg', 'number'], 2: ['base', 'number'], 3: ['offset', 'number'], 4: ['length', 'number'] },
   meta: { 1: ['dreg', 'number'], 2: ['key', 'number'], 3: ['sreg', 'number'] },

@@ -1,7 +1,7 @@
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT, VERDICT_CODES } from './nf-tables.js';
 
-/** Numbers of registers: a slot is four bytes; every fourth has the number of a 16-byte register (spec/nft-netlink.md 7.3). */
+/** Numbers of registers: a slot is four bytes; every fourth has the number of a 16-byte register (docs/spec/nft-netlink.md §7.3). */
 export function register(slot: number): number {
   return slot % 4 === 0 ? 1 + slot / 4 : 8 + slot;
 }

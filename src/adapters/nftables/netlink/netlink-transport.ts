@@ -7,8 +7,11 @@ import { ENOENT, EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../netlink/netlink-channel.js';
+import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
+import type { NetlinkRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER, NLM_F_REQUEST } from '../../netlink/protocol.js';
+import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './batch-encoder.js';
 import { DisturbedReadError } from './disturbed-read-error.js';
@@ -17,41 +20,36 @@ import * as nf from './nf-tables.js';
 import { queryTable, type Ask, type Question } from './table-query.js';
 import { attributesOf } from './table-reader.js';
 
+/** So often a read is begun anew because of what may be commits to tables of others. */
+const UNDISTURBED_ATTEMPTS = 3;
 const READ_ATTEMPTS = 10;
 /** So many bytes are encoded before others have their turn: about a millisecond's work. */
 const ENCODED_AT_ONCE = 1024 * 1024;
 /** A larger buffer is not kept for the next batch. */
 const KEPT_BUFFER = 1024 * 1024;
-/** Sequence numbers have 32 bits; long before, they start over. */
-const MAX_SEQUENCE = 0x8000_0000;
 
 /**
- * nf_tables over a netlink socket of its own, in the network namespace of this process. A transaction is one batch, sent
- * at once; the kernel has committed or refused it when sending is done, and only errors are answered.
- *
- * Calls are carried out one after the other. A socket on which something unforeseen happened is given up, since answers
- * may still wait in it; the next call opens another.
+ * nf_tables over a netlink channel. A transaction is one batch, sent at once; the kernel has committed or refused it when
+ * sending is done, and only errors are answered.
  */
 export class NetlinkNftTransport implements NftTransport {
   readonly name = 'netlink';
   private writer = new MessageWriter();
-  private sequence = 1;
-  private last: Promise<unknown> = Promise.resolve();
-  private closed = false;
 
-  private constructor(
-    private readonly openSocket: () => NetlinkSocket,
-    private socket: NetlinkSocket | undefined,
-  ) {}
+  private constructor(private readonly channel: NetlinkChannel) {}
 
   /** Throws NetlinkUnavailableError or NetlinkSystemError where netlink is not to be had; `nft` may serve instead. */
   static open(openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)): NetlinkNftTransport {
-    return new NetlinkNftTransport(openSocket, openSocket());
+    const isAnswer = (error: unknown): boolean =>
+      error instanceof NftCommitError || error instanceof NetlinkRequestError;
+    const channel = new NetlinkChannel(openSocket, isAnswer);
+    channel.open();
+    return new NetlinkNftTransport(channel);
   }
 
   commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
     if (operations.length === 0) return Promise.resolve();
-    return this.exclusively((socket) => this.commitOn(socket, family, operations));
+    return this.channel.exclusively((conversation) => this.commitOn(conversation, family, operations));
   }
 
   read(
@@ -59,9 +57,9 @@ export class NetlinkNftTransport implements NftTransport {
     expected: readonly SetDefinition[],
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
-    return this.exclusively(async (socket) => {
+    return this.channel.exclusively(async (conversation) => {
       const ask: Ask = (question) =>
-        this.ask(socket, nf.familyWord(family), {
+        this.ask(conversation, nf.familyWord(family), {
           ...question,
           onMessage: (message) => {
             signal?.throwIfAborted();
@@ -69,16 +67,18 @@ export class NetlinkNftTransport implements NftTransport {
           },
         });
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-        const before = await this.readGeneration(socket);
+        const before = await this.readGeneration(conversation);
         const state = await queryTable(ask, family, expected);
-        if (state !== 'disturbed' && before === (await this.readGeneration(socket))) return state;
+        if (state === 'disturbed') continue;
+        if (attempt + 1 >= UNDISTURBED_ATTEMPTS || before === (await this.readGeneration(conversation)))
+          return state;
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
     });
   }
 
   generation(): Promise<number | undefined> {
-    return this.exclusively((socket) => this.readGeneration(socket));
+    return this.channel.exclusively((conversation) => this.readGeneration(conversation));
   }
 
   fingerprintRule(family: IpFamily, rule: Rule): string {
@@ -93,44 +93,21 @@ export class NetlinkNftTransport implements NftTransport {
     return fingerprintChain(chain);
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    await this.last.catch(() => undefined);
-    this.socket?.close();
-    this.socket = undefined;
-  }
-
-  /** Waits for the calls before, whatever became of them. */
-  private exclusively<T>(call: (socket: NetlinkSocket) => Promise<T>): Promise<T> {
-    const turn = this.last.then(async () => {
-      if (this.closed) throw new Error('the netlink transport is closed');
-      const socket = (this.socket ??= this.openSocket());
-      try {
-        return await call(socket);
-      } catch (error) {
-        if (!(error instanceof NftCommitError || error instanceof NetlinkRequestError)) this.giveUp();
-        throw error;
-      }
-    });
-    this.last = turn.catch(() => undefined);
-    return turn;
-  }
-
-  private giveUp(): void {
-    this.socket?.close();
-    this.socket = undefined;
+  close(): Promise<void> {
+    return this.channel.close();
   }
 
   private async commitOn(
-    socket: NetlinkSocket,
+    conversation: NetlinkConversation,
     family: IpFamily,
     operations: readonly Operation[],
   ): Promise<void> {
     const { writer } = this;
     writer.length = 0;
     try {
-      const index = await this.encode(family, operations);
-      this.sequence = index.nextSequence;
+      const { socket } = conversation;
+      const index = await this.encode(family, operations, conversation.nextSequence);
+      conversation.nextSequence = index.nextSequence;
       await socket.send(writer.bytes, writer.length, operations.some(removesMuch));
       const { replies, lost } = socket.collectReplies();
       const failures: NftFailure[] = [];
@@ -147,8 +124,12 @@ export class NetlinkNftTransport implements NftTransport {
     }
   }
 
-  private async encode(family: IpFamily, operations: readonly Operation[]): Promise<BatchEncoder['index']> {
-    const encoder = new BatchEncoder(this.writer, family, this.nextSequence());
+  private async encode(
+    family: IpFamily,
+    operations: readonly Operation[],
+    firstSequence: number,
+  ): Promise<BatchEncoder['index']> {
+    const encoder = new BatchEncoder(this.writer, family, firstSequence);
     let pause = ENCODED_AT_ONCE;
     try {
       for (const _ of encoder.encode(operations)) {
@@ -163,45 +144,34 @@ export class NetlinkNftTransport implements NftTransport {
     return encoder.index;
   }
 
-  private nextSequence(): number {
-    if (this.sequence > MAX_SEQUENCE) this.sequence = 1;
-    return this.sequence;
-  }
-
-  private async readGeneration(socket: NetlinkSocket): Promise<number> {
+  private async readGeneration(conversation: NetlinkConversation): Promise<number> {
     let generation = 0;
     const onMessage = (message: NetlinkMessage) => {
       const attributes = attributesOf(message);
       while (attributes.next()) if (attributes.type === nf.GENERATION_ID) generation = attributes.number();
     };
-    await this.ask(socket, 0, { type: nf.GETGEN, name: 'GETGEN', flags: 0, onMessage });
+    await this.ask(conversation, 0, { type: nf.GETGEN, name: 'GETGEN', onMessage });
     return generation;
   }
 
   /** Sends one request and hands on what is answered. False when what is asked for is not there. */
   private async ask(
-    socket: NetlinkSocket,
+    conversation: NetlinkConversation,
     familyWord: number,
-    { type, name, flags, put, onMessage }: Question,
+    { type, name, all = false, put, onMessage = () => undefined }: Question,
   ): Promise<boolean> {
-    const { writer } = this;
-    const sequence = this.nextSequence();
-    this.sequence++;
-    writer.length = 0;
-    const start = writer.beginMessage(type, NLM_F_REQUEST | flags, sequence);
-    writer.putWord(familyWord);
-    put?.(writer);
-    writer.endMessage(start);
-    await socket.send(writer.bytes, writer.length);
-    const { errno, explanation } = await socket.receiveAnswer(
-      sequence,
-      flags === 0,
-      onMessage ?? (() => undefined),
-    );
+    const request: NetlinkRequest = {
+      type,
+      attempt: `${name} of nf_tables`,
+      put(writer) {
+        writer.putWord(familyWord);
+        put?.(writer);
+      },
+    };
+    const { errno, explanation } = await conversation[all ? 'dump' : 'ask'](request, onMessage);
     if (errno === 0) return true;
     if (errno === ENOENT) return false;
-    if (errno === EPERM) throw new NetlinkPermissionError(`the request ${name} of nf_tables`);
-    throw new NetlinkRequestError(`${name} of nf_tables`, errno, explanation);
+    throw new NetlinkRequestError(request.attempt, errno, explanation);
   }
 }
 

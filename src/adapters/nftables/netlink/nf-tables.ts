@@ -1,4 +1,4 @@
-/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as they are used (spec/nft-netlink.md 5, 6, 9). */
+/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as they are used (docs/spec/nft-netlink.md §5, §6, §9). */
 
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
@@ -71,7 +71,7 @@ export const VERDICT_CODES = {
   return: 0xfffffffb,
 } as const;
 
-/** Types of userdata entries, by which nft remembers what the kernel has no place for (spec/nft-netlink.md 11). */
+/** Types of userdata entries, by which nft remembers what the kernel has no place for (docs/spec/nft-netlink.md §11). */
 export const USERDATA = {
   COMMENT: 0,
   KEY_BYTE_ORDER: 0,

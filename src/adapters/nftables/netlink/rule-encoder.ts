@@ -26,7 +26,7 @@ const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
 /** Where addresses stand in the network header. */
 const OFFSET = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
-/** Writes a rule's expressions and comment as attributes of NEWRULE (spec/nft-netlink.md 10). Throws UnsafeTextError. */
+/** Writes a rule's expressions and comment as attributes of NEWRULE (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
 export function putRule(writer: MessageWriter, family: IpFamily, rule: Rule): void {
   const list = writer.beginNest(RULE.EXPRESSIONS);
   const encoder = new StatementEncoder(family, new ExpressionWriter(writer));

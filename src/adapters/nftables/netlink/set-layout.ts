@@ -3,7 +3,7 @@ import type { SetDefinition } from '../../../domain/nftables/table.js';
 import { componentOf, ownLength, slotLength, typeNumber, type Component } from './components.js';
 import { SET_FLAG, VERDICT_TYPE } from './nf-tables.js';
 
-/** A set as the kernel sees it (spec/nft-netlink.md 6.4, 7.1). */
+/** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {
   readonly flags: number;
   readonly key: readonly Component[];

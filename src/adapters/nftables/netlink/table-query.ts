@@ -4,7 +4,6 @@ import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../domain
 import type { AttributeReader } from '../../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
-import { NLM_F_DUMP } from '../../netlink/protocol.js';
 import type { ChainState, SetState, TableState } from '../transport.js';
 import { fingerprintSet } from './fingerprints.js';
 import * as nf from './nf-tables.js';
@@ -19,7 +18,8 @@ export interface Question {
   readonly type: number;
   /** For messages. */
   readonly name: string;
-  readonly flags: number;
+  /** Everything of the kind is asked for rather than one thing. */
+  readonly all?: boolean;
   readonly put?: (writer: MessageWriter) => void;
   readonly onMessage?: (message: NetlinkMessage) => void;
 }
@@ -28,8 +28,8 @@ export interface Question {
 export type Ask = (question: Question) => Promise<boolean>;
 
 /**
- * Reads the table once. 'disturbed' when it changed on the way so that parts were not found any more; a change that does
- * not show in this way shows in the generation, which the caller compares.
+ * Reads the table once. 'disturbed' when parts were not found, because it or another table changed on the way; a change that
+ * does not show in this way shows in the generation.
  */
 export async function queryTable(
   ask: Ask,
@@ -37,7 +37,7 @@ export async function queryTable(
   expected: readonly SetDefinition[],
 ): Promise<TableState | undefined | 'disturbed'> {
   const put = (writer: MessageWriter) => writer.putText(nf.TABLE.NAME, TABLE_NAME);
-  if (!(await ask({ type: nf.GETTABLE, name: 'GETTABLE', flags: 0, put }))) return undefined;
+  if (!(await ask({ type: nf.GETTABLE, name: 'GETTABLE', put }))) return undefined;
   const chains = await queryChains(ask);
   const listed = chains && (await querySets(ask));
   if (!chains || !listed) return 'disturbed';
@@ -56,18 +56,24 @@ export async function queryTable(
   return { chains, sets };
 }
 
-/** Chains with the fingerprints of their rules in order. */
+/**
+ * Chains with the fingerprints of their rules in order. The kernel lists chains of all tables and finds its place again by
+ * counting, so that one of ours is passed over when another table's go meanwhile; its rules, listed by table, tell of it.
+ */
 async function queryChains(ask: Ask): Promise<ReadonlyMap<string, ChainState> | undefined> {
   const chains = new Map<string, { fingerprint: string; rules: string[] }>();
+  let passedOver = false;
   await dump(ask, nf.GETCHAIN, 'GETCHAIN', (attributes) => {
     const chain = readChain(attributes);
     if (chain) chains.set(chain.name, { fingerprint: chain.fingerprint, rules: [] });
   });
   const complete = await dump(ask, nf.GETRULE, 'GETRULE', (attributes) => {
     const { chain, fingerprint } = readRule(attributes);
-    chains.get(chain)?.rules.push(fingerprint);
+    const { rules } = chains.get(chain) ?? {};
+    if (rules) rules.push(fingerprint);
+    else passedOver = true;
   });
-  return complete ? chains : undefined;
+  return complete && !passedOver ? chains : undefined;
 }
 
 async function querySets(ask: Ask): Promise<readonly ListedSet[] | undefined> {
@@ -98,7 +104,7 @@ async function queryElements(
     if (attempt > 0) await pause(PAUSE_MILLISECONDS);
     const reader = newReader();
     const onMessage = (message: NetlinkMessage) => reader.read(message);
-    if (!(await ask({ type: nf.GETSETELEM, name: 'GETSETELEM', flags: NLM_F_DUMP, put, onMessage })))
+    if (!(await ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage })))
       return undefined;
     const { elements, seen } = reader;
     const { size } = elements;
@@ -116,5 +122,5 @@ function dump(
 ): Promise<boolean> {
   // The table's name is attribute number 1 of everything.
   const put = (writer: MessageWriter) => writer.putText(1, TABLE_NAME);
-  return ask({ type, name, flags: NLM_F_DUMP, put, onMessage: (message) => onEntry(attributesOf(message)) });
+  return ask({ type, name, all: true, put, onMessage: (message) => onEntry(attributesOf(message)) });
 }

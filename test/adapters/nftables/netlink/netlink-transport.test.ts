@@ -8,6 +8,7 @@ const EAGAIN = 11;
 const EBUSY = 16;
 const ENOBUFS = 105;
 const NEWTABLE = 0x0a00;
+const NEWRULE = 0x0a06;
 const NEWGEN = 0x0a0f;
 const DONE = 3;
 
@@ -25,6 +26,17 @@ function generation(sequence: number, id: number): Buffer {
   bytes.writeUInt32LE(28, 0);
   bytes.writeUInt32LE(0x0001_0008, 20);
   bytes.writeUInt32BE(id, 24);
+  return bytes;
+}
+
+/** A rule of a chain, in a dump. */
+function ruleOf(chain: string, sequence: number): Buffer {
+  const name = Buffer.alloc(12);
+  name.writeUInt16LE(4 + chain.length + 1, 0);
+  name.writeUInt16LE(2, 2);
+  name.write(chain, 4);
+  const bytes = Buffer.concat([plainMessage(NEWRULE, sequence), name]);
+  bytes.writeUInt32LE(bytes.length, 0);
   return bytes;
 }
 
@@ -139,9 +151,27 @@ describe('a read', () => {
     expect(await transport.read('IPv4', [])).toBeUndefined();
   });
 
-  it('gives up when it is disturbed all the time', async () => {
+  it('is given all the same when somebody commits all the time', async () => {
     const { libc, transport } = open();
     libc.incoming = Array.from({ length: 10 }, (_, index) => round(1 + 6 * index, index, index + 1)).flat();
+    expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });
+  });
+
+  it('is repeated when it has rules of a chain that was passed over', async () => {
+    const { libc, transport } = open();
+    const [before, table, chains, , ...others] = round(1, 5, 5);
+    libc.incoming = [before!, table!, chains!, ruleOf('pick-2', 4), plainMessage(DONE, 4)];
+    libc.incoming.push(...round(5, 6, 6));
+    expect(others).toHaveLength(2);
+    expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });
+  });
+
+  it('gives up when the table goes away every time', async () => {
+    const { libc, transport } = open();
+    libc.incoming = Array.from({ length: 10 }, (_, index) => [
+      ...round(1 + 5 * index, index, index).slice(0, 4),
+      errorMessage(5 + 5 * index, ENOENT),
+    ]).flat();
     await expect(transport.read('IPv4', [])).rejects.toMatchObject({
       name: 'DisturbedReadError',
       message: expect.stringContaining('table ip kube-proxy') as string,

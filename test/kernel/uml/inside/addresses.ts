@@ -1,11 +1,8 @@
 import { expect } from 'expect';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { NetlinkNodeAddresses } from '../../../../src/adapters/ipvs/netlink-node-addresses.js';
+import { after, afterEach, describe, it } from 'node:test';
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
 import type { AddressStep } from '../../../../src/adapters/ipvs/service-addresses.js';
 import { NetlinkPermissionError } from '../../../../src/adapters/netlink/errors.js';
-import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
-import { NETLINK_ROUTE } from '../../../../src/adapters/netlink/protocol.js';
 import { asNobody, tool, withoutModules } from './tool.js';
 
 const ip = (command: string): Promise<string> => tool('ip', ...command.split(' '));
@@ -105,74 +102,5 @@ describe('addresses of services over netlink', () => {
     const many = Array.from({ length: 2000 }, (_, i) => `10.96.${i >> 8}.${i & 255}`);
     expect((await addresses.apply(many.map(add))).filter(Boolean)).toEqual([]);
     expect(new Set(await addresses.list('IPv4'))).toEqual(new Set(many));
-  });
-});
-
-describe('addresses of the node over netlink', () => {
-  const services = new NetlinkServiceAddresses();
-  let node: NetlinkNodeAddresses;
-  before(async () => {
-    node = new NetlinkNodeAddresses();
-    await services.ensureDevice();
-    await ip('link add eth7 type dummy');
-    await ip('link add eth8 type dummy');
-    await ip('link set eth7 up');
-    await ip('addr add 192.0.2.11/24 dev eth7');
-    await ip('addr add 2001:db8::11/64 dev eth7 nodad');
-    await ip('addr add 169.254.77.1/30 dev eth8');
-    await ip('addr add 10.1.1.1 peer 10.1.1.2 dev eth8');
-    await ip('addr add 10.9.9.9/32 dev lo');
-    await services.apply([add('10.96.0.1'), add('192.0.2.11'), add('fd00:96::a')]);
-  });
-  after(async () => {
-    node.close();
-    await services.removeDevice();
-    services.close();
-    await ip('link delete eth7');
-    await ip('link delete eth8');
-    await ip('addr delete 10.9.9.9/32 dev lo');
-  });
-
-  it('are those of all other devices, up or down', async () => {
-    expect([...(await node.list())].sort()).toEqual([
-      '10.1.1.1',
-      '10.9.9.9',
-      '169.254.77.1',
-      '192.0.2.11',
-      '2001:db8::11',
-    ]);
-  });
-
-  it('are known to change when they do', async () => {
-    expect(node.changed()).toBe(true);
-    expect(node.changed()).toBe(false);
-    await ip('addr add 192.0.2.12/24 dev eth7');
-    expect(node.changed()).toBe(true);
-    await ip('addr delete 192.0.2.12/24 dev eth7');
-    expect(node.changed()).toBe(true);
-    await ip('addr add 2001:db8::12/64 dev eth8');
-    expect(node.changed()).toBe(true);
-    expect(node.changed()).toBe(false);
-  });
-
-  it('do not change when those of services do, also on a new device', async () => {
-    await services.apply([add('10.96.0.2'), remove('10.96.0.1'), add('fd00:96::b')]);
-    expect(node.changed()).toBe(false);
-    await services.removeDevice();
-    await services.ensureDevice();
-    await services.apply([add('10.96.0.3')]);
-    expect(node.changed()).toBe(false);
-  });
-
-  it('may have changed when notices were lost', async () => {
-    const watch = new NetlinkNodeAddresses((groups) =>
-      NetlinkSocket.open(NETLINK_ROUTE, { groups, receiveBuffer: 1 }),
-    );
-    await watch.list();
-    expect(watch.changed()).toBe(false);
-    await services.apply(Array.from({ length: 100 }, (_, i) => add(`10.97.0.${i}`)));
-    expect(watch.changed()).toBe(true);
-    expect(watch.changed()).toBe(false);
-    watch.close();
   });
 });

@@ -1,8 +1,12 @@
 import { expect } from 'expect';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { SCHEDULER_ANNOTATION } from '../../../../src/domain/border/read-service.js';
 import { clusterObjects, testConfig } from '../../cluster-objects.js';
+import { Command } from '../../command.js';
 import { HINT_CHAIN, NodeIptables } from '../../iptables-node.js';
 import { ProxyProcess, type ModeName } from '../../proxy-process.js';
 import { Testbed } from '../../testbed.js';
@@ -114,10 +118,13 @@ describe('mode ipvs', () => {
       expect(await run('ip', '-br', 'addr', 'show', 'kube-ipvs0')).toContain(`${web.dst}/32`);
       return true;
     });
-    const steps = [...proxy.log.matchAll(/"steps":(\d+),"message":"somebody changed the rules/g)];
-    const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
-    // The virtual server and its two real servers, the other real server, the member and the address.
-    expect(repaired).toBe(6);
+    await eventually('the log tells of it', async () => {
+      const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"somebody changed the rules/g)];
+      const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+      // The virtual server and its two real servers, the other real server, the member and the address.
+      expect(repaired).toBe(6);
+      return true;
+    });
   });
 
   it('serves node ports on addresses as they come, and no more when they go', async () => {
@@ -173,6 +180,23 @@ describe('mode ipvs', () => {
       }
       expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
     }
+  });
+
+  it('goes with --once of another mode, but for what carries connections, and that is told', async () => {
+    const standing = await OpenConnection.open(testbed.pod, web);
+    const { body: name } = await standing.ask(PATIENCE);
+    expect(await proxy.stop('SIGTERM')).toBe(0);
+    const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-once-'));
+    await writeFile(join(folder, 'objects.yaml'), objects(backends));
+    const { exitCode, stderr } = await Command.run(testbed.node, [
+      ...['--once', '--proxy-mode', 'iptables', '--manifests', folder],
+      ...['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
+    ]);
+    await rm(folder, { recursive: true });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
+    expect(stderr).toMatch(/^not removed: connections go on through virtual servers of mode ipvs \(\d+\)/m);
+    expect(await run('ipset', 'save')).not.toContain('create KUBE');
+    expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
   });
 
   async function changeTo(mode: ModeName): Promise<void> {

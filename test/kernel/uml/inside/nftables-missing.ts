@@ -1,6 +1,6 @@
 import { expect } from 'expect';
 import { describe, it } from 'node:test';
-import { MemoryLogger } from '../../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { NftablesMode } from '../../../../src/bootstrap/modes/nftables-mode.js';
 
 /** This kernel has nf_tables, but no address translation in it. */

@@ -1,4 +1,4 @@
-import { parseSave } from '../../../../src/domain/iptables/parse-save.js';
+import { parseSave } from '../../../domain/iptables/parse-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../../conformance/comparable-tables.js';
 import type { Step } from '../../../conformance/scenarios.js';

@@ -1,6 +1,6 @@
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
-import { MemoryLogger } from '../../../../src/adapters/fakes/memory-logger.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
 import { ensureIpvsSysctls } from '../../../../src/adapters/ipvs/ipvs-sysctls.js';
 import { loadModules } from '../../../../src/adapters/ipvs/kernel-modules.js';

@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { before, beforeEach, describe, it } from 'node:test';
-import { FakeClock } from '../../../../src/adapters/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../../src/adapters/fakes/memory-logger.js';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
 import { cleanUpScripts } from '../../../../src/adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../../../src/adapters/iptables/iptables-backend.js';

@@ -1,0 +1,26 @@
+import type { IptablesComposition } from '../../domain/iptables/composition.js';
+import { displayName, servicePortKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { Candidate } from './candidates.js';
+import type { NotedEntries } from './noted-entries.js';
+import type { PresentRules } from './present-rules.js';
+
+/**
+ * The candidates of a start that cannot know everything: those that entries explain and, when all of them have come, what
+ * stands of other service ports, as it stands. A frontend that an entry has by now is not theirs any more.
+ */
+export function* withUnexplained(
+  explained: Iterable<readonly [ServicePortKey, Candidate]>,
+  left: PresentRules,
+  entries: NotedEntries,
+  composition: IptablesComposition,
+): Generator<readonly [ServicePortKey, Candidate]> {
+  yield* explained;
+  const known = new Set<string>();
+  for (const [, { name }] of entries.all()) known.add(displayName(name));
+  for (const name of left.servicePorts()) {
+    if (known.has(displayName(name))) continue;
+    const { chains, entries: standing } = left.fragment(name)!;
+    const kept = { chains, entries: standing.filter((entry) => !composition.isClaimed(entry)) };
+    yield [servicePortKey(name), { wanted: kept, former: kept }];
+  }
+}

@@ -1,0 +1,100 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { EPERM } from './errno.js';
+import { NetlinkPermissionError, NetlinkProtocolError } from './errors.js';
+import type { KernelReply, NetlinkMessage } from './message-reader.js';
+import { MessageWriter } from './message-writer.js';
+import { writeRequest, type NetlinkRequest } from './netlink-request.js';
+import type { NetlinkSocket } from './netlink-socket.js';
+import { NLM_F_ACK, NLM_F_DUMP } from './protocol.js';
+
+/** Sequence numbers have 32 bits; long before, they start over. */
+const MAX_SEQUENCE = 0x8000_0000;
+/** Requests sent at once: well below what the receive buffer holds in answers. */
+const AT_ONCE = 256;
+
+/**
+ * Requests and their answers over a socket that is opened when it is needed: what NetlinkChannel says of them, for one caller
+ * at a time.
+ */
+export class NetlinkConversation {
+  private readonly writer = new MessageWriter();
+  private opened: NetlinkSocket | undefined;
+  private following = 1;
+
+  constructor(private readonly openSocket: () => NetlinkSocket) {}
+
+  /** Throws a NetlinkError when there is no netlink. */
+  get socket(): NetlinkSocket {
+    return (this.opened ??= this.openSocket());
+  }
+
+  /** The number of the next message. Who sends messages himself sets the one that comes after them. */
+  get nextSequence(): number {
+    if (this.following > MAX_SEQUENCE) this.following = 1;
+    return this.following;
+  }
+
+  set nextSequence(sequence: number) {
+    this.following = sequence;
+  }
+
+  ask(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): Promise<KernelReply> {
+    return this.answered(request, 0, onAnswer);
+  }
+
+  /** Unlike NetlinkChannel.dump, it leaves refusals to the caller. */
+  dump(request: NetlinkRequest, onEntry: (message: NetlinkMessage) => void): Promise<KernelReply> {
+    return this.answered(request, NLM_F_DUMP, onEntry);
+  }
+
+  async perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
+    const replies: KernelReply[] = [];
+    for (let from = 0; from < requests.length; from += AT_ONCE) {
+      if (from > 0) await breathe();
+      replies.push(...(await this.performed(requests.slice(from, from + AT_ONCE))));
+    }
+    return replies;
+  }
+
+  /** Closes the socket. Idempotent. */
+  giveUp(): void {
+    this.opened?.close();
+    this.opened = undefined;
+  }
+
+  private async answered(
+    request: NetlinkRequest,
+    answer: typeof NLM_F_DUMP | 0,
+    onMessage: (message: NetlinkMessage) => void,
+  ): Promise<KernelReply> {
+    const { socket, writer } = this;
+    writer.length = 0;
+    const sequence = this.write(request, answer);
+    await socket.send(writer.bytes, writer.length);
+    const reply = await socket.receiveAnswer(sequence, answer === 0, onMessage);
+    if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
+    return reply;
+  }
+
+  private async performed(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
+    const { socket, writer } = this;
+    writer.length = 0;
+    const sequences = requests.map((request) => this.write(request, NLM_F_ACK));
+    await socket.send(writer.bytes, writer.length);
+    const replies = new Map(socket.collectReplies().replies.map((reply) => [reply.sequence, reply]));
+    return sequences.map((sequence, position) => {
+      const reply = replies.get(sequence);
+      const { attempt } = requests[position]!;
+      if (!reply) throw new NetlinkProtocolError(`none to ${attempt}`);
+      if (reply.errno === EPERM) throw new NetlinkPermissionError(attempt);
+      return reply;
+    });
+  }
+
+  private write(request: NetlinkRequest, answer: number): number {
+    const sequence = this.nextSequence;
+    this.nextSequence = sequence + 1;
+    writeRequest(this.writer, request, answer, sequence);
+    return sequence;
+  }
+}

@@ -1,0 +1,63 @@
+import { createRequire } from 'node:module';
+import { errorMessage } from '../../application/error-message.js';
+
+/** A function of the C library. */
+export interface CFunction {
+  (...values: unknown[]): number;
+  /** What CLibrary.inBackground is made of. */
+  async(...values: [...unknown[], (error: unknown, result: number) => void]): void;
+}
+
+/** The C library of this process. */
+export interface CLibrary {
+  /** The function that a prototype in C declares. Throws when there is none. */
+  func(prototype: string): CFunction;
+  /** Calls a function on a thread of its own. Buffers that it is given must not be touched meanwhile. */
+  inBackground(
+    call: CFunction,
+    ...values: readonly unknown[]
+  ): Promise<{ readonly result: number; readonly errno: number }>;
+  /** Of the last failed call on this thread. */
+  errno(): number;
+}
+
+/** The C library cannot be called. */
+export class CLibraryError extends Error {
+  constructor(cause: unknown) {
+    const [reason] = errorMessage(cause).split('\n');
+    super(`the package koffi, which calls the C library, does not load: ${reason}`, { cause });
+    this.name = 'CLibraryError';
+  }
+}
+
+interface Koffi {
+  load(library: null): Pick<CLibrary, 'func'>;
+  errno(): number;
+}
+
+let loaded: CLibrary | undefined;
+
+/** Loads koffi on first use. Throws CLibraryError. */
+export function loadCLibrary(): CLibrary {
+  return (loaded ??= load());
+}
+
+function load(): CLibrary {
+  try {
+    const koffi = createRequire(import.meta.url)('koffi') as Koffi;
+    const library = koffi.load(null);
+    return {
+      func: (prototype) => library.func(prototype),
+      inBackground: (call, ...values) =>
+        new Promise((resolve, reject) => {
+          call.async(...values, (error, result) => {
+            if (error) reject(error as Error);
+            else resolve({ result, errno: koffi.errno() });
+          });
+        }),
+      errno: () => koffi.errno(),
+    };
+  } catch (error) {
+    throw new CLibraryError(error);
+  }
+}

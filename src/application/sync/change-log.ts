@@ -1,0 +1,36 @@
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Logger } from '../ports/logger.js';
+
+/** A sync that took up changes and succeeded. */
+export interface ProgrammedChanges {
+  readonly family: IpFamily;
+  readonly changed: readonly ForwardingChange[];
+  /** Service ports that failed alone; each has an error line of its own. */
+  readonly failed: readonly ServicePortKey[];
+  /** Steps written into the kernel. */
+  readonly written: number;
+  /** Milliseconds that the sync took. */
+  readonly ms: number;
+  /** Milliseconds from the first event that it took up to now, when the rules stand. */
+  readonly sinceEvent: number;
+}
+
+/** Tells those who look closely what became of each service port that changed. A sync that changed nothing is silent. */
+export function logChanges(logger: Logger, changes: ProgrammedChanges): void {
+  const { family, changed, failed, written, ms, sinceEvent } = changes;
+  if (changed.length === 0 && written === 0) return;
+  const failures = new Set(failed);
+  for (const { key, entry } of changed) {
+    if (failures.has(key)) continue;
+    const facts = { family, service: key, sinceEvent };
+    if (entry)
+      logger.debug({ ...facts, endpoints: entry.endpoints.reachable.length }, 'service port programmed');
+    else logger.debug(facts, 'service port removed');
+  }
+  logger.debug(
+    { family, servicePorts: changed.length, failed: failed.length, written, ms, sinceEvent },
+    'changes programmed',
+  );
+}

@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { errorMessage } from '../../application/error-message.js';
+import type { SyncLoop } from '../../application/sync/sync-loop.js';
+import type { Mode, OpenMode } from './open-mode.js';
+
+const STAY = 'rules of other modes, if there are any, stay';
+
+/** What is asked of the sync loops of the mode in force. */
+export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'inspect' | 'complete' | 'keptFor'>;
+
+/**
+ * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
+ * so that no connection is lost in between; and only when everything could be read, for they may serve what could not.
+ * @param stopping aborted when the program ends: until then what cannot be read yet is waited for, and so are connections
+ *   to their end. Without it nothing is waited for.
+ * @returns what stays, and why, for people
+ */
+export async function removeOtherModes(
+  loops: readonly StandingLoop[],
+  modes: readonly Mode[],
+  present: OpenMode,
+  stopping?: AbortSignal,
+): Promise<readonly string[]> {
+  const problem = await problemOf(loops);
+  if (problem !== undefined) return [`${STAY}: those of mode ${present.name} do not stand: ${problem}`];
+  if (stopping && !stopping.aborted)
+    await Promise.race([Promise.all(loops.map((loop) => loop.complete)), once(stopping, 'abort')]);
+  if (stopping?.aborted) return [];
+  const [unread] = loops.flatMap((loop) => loop.keptFor);
+  if (unread !== undefined) return [`${STAY}, for they may serve what could not be read: ${unread}`];
+  const left = new Set<string>();
+  for (const mode of modes.filter(({ name }) => name !== present.name)) {
+    try {
+      const signal = stopping ?? AbortSignal.abort();
+      for (const problem of await mode.cleanUp({ ...present, signal })) left.add(problem);
+    } catch (error) {
+      left.add(`rules of mode ${mode.name} could not be removed: ${errorMessage(error)}`);
+    }
+  }
+  return [...left];
+}
+
+/** Why the rules of the present mode cannot be relied on. */
+async function problemOf(loops: readonly StandingLoop[]): Promise<string | undefined> {
+  const standing = loops.map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
+  return (await Promise.all(standing)).find((problem) => problem !== undefined);
+}

@@ -1,0 +1,91 @@
+import type { SetMember } from './fragment.js';
+import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
+import type { TouchedState } from './touched-state.js';
+import type { IpvsComposition } from './composition.js';
+import type { VirtualServerKey } from './virtual-server.js';
+
+/** What the kernel has of a family. */
+export interface PresentState {
+  readonly servers: Iterable<VirtualServerKey>;
+  readonly addresses: Iterable<string>;
+  members(set: ServiceSet): Iterable<string>;
+}
+
+const PORTS = /^KUBE-NODE-PORT-(?:LOCAL-)?(TCP|UDP)$/;
+const FRONTENDS = /^KUBE-(?:CLUSTER-IP|EXTERNAL-IP|LOAD-BALANCER|NODE-PORT)/;
+const ADDRESS_AND_PORT = /^[^,]+,[^,]+/;
+
+/**
+ * What an earlier process left and no service port explains, where not all are known: it is kept until one comes that has
+ * it. Members of one frontend are explained together: a service port has all that its frontend has in any set.
+ */
+export class Unexplained {
+  private readonly servers = new Set<VirtualServerKey>();
+  private readonly addresses = new Set<string>();
+  private readonly members = new Map<string, readonly SetMember[]>();
+
+  /** @param present nothing, where everything is known */
+  constructor(composition?: IpvsComposition, present?: PresentState) {
+    if (!composition || !present) return;
+    for (const key of present.servers) if (!composition.server(key)) this.servers.add(key);
+    for (const address of present.addresses)
+      if (composition.askersOfAddress(address).length === 0) this.addresses.add(address);
+    const explained = new Set<string>();
+    for (const set of SERVICE_SETS)
+      for (const member of composition.membersOf(set)) explained.add(frontendOf({ set, member }));
+    for (const set of SERVICE_SETS)
+      for (const member of present.members(set)) this.keep({ set, member }, explained);
+  }
+
+  hasServer(key: VirtualServerKey): boolean {
+    return this.servers.has(key);
+  }
+
+  hasAddress(address: string): boolean {
+    return this.addresses.has(address);
+  }
+
+  hasMember(member: SetMember): boolean {
+    return this.members.get(frontendOf(member))?.some((kept) => isSame(kept, member)) ?? false;
+  }
+
+  /** The sets that have such members. */
+  get sets(): ReadonlySet<ServiceSet> {
+    return new Set([...this.members.values()].flat().map(({ set }) => set));
+  }
+
+  /** Keeps no more what is asked for now where something was touched, and touches what else is explained by that. */
+  explain(composition: IpvsComposition, touched: TouchedState): void {
+    for (const key of touched.servers) if (composition.server(key)) this.servers.delete(key);
+    for (const address of touched.addresses)
+      if (composition.askersOfAddress(address).length > 0) this.addresses.delete(address);
+    if (this.members.size === 0) return;
+    const explained = [...touched.members].flatMap(([set, members]) =>
+      [...members].flatMap((member) =>
+        composition.askersOfMember({ set, member }).length > 0 ? frontendOf({ set, member }) : [],
+      ),
+    );
+    for (const frontend of explained) {
+      for (const { set, member } of this.members.get(frontend) ?? []) touched.member(set, member);
+      this.members.delete(frontend);
+    }
+  }
+
+  private keep(member: SetMember, explained: ReadonlySet<string>): void {
+    const frontend = frontendOf(member);
+    if (explained.has(frontend)) return;
+    this.members.set(frontend, [...(this.members.get(frontend) ?? []), member]);
+  }
+}
+
+/** Whose member it is: that of an address and port, of a node port, or of itself alone. */
+function frontendOf({ set, member }: SetMember): string {
+  const [, protocol] = PORTS.exec(set) ?? [];
+  if (protocol !== undefined) return `${protocol} ${member}`;
+  const [addressAndPort] = FRONTENDS.test(set) ? (ADDRESS_AND_PORT.exec(member) ?? []) : [];
+  return addressAndPort ?? `${set} ${member}`;
+}
+
+function isSame(one: SetMember, other: SetMember): boolean {
+  return one.set === other.set && one.member === other.member;
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import type { BackendSubject } from './backend-subject.js';
+import { sampleEntry, sampleNode } from './sample-services.js';
+import { everyKind, variant } from './sample-sets.js';
+import { changed, gone, succeeds, writesNothing, type Plays } from './stage.js';
+
+/** What `start` promises. */
+export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+  const { family } = subject;
+  const node = sampleNode(family);
+  const all = everyKind(family);
+  return {
+    'says which family it is for, and what its mode is called': async (stage) => {
+      const backend = await stage.open();
+      assert.equal(backend.family, family);
+      assert.match(backend.mode, /\S/);
+    },
+
+    'starts with nothing to forward, and with services of every kind': async (stage) => {
+      await stage.started([], node);
+      const empty = await stage.snapshot();
+      const { failed } = await (await stage.open()).start(all, node);
+      assert.deepEqual(failed, [], 'a service port could not be programmed');
+      assert.notDeepEqual(await stage.snapshot(), empty, 'nothing was programmed');
+    },
+
+    'writes nothing when it is started again with the same': async (stage) => {
+      const backend = await stage.started(all, node);
+      const before = await stage.snapshot();
+      writesNothing(await backend.start(all, node), 'by the second start');
+      assert.deepEqual(await stage.snapshot(), before);
+    },
+
+    'takes over what a former process left': async (stage) => {
+      await (await stage.started(all, node)).close();
+      const before = await stage.snapshot();
+      const result = await (await stage.open()).start(all, node);
+      if (subject.adopts !== false) writesNothing(result, 'although everything was right');
+      assert.deepEqual(await stage.snapshot(), before);
+    },
+
+    'puts right what a former process left otherwise, and removes what is not wanted': async (stage) => {
+      const [first, ...rest] = all;
+      await (await stage.started(all, node)).close();
+      const wanted = [sampleEntry(family, first!.name.name, { number: 99, endpoints: 1 }), ...rest.slice(1)];
+      await stage.started(wanted, node);
+      await stage.holds(wanted, node, 'after the start of the next process');
+    },
+
+    'keeps what no entry explains, where it is told to, until it is started without': async (stage) => {
+      if (subject.keepsUnexplained === false) return;
+      await (await stage.started(all, node)).close();
+      const [unread, ...known] = all;
+      const backend = await stage.open();
+      succeeds(await backend.start(known, node, { keepUnexplained: true }));
+      await stage.holds(all, node, 'after a start that could not read everything');
+      const [first, ...others] = known;
+      const other = variant(family, first!.name.name, { endpoints: 1 });
+      succeeds(await backend.apply(changed(other), node));
+      await stage.holds([unread!, other, ...others], node, 'after a change to another service');
+      writesNothing(await backend.verify('inspection'), 'by a verification');
+      await stage.holds([unread!, other, ...others], node, 'after a verification');
+      succeeds(await backend.apply(changed(unread!), node));
+      await stage.holds([unread!, other, ...others], node, 'when it could be read after all');
+      succeeds(await backend.apply(gone(unread!), node));
+      await stage.holds([other, ...others], node, 'when it went');
+      await (await stage.started(all, node)).close();
+      const later = await stage.open();
+      succeeds(await later.start(known, node, { keepUnexplained: true }));
+      succeeds(await later.start(known, node));
+      await stage.holds(known, node, 'after a start that could read everything');
+    },
+
+    'programs the same in whatever order services come': async (stage) => {
+      await stage.started([...all].reverse(), node);
+      await stage.holds(all, node, 'with the services in reverse order');
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import type { BackendSubject } from './backend-subject.js';
+import { sampleNode } from './sample-services.js';
+import { everyKind, variant } from './sample-sets.js';
+import { changed, succeeds, writesNothing, type Plays } from './stage.js';
+
+/** What `verify` promises. */
+export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+  const { family } = subject;
+  const node = sampleNode(family);
+  const all = everyKind(family);
+  return {
+    'finds nothing to mend when nobody touched anything': async (stage) => {
+      const backend = await stage.started(all, node);
+      succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), node));
+      const before = await stage.snapshot();
+      for (const how of ['glance', 'inspection', 'comparison', 'glance'] as const)
+        writesNothing(await backend.verify(how), `by the ${how}`);
+      assert.deepEqual(await stage.snapshot(), before);
+    },
+
+    'rejects with the reason of the signal, if at all, and is as good as before': async (stage) => {
+      const backend = await stage.started(all, node);
+      const reason = new Error('something more urgent');
+      try {
+        await backend.verify('inspection', AbortSignal.abort(reason));
+      } catch (error) {
+        assert.equal(error, reason);
+      }
+      writesNothing(await backend.verify('inspection'), 'by the next inspection');
+      await stage.holds(all, node, 'after a verification that was broken off');
+    },
+
+    ...(subject.damage && {
+      'compares everything when it is told to, although nobody touched anything': async (stage) => {
+        const backend = await stage.started(all, node);
+        const result = await backend.verify('comparison');
+        assert.equal(result.compared, true);
+        writesNothing(result, 'by the comparison');
+      },
+
+      'mends what somebody else changed': async (stage) => {
+        const backend = await stage.started(all, node);
+        const before = await stage.snapshot();
+        await subject.damage!(stage.place);
+        assert.notDeepEqual(await stage.snapshot(), before, 'the damage changed nothing');
+        const { compared, written, failed } = await backend.verify('inspection');
+        assert.equal(compared, true);
+        assert.deepEqual(failed, []);
+        assert.ok(written > 0, 'no step was written');
+        assert.deepEqual(await stage.snapshot(), before);
+        writesNothing(await backend.verify('inspection'), 'by the next inspection');
+      },
+    }),
+  };
+}

@@ -1,0 +1,216 @@
+import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
+import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { TableName } from '../../domain/iptables/table.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { RestoreRefusedError, type RestoreFailure } from '../../adapters/iptables/errors.js';
+import type { IptablesCommands, RestoreOutcome } from '../../adapters/iptables/iptables-commands.js';
+import type { RulesWatch } from '../../adapters/iptables/rules-watch.js';
+
+const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
+  mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
+  filter: ['INPUT', 'FORWARD', 'OUTPUT'],
+  nat: ['PREROUTING', 'INPUT', 'OUTPUT', 'POSTROUTING'],
+};
+const TARGETS = new Set(['ACCEPT', 'DROP', 'RETURN', 'REJECT', 'DNAT', 'REDIRECT', 'MASQUERADE', 'MARK']);
+const TARGET = / ?-j (\S+)/;
+
+type Table = Map<string, readonly string[]>;
+
+/**
+ * iptables in memory: what `iptables-save` and `iptables-restore --noflush` do with chains and rules, each commit as a
+ * whole or not at all, refusals with their line. It believes rules as they are written and does not look into them.
+ */
+export class MemoryIptables implements IptablesCommands {
+  /** All that was ever asked of it, in lines of input that are no table and no COMMIT. */
+  linesWritten = 0;
+  restores = 0;
+  saves = 0;
+  /** The input of the last restore. */
+  lastInput = '';
+  /** How long the lock is said to be waited for. */
+  lockWaitSeconds = 0;
+  /** Commits larger than this are to be avoided. */
+  chainLimit = Infinity;
+  /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
+  namesLines = true;
+  /** Matches that this kernel does not have; that is told, but not by which line. */
+  lacking: readonly string[] = [];
+  private readonly tables = new Map<string, Table>();
+  private refuses: (line: string) => string | undefined = () => undefined;
+  private outage: Error | undefined;
+  private commits = 0;
+  private closed = false;
+
+  /** From now on refuses lines for which there is a reason. */
+  refuse(reason: (line: string) => string | undefined): void {
+    this.refuses = reason;
+  }
+
+  /** Every call fails with this until it is undefined again. */
+  fail(error: Error | undefined): void {
+    this.outage = error;
+  }
+
+  /** Somebody else changes the tables: the same as `restore`, uncounted. */
+  tamper(family: IpFamily, input: string): void {
+    this.load(family, input.split('\n'));
+  }
+
+  chain(family: IpFamily, table: TableName, chain: string): readonly string[] | undefined {
+    return this.table(family, table).get(chain);
+  }
+
+  /** The chains that are not the kernel's own, after their tables. */
+  userChains(family: IpFamily): readonly string[] {
+    return (Object.keys(BUILT_IN) as TableName[]).flatMap((table) =>
+      [...this.table(family, table).keys()]
+        .filter((chain) => !BUILT_IN[table].includes(chain))
+        .map((chain) => `${table} ${chain}`),
+    );
+  }
+
+  /** Sees every commit, whoever makes it. */
+  watch(): RulesWatch {
+    let seen = this.commits;
+    let epoch = 0;
+    return {
+      async ours(restore, effect) {
+        const outcome = await restore();
+        seen += effect().commits;
+        return outcome;
+      },
+      epoch: () => {
+        if (seen !== this.commits) epoch++;
+        seen = this.commits;
+        return Promise.resolve(epoch);
+      },
+    };
+  }
+
+  async chainsPerCommit(): Promise<number> {
+    return Promise.resolve(this.chainLimit);
+  }
+
+  async save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables> {
+    this.check();
+    signal?.throwIfAborted();
+    this.saves++;
+    return Promise.resolve(
+      (Object.keys(BUILT_IN) as TableName[]).map((name) => ({
+        name,
+        chains: [...this.table(family, name)].map(([chain, rules]) => ({
+          name: chain,
+          policy: BUILT_IN[name].includes(chain) ? 'ACCEPT' : undefined,
+          rules: rules.map((rule) => canonicalRule(rule, family)),
+        })),
+      })),
+    );
+  }
+
+  async restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    this.check();
+    this.restores++;
+    this.lastInput = [...input].join('');
+    const lines = this.lastInput.split('\n');
+    this.linesWritten += lines.filter((line) => /^[:-]/.test(line)).length;
+    this.load(family, lines);
+    return Promise.resolve({ lockWaitSeconds: this.lockWaitSeconds });
+  }
+
+  async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
+    this.check();
+    return Promise.resolve(this.chain(family, table, chain));
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  /** Another process opens the same tables. */
+  reopen(): void {
+    this.closed = false;
+  }
+
+  private check(): void {
+    if (this.closed) throw new Error('iptables in memory is closed');
+    if (this.outage) throw this.outage;
+  }
+
+  private table(family: IpFamily, name: TableName): Table {
+    const id = `${family} ${name}`;
+    let table = this.tables.get(id);
+    if (!table) this.tables.set(id, (table = new Map(BUILT_IN[name].map((chain) => [chain, []]))));
+    return table;
+  }
+
+  private load(family: IpFamily, lines: readonly string[]): void {
+    let name: TableName | undefined;
+    let table: Table = new Map();
+    let refused: RestoreFailure | undefined;
+    const lacking = new Set<string>();
+    lines.forEach((text, index) => {
+      const line = index + 1;
+      if (text === '' || text.startsWith('#')) return;
+      if (text.startsWith('*')) {
+        name = text.slice(1) as TableName;
+        table = new Map(this.table(family, name));
+      } else if (text === 'COMMIT') {
+        const fault = refused ?? brokenReference(table, line);
+        if (fault)
+          throw new RestoreRefusedError(
+            'restore',
+            [this.namesLines ? fault : { ...fault, line }],
+            [...lacking],
+          );
+        this.tables.set(`${family} ${name!}`, table);
+        this.commits++;
+      } else {
+        const unknown = this.lacking.find((match) => text.includes(`-m ${match} `));
+        if (unknown !== undefined) lacking.add(unknown);
+        const reason = unknown === undefined ? (this.refuses(text) ?? change(table, text)) : 'failed';
+        if (reason !== undefined) refused ??= { line, reason };
+      }
+    });
+  }
+}
+
+/** Does what a line says; the reason when it cannot. */
+function change(table: Table, text: string): string | undefined {
+  if (text.startsWith(':')) {
+    table.set(text.slice(1).split(' ')[0]!, []);
+    return undefined;
+  }
+  const [, operation, chain = '', rule = ''] = /^(-[AIDX]) (\S+)(?: (.*))?$/.exec(text) ?? [];
+  const rules = table.get(chain);
+  if (!rules || operation === undefined) return 'No chain/target/match by that name.';
+  switch (operation) {
+    case '-A':
+      table.set(chain, [...rules, rule]);
+      return undefined;
+    case '-I':
+      table.set(chain, [rule, ...rules]);
+      return undefined;
+    case '-D': {
+      const index = rules.indexOf(rule);
+      if (index < 0) return 'Bad rule (does a matching rule exist in that chain?).';
+      table.set(chain, rules.toSpliced(index, 1));
+      return undefined;
+    }
+    default:
+      if (rules.length > 0) return 'CHAIN_DEL failed: Directory not empty';
+      table.delete(chain);
+      return undefined;
+  }
+}
+
+/** A rule that leads to a chain that is not there; the kernel finds it when all lines are done. */
+function brokenReference(table: Table, line: number): RestoreFailure | undefined {
+  for (const [chain, rules] of table) {
+    for (const rule of rules) {
+      const target = TARGET.exec(rule)?.[1];
+      if (target === undefined || TARGETS.has(target) || table.has(target)) continue;
+      return { line, reason: `Device or resource busy, or no chain ${target} for a rule in ${chain}` };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,122 @@
+import type {
+  ApplyResult,
+  Backend,
+  FrontendClash,
+  ServiceFailure,
+  StartOptions,
+  VerificationKind,
+  VerifyResult,
+} from '../../application/ports/backend.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
+/** A call that was made, with the keys of the service ports that it was about. */
+export interface BackendCall {
+  readonly method: 'start' | 'apply' | VerificationKind | 'cleanup' | 'close';
+  readonly keys: readonly ServicePortKey[];
+}
+
+/**
+ * A backend that programs a table in memory and keeps every call, for tests and for embedders who only want the
+ * decisions. It fails as it is told: single service ports, or calls as a whole; and it can be held up, so that a call
+ * stays under way until it is let go.
+ */
+export class RecordingBackend implements Backend {
+  readonly mode = 'recording';
+  readonly calls: BackendCall[] = [];
+  /** What is programmed: nothing before the start, nor after a clean-up. */
+  readonly programmed = new Map<ServicePortKey, ForwardingEntry>();
+  /** The node as it was handed over last. */
+  node: NodeNetwork | undefined;
+  /** Service ports that cannot be programmed, with the reason. */
+  readonly poisoned = new Map<ServicePortKey, string>();
+  /** Reported by every start and apply. */
+  readonly conflicts: FrontendClash[] = [];
+  /** While set, calls that program or verify reject with it. */
+  failure: Error | undefined;
+  /** What the next verifications find; without one a comparison finds nothing, and all others compare nothing. */
+  readonly findings: Partial<VerifyResult>[] = [];
+  private gate: Promise<void> = Promise.resolve();
+
+  constructor(readonly family: IpFamily = 'IPv4') {}
+
+  /** Keeps calls from finishing until the returned function is called. */
+  hold(): () => void {
+    let release!: () => void;
+    this.gate = new Promise((resolve) => (release = resolve));
+    return release;
+  }
+
+  /** The calls since the last take. */
+  take(): readonly BackendCall[] {
+    return this.calls.splice(0);
+  }
+
+  async start(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    { keepUnexplained = false }: StartOptions = {},
+  ): Promise<ApplyResult> {
+    const list = [...entries];
+    await this.called(
+      'start',
+      list.map(({ key }) => key),
+    );
+    const wanted = new Set(list.map(({ key }) => key));
+    const gone = keepUnexplained ? [] : [...this.programmed.keys()].filter((key) => !wanted.has(key));
+    return this.program(
+      [
+        ...gone.map((key) => ({ key, entry: undefined })),
+        ...list.map((entry) => ({ key: entry.key, entry })),
+      ],
+      node,
+    );
+  }
+
+  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    await this.called(
+      'apply',
+      changes.map(({ key }) => key),
+    );
+    return this.program(changes, node);
+  }
+
+  async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
+    await this.called(how, []);
+    signal?.throwIfAborted();
+    const compared = how === 'comparison';
+    return { compared, written: 0, failed: [], conflicts: [], ...this.findings.shift() };
+  }
+
+  async cleanup(): Promise<void> {
+    this.calls.push({ method: 'cleanup', keys: [] });
+    this.programmed.clear();
+  }
+
+  async close(): Promise<void> {
+    this.calls.push({ method: 'close', keys: [] });
+  }
+
+  private async called(method: BackendCall['method'], keys: readonly ServicePortKey[]): Promise<void> {
+    this.calls.push({ method, keys });
+    await this.gate;
+    if (this.failure) throw this.failure;
+  }
+
+  private program(changes: readonly ForwardingChange[], node: NodeNetwork): ApplyResult {
+    this.node = node;
+    const failed: ServiceFailure[] = [];
+    let written = 0;
+    for (const { key, entry } of changes) {
+      const reason = this.poisoned.get(key);
+      if (entry && reason !== undefined) failed.push({ key, reason });
+      else if (entry ? this.programmed.get(key) !== entry : this.programmed.has(key)) written++;
+      if (!entry) this.programmed.delete(key);
+      else if (reason === undefined) this.programmed.set(key, entry);
+    }
+    return { written, failed, conflicts: [...this.conflicts] };
+  }
+}

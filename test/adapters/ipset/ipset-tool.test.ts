@@ -1,0 +1,30 @@
+import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
+import { IpSetTool } from '../../../src/adapters/ipset/ipset-tool.js';
+
+const NAMES = new Set(['KUBE-CLUSTER-IP', 'KUBE-NODE-PORT-TCP']);
+
+describe('sets without the tool', () => {
+  const path = process.env.PATH;
+  beforeEach(() => (process.env.PATH = '/nonexistent'));
+  afterEach(() => (process.env.PATH = path));
+
+  const read = (lookInKernel: (names: ReadonlySet<string>) => Promise<boolean>) =>
+    new IpSetTool({ lookInKernel }).read(NAMES);
+
+  it('are none where the kernel has none of them', async () => {
+    const asked: ReadonlySet<string>[] = [];
+    const found = await read((names) => {
+      asked.push(names);
+      return Promise.resolve(false);
+    });
+    expect(found).toEqual({ sets: [], foreign: [] });
+    expect(asked).toEqual([NAMES]);
+  });
+
+  it.each([
+    ['has some', () => Promise.resolve(true)],
+    ['cannot be asked', () => Promise.reject(new Error('no netlink'))],
+  ])('cannot be read where the kernel %s', async (_, lookInKernel) => {
+    await expect(read(lookInKernel)).rejects.toThrow(IpSetMissingError);
+  });
+});

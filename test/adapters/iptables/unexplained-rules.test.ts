@@ -1,0 +1,94 @@
+import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
+import { everyKind } from '../../../src/testing/contract/sample-sets.js';
+import { changed, gone } from '../../../src/testing/contract/stage.js';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import {
+  forwardingTable,
+  recordedContext,
+  recordedDump,
+  RECORDED_HOST,
+  recordedState,
+  recordedSteps,
+} from '../../domain/iptables/recorded.js';
+import { HOST } from './services.js';
+
+let iptables: MemoryIptables;
+beforeEach(() => void (iptables = new MemoryIptables()));
+
+function open(family: IpFamily = 'IPv4', host = HOST): IptablesBackend {
+  return new IptablesBackend(
+    family,
+    iptables,
+    iptables.watch(),
+    () => Promise.resolve(host),
+    new MemoryLogger(),
+  );
+}
+
+const UNTOUCHED = { written: 0, failed: [] };
+const KEEP = { keepUnexplained: true };
+const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+
+it.each(cases)(
+  'the rules of kube-proxy stay until they are explained: $scenario $step $family',
+  async (recorded) => {
+    const { family } = recorded;
+    const state = recordedState(recorded);
+    const context = recordedContext(recorded, state, family);
+    const entries = [...forwardingTable(state, context).entries()];
+    iptables.tamper(family, recordedDump(recorded, family));
+    expect(await open(family, RECORDED_HOST).start([], context.network, KEEP)).toMatchObject(UNTOUCHED);
+    const [known, others] = [0, 1].map((rest) => entries.filter((_, index) => index % 2 === rest)) as [
+      typeof entries,
+      typeof entries,
+    ];
+    const backend = open(family, RECORDED_HOST);
+    expect(await backend.start(known, context.network, KEEP)).toMatchObject(UNTOUCHED);
+    expect(await backend.apply(changed(...others), context.network)).toMatchObject(UNTOUCHED);
+    expect(await backend.verify('comparison')).toMatchObject(UNTOUCHED);
+  },
+);
+
+describe('rules that nothing explains', () => {
+  const node = sampleNode('IPv4');
+  const all = everyKind('IPv4');
+  const [plain, ...others] = all;
+  const rules = (of: string) => iptables.chain('IPv4', 'nat', of)!;
+  const ofPlain = () => rules('KUBE-SERVICES').filter((rule) => rule.includes('contract/plain:main'));
+  beforeEach(() => open().start(all, node));
+
+  it('are put back when somebody removes them', async () => {
+    const backend = open();
+    await backend.start(others, node, KEEP);
+    const [before] = ofPlain();
+    iptables.tamper('IPv4', `*nat\n-D KUBE-SERVICES ${before}\nCOMMIT\n`);
+    expect(await backend.verify('inspection')).toMatchObject({ written: 1 });
+    expect(ofPlain()).toEqual([before]);
+  });
+
+  it('go when their service port does', async () => {
+    const backend = open();
+    await backend.start(others, node, KEEP);
+    const chains = iptables.userChains('IPv4').length;
+    await backend.apply(gone(plain!), node);
+    expect(ofPlain()).toEqual([]);
+    // Those of the service and of its three endpoints.
+    expect(iptables.userChains('IPv4')).toHaveLength(chains - 4);
+  });
+
+  it('do not lead packets away from a service port that has their address now', async () => {
+    const heir = sampleEntry('IPv4', 'heir', { number: 1 });
+    const result = await open().start([...others, heir], node, KEEP);
+    expect(result).toMatchObject({ failed: [], conflicts: [] });
+    expect(ofPlain()).toEqual([]);
+    expect(rules('KUBE-SERVICES').join()).toContain('contract/heir:main');
+  });
+
+  it('are no UDP frontends that were lost', async () => {
+    expect(await open().start([plain!], node, KEEP)).not.toHaveProperty('lost');
+    expect(await open().start([plain!], node)).toHaveProperty('lost');
+  });
+});

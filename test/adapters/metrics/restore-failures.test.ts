@@ -1,0 +1,101 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
+import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
+import { SyncFamily } from '../../../src/application/sync/sync-family.js';
+import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
+import { RecordingObserver } from '../../application/recording-observer.js';
+import { Bench } from '../../application/sync/bench.js';
+import { HOST } from '../iptables/services.js';
+import { parseExposition } from './exposition.js';
+
+/** A proxy of mode iptables that has programmed the Service `a`. */
+class Proxy {
+  readonly bench = new Bench();
+  readonly iptables = new MemoryIptables();
+  private readonly metrics: PrometheusMetrics;
+  private readonly loop: SyncLoop;
+
+  constructor() {
+    const { state, context, statuses, clock, logger } = this.bench;
+    const metrics = new PrometheusMetrics({ clock, mode: 'iptables', version: 'v1.36.0', features: [] });
+    const host = () => Promise.resolve(HOST);
+    const backend = new IptablesBackend('IPv4', this.iptables, this.iptables.watch(), host, logger, {
+      observer: metrics,
+    });
+    const sync = new SyncFamily(state, backend, { of: () => context }, statuses, clock, logger);
+    class Observer extends RecordingObserver {
+      override finished(family: 'IPv4', report: SyncReport): void {
+        metrics.syncFinished(family, report);
+      }
+    }
+    const periods = { syncPeriod: 30_000, minSyncPeriod: undefined };
+    this.loop = new SyncLoop(sync, backend, periods, new Observer(), clock, logger);
+    this.metrics = metrics;
+  }
+
+  async begin(): Promise<this> {
+    this.bench.put('a');
+    this.loop.initialised();
+    await this.loop.firstAttempt;
+    await this.pass(20);
+    return this;
+  }
+
+  /** Lets time pass, and what is to be done in it be done: the driver takes breaths that no clock knows of. */
+  async pass(milliseconds: number): Promise<void> {
+    await this.bench.clock.advanceAsync(milliseconds);
+    for (let breath = 0; breath < 100; breath++) await breathe();
+  }
+
+  async add(name: string): Promise<void> {
+    this.bench.put(name);
+    this.loop.pending.serviceChanged(`shop/${name}`);
+    this.loop.changed();
+    await this.pass(20);
+  }
+
+  async failures(): Promise<{ readonly all: number; readonly partial: number }> {
+    const shown = parseExposition(await this.metrics.exposition());
+    const count = (what: string) => {
+      const name = `kubeproxy_sync_proxy_rules_iptables_${what}failures_total`;
+      return shown.get(name)?.samples.get(`${name}{ip_family="IPv4"}`) ?? 0;
+    };
+    return { all: count('restore_'), partial: count('partial_restore_') };
+  }
+}
+
+describe('restores that fail', () => {
+  it.each([
+    ['there is no such tool', new IptablesMissingError('iptables-restore')],
+    ['the lock stays held', new XtablesLockedError('iptables-restore', 5, '/run/xtables.lock')],
+  ])('count as a failed sync of changes when %s, once until all is well', async (_, error) => {
+    const proxy = await new Proxy().begin();
+    proxy.iptables.fail(error);
+    await proxy.add('b');
+    expect(await proxy.failures()).toEqual({ all: 1, partial: 1 });
+    const [said] = proxy.bench.logger.at('error');
+    expect(said).toMatchObject({ message: 'sync failed; will try again' });
+    // Tried again with everything, as kube-proxy does: that is no sync of changes.
+    await proxy.pass(5000);
+    expect(await proxy.failures()).toMatchObject({ partial: 1 });
+    proxy.iptables.fail(undefined);
+    await proxy.pass(30_000);
+    await proxy.add('c');
+    proxy.iptables.fail(error);
+    await proxy.add('d');
+    expect(await proxy.failures()).toMatchObject({ partial: 2 });
+  });
+
+  it('are no failed sync when it recovers by itself', async () => {
+    const proxy = await new Proxy().begin();
+
+    proxy.iptables.refuse((line) => (line.includes('shop/b') ? 'refused' : undefined));
+    await proxy.add('b');
+    const { all, partial } = await proxy.failures();
+    expect(all).toBeGreaterThan(0);
+    expect(partial).toBe(0);
+  });
+});

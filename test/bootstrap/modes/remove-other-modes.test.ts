@@ -1,0 +1,104 @@
+import { ContainerModule } from 'inversify';
+import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/open-mode.js';
+import { removeOtherModes, type StandingLoop } from '../../../src/bootstrap/modes/remove-other-modes.js';
+
+const present: OpenMode = {
+  name: 'nftables',
+  families: ['IPv4'],
+  means: {},
+  module: new ContainerModule(() => undefined),
+  close: () => Promise.resolve(),
+};
+
+const standing: StandingLoop = {
+  firstAttempt: Promise.resolve(undefined),
+  inspect: () => Promise.resolve(undefined),
+  complete: Promise.resolve(),
+  keptFor: [],
+};
+const partial: StandingLoop = { ...standing, complete: new Promise(() => {}), keptFor: ['loop.yaml: ELOOP'] };
+
+let removed: { name: Mode['name']; isPatient: boolean }[];
+beforeEach(() => (removed = []));
+
+function mode(name: Mode['name'], outcome: () => readonly string[] = () => []): Mode {
+  return {
+    name,
+    open: () => Promise.reject(new Error('not asked for')),
+    planner: () => Promise.reject(new Error('not asked for')),
+    cleanUp: async (successor?: Successor) => {
+      removed.push({ name, isPatient: successor?.signal.aborted === false });
+      return Promise.resolve(outcome());
+    },
+  };
+}
+const names = () => removed.map(({ name }) => name);
+const modes = [mode('iptables'), mode('nftables'), mode('ipvs')];
+
+it('removes every mode but the present one', async () => {
+  expect(await removeOtherModes([standing, standing], modes, present)).toEqual([]);
+  expect(removed).toEqual([
+    { name: 'iptables', isPatient: false },
+    { name: 'ipvs', isPatient: false },
+  ]);
+});
+
+it.each([
+  ['were not programmed', { ...standing, firstAttempt: Promise.resolve('IPv4: refused') }, 'IPv4: refused'],
+  ['cannot be seen', { ...standing, inspect: () => Promise.resolve('cannot be listed') }, 'cannot be listed'],
+  ['may not be all', partial, 'could not be read: loop.yaml: ELOOP'],
+])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
+  const [problem, ...others] = await removeOtherModes([standing, loop], modes, present);
+  expect(problem).toContain('rules of other modes, if there are any, stay');
+  expect(problem).toContain(reason);
+  expect([others, removed]).toEqual([[], []]);
+});
+
+it('says once what each mode leaves, and goes on with the others', async () => {
+  const unseen = () => ['could not look for rules of iptables-nft'];
+  const fail = () => {
+    throw new Error('EPERM');
+  };
+  const left = await removeOtherModes(
+    [standing],
+    [mode('iptables', unseen), mode('ipvs', fail), mode('userspace', unseen)],
+    present,
+  );
+  expect(left).toEqual([
+    'could not look for rules of iptables-nft',
+    'rules of mode ipvs could not be removed: EPERM',
+  ]);
+  expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);
+});
+
+describe('while the program runs', () => {
+  it('waits until everything could be read, and lets connections end', async () => {
+    let reportComplete!: () => void;
+    let keptFor = partial.keptFor;
+    const loop = {
+      ...standing,
+      complete: new Promise<void>((resolve) => (reportComplete = resolve)),
+      get keptFor() {
+        return keptFor;
+      },
+    };
+    const removal = removeOtherModes([standing, loop], modes, present, new AbortController().signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(removed).toEqual([]);
+    keptFor = [];
+    reportComplete();
+    expect(await removal).toEqual([]);
+    expect(removed).toEqual([
+      { name: 'iptables', isPatient: true },
+      { name: 'ipvs', isPatient: true },
+    ]);
+  });
+
+  it('leaves it all to the next start when it ends before', async () => {
+    const stopping = new AbortController();
+    const removal = removeOtherModes([partial], modes, present, stopping.signal);
+    stopping.abort();
+    expect(await removal).toEqual([]);
+    expect(removed).toEqual([]);
+  });
+});

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { ProxyProcess, transportNames } from './proxy-process.js';
+import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
+import { Testbed } from './testbed.js';
+import { Backend, errorsOf, SteadyClient } from './traffic.js';
+
+const cart = { what: 'http', dst: '10.96.77.1', port: 80 } as const;
+const cartFromOutside = { what: 'http', dst: '203.0.113.9', port: 80, src: '203.0.113.5' } as const;
+const families = ['ip', 'ip6'] as const;
+
+/** What was recorded (test/conformance/rollback): kube-proxy's first transactions, for these objects. */
+const recorded = (name: string): Promise<string> =>
+  readFile(new URL(`../conformance/rollback/${name}`, import.meta.url), 'utf8');
+
+/** As kube-proxy was configured for the recording. */
+const config = stringify({
+  apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+  kind: 'KubeProxyConfiguration',
+  hostnameOverride: 'clnode1',
+  clusterCIDR: '10.244.0.0/16',
+  conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
+});
+
+describe.each(transportNames)('a node in mode nftables, rules written over %s', (transport) => {
+  let testbed: Testbed;
+  let proxy: ProxyProcess;
+  let clients: SteadyClient[];
+
+  beforeEach(async () => {
+    testbed = await Testbed.open();
+    await Promise.all([
+      Backend.start(testbed, 'b1', '10.244.1.10'),
+      Backend.start(testbed, 'b2', '10.244.2.11'),
+    ]);
+    proxy = await ProxyProcess.start({
+      host: testbed.node,
+      transport,
+      config,
+      objects: await recorded('objects.json'),
+    });
+    clients = [
+      await SteadyClient.start(testbed.pod, cart, 5),
+      await SteadyClient.start(testbed.ext, cartFromOutside, 5),
+    ];
+  });
+  afterEach(async () => {
+    await proxy?.remove();
+    await testbed.close();
+  });
+
+  const present = async () =>
+    Promise.all(families.map(async (family) => contentsOf(await readTable(testbed.node, family))));
+
+  async function expectNothingLost(): Promise<void> {
+    await sleep(200);
+    for (const client of clients) {
+      const requests = await client.stop();
+      expect(requests.length).toBeGreaterThan(50);
+      expect(errorsOf(requests)).toEqual({});
+    }
+  }
+
+  /** Starts the proxy; it replaces what is there by one transaction for each family, and its table is as it was before. */
+  async function expectReplacement(before: object): Promise<void> {
+    const monitor = await RulesetMonitor.start(testbed.node);
+    await proxy.startAgain();
+    const written = await monitor.written(testbed.node);
+    await monitor.stop();
+    expect(written.filter((line) => line.startsWith('# new generation'))).toHaveLength(families.length);
+    expect(await present()).toEqual(before);
+    expect(proxy.log).toContain('another layout');
+  }
+
+  it('goes back to kube-proxy, and to this proxy again, and loses no connection', async () => {
+    const before = await present();
+    await proxy.stop();
+    for (const family of families)
+      await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
+    await sleep(200);
+
+    const mixed = await present();
+    await testbed.sink.run(['nft', 'flush', 'ruleset']);
+    for (const [at, family] of families.entries()) {
+      await testbed.sink.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
+      const theirs = contentsOf(await readTable(testbed.sink, family));
+      expect(mixed[at]).toMatchObject(theirs);
+      // Packets meet kube-proxy's rules alone: its chains lead to no other, and no other is hooked.
+      const others = Object.entries(mixed[at]!).filter(([name]) => !(name in theirs));
+      expect(JSON.stringify(others)).not.toContain(' hook ');
+    }
+    await expectReplacement(before);
+    await expectNothingLost();
+  });
+
+  it('replaces the layout of former versions, and loses no connection', async () => {
+    const before = await present();
+    await proxy.stop();
+    const anew = families.map((family) => `delete table ${family} kube-proxy\n`).join('');
+    await testbed.node.run(['nft', '-f', '-'], anew + (await recorded('former-layout.nft')));
+    await sleep(200);
+    await expectReplacement(before);
+    await expectNothingLost();
+  });
+});
