@@ -16,13 +16,20 @@ export * as identifiers from './bootstrap/embedding/port-identifiers.js';
 export type {
   ApplyResult,
   Backend,
-  FrontendClash,
   ServiceFailure,
   ServiceNote,
   StartOptions,
   VerificationKind,
   VerifyResult,
 } from './application/ports/backend.js';
+
+// What an embedder implements whose backend is to recover from refusals and foreign writes as ours do.
+export { Reconciler } from './application/reconcile/reconciler.js';
+export { RefusedError, type Driver, type WriteResult } from './application/ports/driver.js';
+export type { WriteEffect, WriteWatch } from './application/ports/write-watch.js';
+export { Claims, type ClaimChange, type FrontendConflict } from './domain/reconcile/claims.js';
+export type { AdoptedRules } from './domain/reconcile/adopted-rules.js';
+export type { DesiredState } from './domain/reconcile/desired-state.js';
 export type { Clock, Timer } from './application/ports/clock.js';
 export type {
   ClusterSource,

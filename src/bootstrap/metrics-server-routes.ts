@@ -67,7 +67,7 @@ function explain(context: ResolutionContext): Explain {
 function syncState(context: ResolutionContext) {
   const loops = context.get(SYNC_LOOPS);
   const events = context.get(CLUSTER_EVENTS);
-  return () => ({ idle: loops.every((loop) => loop.settled), appliedEvents: events.eventCount });
+  return () => ({ idle: loops.every((loop) => loop.inSync), appliedEvents: events.eventCount });
 }
 
 /** An embedder's own log has no verbosity to set. */

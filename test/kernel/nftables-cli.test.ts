@@ -8,14 +8,14 @@ import {
 import { NftCommitError } from '../../src/adapters/nftables/transport.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
 import { parseTable } from '../domain/nftables/parse-table.js';
-import { parseRule } from '../../src/domain/nftables/parse-rule.js';
-import { renderTable } from '../../src/domain/nftables/render-text.js';
+import { parseRule } from '../../src/domain/nftables/text/parse-rule.js';
+import { renderTable } from '../../src/domain/nftables/text/render-text.js';
 import {
   nftFamily,
   type Operation,
   type SetDefinition,
   type SetElement,
-} from '../../src/domain/nftables/table.js';
+} from '../../src/domain/nftables/layout/table.js';
 import { sampleTable } from '../domain/nftables/every-statement.js';
 import { NftNamespace } from './nftables-cli-namespace.js';
 

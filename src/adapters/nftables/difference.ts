@@ -1,14 +1,14 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { sameElement } from '../../domain/nftables/fragment.js';
-import { MAP_OF_ANOTHER_LAYOUT } from '../../domain/nftables/sets.js';
-import type { SetElement } from '../../domain/nftables/table.js';
-import type { SetImage, TableImage } from '../../domain/nftables/table-image.js';
-import { Transaction } from '../../domain/nftables/transaction.js';
+import { sameElement } from '../../domain/nftables/state/service-port-rules.js';
+import { MAP_OF_ANOTHER_LAYOUT } from '../../domain/nftables/layout/sets.js';
+import type { SetElement } from '../../domain/nftables/layout/table.js';
+import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
+import { Transaction } from '../../domain/nftables/state/transaction.js';
 import type { NftTransport, TableState } from './transport.js';
 
 const TABLE_COMMENT = 'rules for kube-proxy';
 
-/** What separates the kernel's table from its image. */
+/** What separates the kernel's table from its desired. */
 export interface TableDifference {
   /** What must be applied at once. Empty when nothing differs. */
   readonly repair: Transaction;
@@ -17,29 +17,29 @@ export interface TableDifference {
    * applied. Sets first, since their elements may lead to the chains; and before Linux 6.2 not together.
    */
   readonly removals: readonly Transaction[];
-  /** The present table cannot be changed into the image and is replaced as a whole. */
+  /** The present table cannot be changed into the desired one and is replaced as a whole. */
   readonly replaces: boolean;
 }
 
-/** Finds the least that turns the kernel's table into the image. */
+/** Finds the least that turns the kernel's table into the desired one. */
 export function tableDifference(
-  image: TableImage,
+  desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
   transport: NftTransport,
 ): TableDifference {
   const repair = new Transaction();
   const replaces =
-    state !== undefined && (isOfAnotherLayout(state) || !fits(image, state, family, transport));
+    state !== undefined && (isOfAnotherLayout(state) || !fits(desired, state, family, transport));
   if (replaces) repair.add({ op: 'delete-table' });
   const present = replaces ? undefined : state;
   if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
-  for (const { set } of image.sets) if (!present?.sets.has(set.name)) repair.add({ op: 'add-set', set });
-  for (const { chain } of image.chains)
+  for (const { set } of desired.sets) if (!present?.sets.has(set.name)) repair.add({ op: 'add-set', set });
+  for (const { chain } of desired.chains)
     if (!present?.chains.has(chain.name)) repair.add({ op: 'add-chain', chain });
-  repairRules(image, present, family, transport, repair);
-  const removals = present ? removeUnknown(image, present, repair) : [];
-  for (const set of image.sets) repairElements(set, present, repair);
+  repairRules(desired, present, family, transport, repair);
+  const removals = present ? removeUnknown(desired, present, repair) : [];
+  for (const set of desired.sets) repairElements(set, present, repair);
   return { repair, removals, replaces };
 }
 
@@ -49,14 +49,14 @@ export function isOfAnotherLayout(state: TableState): boolean {
 }
 
 /** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
-function fits(image: TableImage, state: TableState, family: IpFamily, transport: NftTransport): boolean {
-  const chainsFit = image.chains.every(({ chain }) => {
+function fits(desired: DesiredTable, state: TableState, family: IpFamily, transport: NftTransport): boolean {
+  const chainsFit = desired.chains.every(({ chain }) => {
     const present = state.chains.get(chain.name);
     return !present || present.fingerprint === transport.fingerprintChain(chain);
   });
   return (
     chainsFit &&
-    image.sets.every(({ set }) => {
+    desired.sets.every(({ set }) => {
       const present = state.sets.get(set.name);
       return !present || present.fingerprint === transport.fingerprintSet(family, set);
     })
@@ -64,13 +64,13 @@ function fits(image: TableImage, state: TableState, family: IpFamily, transport:
 }
 
 function repairRules(
-  image: TableImage,
+  desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
   transport: NftTransport,
   repair: Transaction,
 ): void {
-  for (const chain of image.chains) {
+  for (const chain of desired.chains) {
     const present = state?.chains.get(chain.chain.name)?.rules ?? [];
     const wanted = chain.rules.map((rule) => transport.fingerprintRule(family, rule));
     if (present.length === wanted.length && wanted.every((text, index) => text === present[index])) continue;
@@ -80,16 +80,20 @@ function repairRules(
 }
 
 /** The table is the proxy's alone, so what it does not know goes: chains of classes long unused, a stranger's rules. */
-function removeUnknown(image: TableImage, state: TableState, repair: Transaction): readonly Transaction[] {
+function removeUnknown(
+  desired: DesiredTable,
+  state: TableState,
+  repair: Transaction,
+): readonly Transaction[] {
   const unknownSets = new Transaction();
   const unknownChains = new Transaction();
-  const chains = new Set(image.chains.map(({ chain }) => chain.name));
+  const chains = new Set(desired.chains.map(({ chain }) => chain.name));
   for (const [name, { rules }] of state.chains) {
     if (chains.has(name)) continue;
     if (rules.length > 0) repair.add({ op: 'flush-chain', chain: name });
     unknownChains.add({ op: 'delete-chain', chain: name });
   }
-  const sets = new Set(image.sets.map(({ set }) => set.name));
+  const sets = new Set(desired.sets.map(({ set }) => set.name));
   for (const name of state.sets.keys()) {
     if (!sets.has(name)) unknownSets.add({ op: 'delete-set', set: { name, key: [] } });
   }
@@ -97,7 +101,7 @@ function removeUnknown(image: TableImage, state: TableState, repair: Transaction
 }
 
 function repairElements(
-  { set, elements, owners }: SetImage,
+  { set, elements, owners }: DesiredSet,
   state: TableState | undefined,
   repair: Transaction,
 ): void {

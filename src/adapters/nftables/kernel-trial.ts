@@ -1,4 +1,4 @@
-import type { Operation } from '../../domain/nftables/table.js';
+import type { Operation } from '../../domain/nftables/layout/table.js';
 import { NftCommitError, type NftTransport } from './transport.js';
 
 /** What a kernel must know for nftables mode; some have nf_tables without address translation. The last step cannot be. */

@@ -1,6 +1,6 @@
-import { setsOf } from '../../domain/nftables/sets.js';
-import { VARIANTS } from '../../domain/nftables/keys.js';
-import { Transaction } from '../../domain/nftables/transaction.js';
+import { setsOf } from '../../domain/nftables/layout/sets.js';
+import { VARIANTS } from '../../domain/nftables/layout/keys.js';
+import { Transaction } from '../../domain/nftables/state/transaction.js';
 
 /** Elements in one transaction: some 16 MB of netlink messages, and about 0.2 s in the kernel. */
 const MAX_ELEMENTS = 200_000;

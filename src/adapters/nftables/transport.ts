@@ -1,6 +1,11 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Rule } from '../../domain/nftables/rule.js';
-import type { ChainDefinition, Operation, SetDefinition, SetElement } from '../../domain/nftables/table.js';
+import type { Rule } from '../../domain/nftables/layout/rule.js';
+import type {
+  ChainDefinition,
+  Operation,
+  SetDefinition,
+  SetElement,
+} from '../../domain/nftables/layout/table.js';
 
 /**
  * A way to speak to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing of

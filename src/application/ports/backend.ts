@@ -4,6 +4,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 
 /**
  * Programs one family's forwarding into something that forwards: the kernel, a table in memory, an embedder's own.
@@ -28,6 +29,12 @@ export interface Backend {
    */
   verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult>;
 
+  /**
+   * Whether rules of service ports depend on what differs between these two. If so, the first `apply` with the later one is
+   * given every service port. Missing: they never do.
+   */
+  rulesDependOn?(before: NodeNetwork, after: NodeNetwork): boolean;
+
   /** Removes everything that this backend ever makes, and nothing else. Needs no start. */
   cleanup(): Promise<void>;
 
@@ -35,11 +42,8 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/**
- * When a verification compares. A `glance`: only when there is a sign that somebody touched the rules; an `inspection`:
- * unless every sign says that nobody did; a `comparison`: always, and everything, whatever the signs say.
- */
-export type VerificationKind = 'glance' | 'inspection' | 'comparison';
+/** `quick`: compares only after a sign that another program wrote. `full`: compares everything, whatever the signs say. */
+export type VerificationKind = 'quick' | 'full';
 
 /** How a backend starts. */
 export interface StartOptions {
@@ -58,8 +62,8 @@ export interface ApplyResult {
   readonly written: number;
   readonly failed: readonly ServiceFailure[];
   /** Frontends that two service ports claim. */
-  readonly conflicts: readonly FrontendClash[];
-  /** What is otherwise than a Service asks for, although it is programmed. */
+  readonly conflicts: readonly FrontendConflict[];
+  /** Where what is programmed deviates from what a Service asks for. */
   readonly notes?: readonly ServiceNote[];
   /**
    * UDP frontends of a former process that led to endpoints until `start` removed them: what their clients are still
@@ -68,7 +72,7 @@ export interface ApplyResult {
   readonly lost?: readonly FrontendAddress[];
 }
 
-/** A service port that is programmed otherwise than it asks for. */
+/** A service port that is programmed with a deviation. */
 export interface ServiceNote {
   readonly key: ServicePortKey;
   readonly note: string;
@@ -80,16 +84,10 @@ export interface ServiceFailure {
   readonly reason: string;
 }
 
-/** Two service ports have one address and port; the holder's clients are served. */
-export interface FrontendClash {
-  /** For people: `10.96.0.10:53/UDP`. */
-  readonly frontend: string;
-  readonly holder: ServicePortKey;
-  readonly loser: ServicePortKey;
-}
-
-/** What a verification found, and mended. */
+/** What a verification found, and repaired. */
 export interface VerifyResult extends ApplyResult {
   /** Whether the rules were read at all. */
   readonly compared: boolean;
+  /** Whether a sign shows every write of another program, so that quick verifications miss none. Missing means no. */
+  readonly watched?: boolean;
 }

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { FrontendClash } from '../ports/backend.js';
+import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 
 /** Which service ports go without a frontend because another one holds it. An update costs what changed. */
 export class FrontendConflicts {
@@ -8,10 +8,13 @@ export class FrontendConflicts {
   private readonly losers = new Map<ServicePortKey, Set<ServicePortKey>>();
 
   /**
-   * From now on these clashes are all that the service ports are part of, as holders or as losers. Answers the losers, of
+   * From now on these conflicts are all that the service ports are part of, as holders or as losers. Answers the losers, of
    * others as well, about whom there is something else to say than before.
    */
-  update(keys: Iterable<ServicePortKey>, clashes: readonly FrontendClash[]): ReadonlySet<ServicePortKey> {
+  update(
+    keys: Iterable<ServicePortKey>,
+    conflicts: readonly FrontendConflict[],
+  ): ReadonlySet<ServicePortKey> {
     const concerned = new Set<ServicePortKey>();
     // Mostly there are none, and very many keys.
     for (const key of this.holders.size > 0 ? keys : []) {
@@ -20,7 +23,7 @@ export class FrontendConflicts {
           if (loser === key || holder === key) this.remove(loser, frontend, concerned);
       }
     }
-    for (const { frontend, holder, loser } of clashes) {
+    for (const { frontend, holder, loser } of conflicts) {
       concerned.add(loser);
       this.holders.set(loser, (this.holders.get(loser) ?? new Map<string, string>()).set(frontend, holder));
       this.losers.set(holder, (this.losers.get(holder) ?? new Set<string>()).add(loser));

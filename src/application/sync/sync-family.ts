@@ -49,6 +49,8 @@ export class SyncFamily {
   /** What the backend says of single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
   private started = false;
+  /** With which the backend was called last. */
+  private network: NodeNetwork | undefined;
   /** Everything that the source has was read at least once: what no object explains is known to be unwanted. */
   private sawEverything = false;
 
@@ -126,6 +128,7 @@ export class SyncFamily {
     const services = this.allServices().filter((service) => !keepUnexplained || this.isExplained(service));
     this.table.update(this.state, services, forwarding);
     const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained });
+    this.network = network;
     this.started = true;
     this.sawEverything = !keepUnexplained;
     return { result, changed: this.everyPort() };
@@ -138,7 +141,9 @@ export class SyncFamily {
   ): Promise<Programmed> {
     const all = everyService ? this.allServices() : [...services];
     const concerned = this.sawEverything ? all : all.filter((service) => this.isExplained(service));
-    const changed = this.table.update(this.state, concerned, forwarding);
+    const updated = this.table.update(this.state, concerned, forwarding);
+    const changed = this.rulesDependOn(network) ? withEveryEntry(this.table, updated) : updated;
+    this.network = network;
     this.listener?.programming(changed);
     try {
       return { result: await this.backend.apply(changed, network), changed };
@@ -146,6 +151,11 @@ export class SyncFamily {
       this.started = false;
       throw error;
     }
+  }
+
+  private rulesDependOn(network: NodeNetwork): boolean {
+    if (!this.network || network === this.network) return false;
+    return this.backend.rulesDependOn?.(this.network, network) ?? false;
   }
 
   /** Endpoints of a Service without slices may stand in what could not be read; it keeps the rules that it has. */
@@ -226,4 +236,13 @@ export class SyncFamily {
     this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
     this.statuses.set(family, key, { ...plain, note });
   }
+}
+
+/** The changes, and every other entry of the table. */
+function withEveryEntry(
+  table: ForwardingTable,
+  changes: readonly ForwardingChange[],
+): readonly ForwardingChange[] {
+  const gone = changes.filter(({ entry }) => !entry);
+  return [...gone, ...Array.from(table.entries(), (entry) => ({ key: entry.key, entry }))];
 }

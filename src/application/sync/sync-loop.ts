@@ -17,7 +17,7 @@ import {
   mayBeInterrupted,
   NEVER_VERIFIED,
   verificationDue,
-  withFrequentGlances,
+  withFrequentChecks,
 } from './verification-policy.js';
 
 /** Times in milliseconds. */
@@ -44,7 +44,7 @@ const LONGEST_PAUSE = 20;
 export class SyncLoop {
   readonly pending = new PendingChanges();
   /** What the sync that is running has taken up. */
-  private underWay: TakenChanges | undefined;
+  private inFlight: TakenChanges | undefined;
   /** When the first event came that no sync has taken up. */
   private waitingSince: number | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
@@ -55,6 +55,7 @@ export class SyncLoop {
   private pauseUntil = 0;
   private failures = 0;
   private verified = NEVER_VERIFIED;
+  private nodeReadAt = 0;
   private verification: AbortController | undefined;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
@@ -78,7 +79,7 @@ export class SyncLoop {
   }
 
   /** Nothing waits, nothing runs, and the first sync is done. */
-  get settled(): boolean {
+  get inSync(): boolean {
     return this.state === 'idle' && this.pending.empty && this.failures === 0;
   }
 
@@ -88,7 +89,7 @@ export class SyncLoop {
     if (!this.verifyTimer) return;
     this.verifyTimer.cancel();
     this.verifyTimer = undefined;
-    this.verified = withFrequentGlances(this.verified);
+    this.verified = withFrequentChecks(this.verified);
     this.scheduleVerification();
   }
 
@@ -102,8 +103,8 @@ export class SyncLoop {
     return (
       this.state === 'waiting' ||
       this.pending.includes(service) ||
-      this.underWay?.everyService === true ||
-      this.underWay?.services.has(service) === true
+      this.inFlight?.everyService === true ||
+      this.inFlight?.services.has(service) === true
     );
   }
 
@@ -133,18 +134,21 @@ export class SyncLoop {
   }
 
   /**
-   * Compares the rules with the kernel's after what is under way, unless every sign says that they stand, and repairs them;
-   * no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   * Compares the rules with the kernel's after the sync that is running, unless signs show that nobody touched them, and
+   * repairs them; no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
    */
-  inspect(): Promise<string | undefined> {
+  verifyNow(): Promise<string | undefined> {
     return new Promise((resolve) =>
       this.enqueue(async () => {
         if (this.isStopped()) return resolve('the proxy stops');
         const uninterrupted = new AbortController().signal;
-        await this.compare('inspection', uninterrupted).then(
-          () => resolve(undefined),
-          (error: unknown) => resolve(errorMessage(error)),
-        );
+        try {
+          const { watched, compared } = await this.compare('quick', uninterrupted);
+          if (!watched && !compared) await this.compare('full', uninterrupted);
+          resolve(undefined);
+        } catch (error) {
+          resolve(errorMessage(error));
+        }
       }),
     );
   }
@@ -188,13 +192,13 @@ export class SyncLoop {
     if (this.state !== 'due') return;
     this.state = 'running';
     const changes = this.pending.take();
-    this.underWay = changes;
+    this.inFlight = changes;
     this.observer.taken(this.family);
     const start = this.clock.now();
     const since = this.waitingSince ?? start;
     this.waitingSince = undefined;
     const failed = await this.attempt(changes, start, since);
-    this.underWay = undefined;
+    this.inFlight = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
     this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
@@ -214,7 +218,7 @@ export class SyncLoop {
       const { full, written, failed, changed } = await this.sync.program(changes);
       const now = this.clock.now();
       this.failures = 0;
-      if (full) this.verified = afterStart(this.verified, now);
+      if (full) [this.verified, this.nodeReadAt] = [afterStart(this.verified, now), now];
       for (const key of failed) this.retryLater(key);
       this.observer.finished(family, {
         ok: true,
@@ -278,7 +282,7 @@ export class SyncLoop {
   }
 
   private scheduleVerification(): void {
-    this.verifyTimer ??= this.clock.after(this.verified.glancePeriod, () => {
+    this.verifyTimer ??= this.clock.after(this.verified.quickPeriod, () => {
       this.verifyTimer = undefined;
       this.enqueue(() => this.verify());
     });
@@ -289,8 +293,9 @@ export class SyncLoop {
     if (this.isStopped() || this.failures > 0) return;
     const start = this.clock.now();
     const how = verificationDue(this.verified, this.periods.syncPeriod, start);
-    if (how !== 'glance') {
+    if (start - this.nodeReadAt >= this.periods.syncPeriod) {
       // Not every source of the node's addresses tells when they come and go.
+      this.nodeReadAt = start;
       this.pending.nodeChanged();
       this.changed();
     }

@@ -1,31 +1,32 @@
 import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 
-/** How often to look whether somebody touched the rules. */
-const GLANCE_PERIOD = 1_000;
+/** How often to look for signs that another program wrote. */
+const QUICK_PERIOD = 1_000;
 /** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
-const LONGEST_GLANCE_PERIOD = 3_000;
+const LONGEST_QUICK_PERIOD = 3_000;
 /** Comparing a large table costs the kernel time: it may take a twentieth of it at most. */
 const COMPARISON_SHARE = 20;
-/** Signs can deceive, so everything is compared once in so long at least. */
+/** Signs can deceive, so everything is compared at least this often. */
 const LONGEST_UNCOMPARED = 3_600_000;
-/** So many periods a verification may be put off by changes; then it is carried through. */
-const PATIENCE = 4;
+/** Changes may delay a full verification for this many periods; then it is carried through. */
+const LONGEST_DELAY = 4;
 
 /**
- * What decides about the verifications to come. Once a second it is glanced whether the rules were touched, less often when
- * they are touched without harm. Every sync period everything is compared with the kernel where that takes less than a
- * twentieth of the time; where it takes longer, the signs are inspected less often, and everything is compared once an hour.
- * Times are in milliseconds.
+ * What decides about the verifications to come. A quick one runs once a second, less often when other programs write without
+ * harm. A full one runs every sync period where it takes less than a twentieth of the time. Where it takes longer, it runs
+ * once an hour if signs show every write, and as often as a twentieth of the time allows if not. Times are in milliseconds.
  */
 export interface VerificationState {
   /** Between two verifications, of whatever kind. */
-  readonly glancePeriod: number;
-  readonly inspectedAt: number;
+  readonly quickPeriod: number;
+  /** When the last full verification ended. */
   readonly comparedAt: number;
   /** How long the last comparison with the kernel took. */
   readonly comparison: number;
   /** Until then an interrupted comparison has had its share of the time. */
   readonly compareFrom: number;
+  /** Signs show every write of another program. */
+  readonly watched: boolean;
 }
 
 /** From when to when a verification ran. */
@@ -36,36 +37,33 @@ export interface VerificationTime {
 
 /** Nothing has been programmed yet. */
 export const NEVER_VERIFIED: VerificationState = {
-  glancePeriod: GLANCE_PERIOD,
-  inspectedAt: 0,
+  quickPeriod: QUICK_PERIOD,
   comparedAt: 0,
   comparison: 0,
   compareFrom: 0,
+  watched: false,
 };
 
 /** Which kind is due. */
 export function verificationDue(state: VerificationState, syncPeriod: number, now: number): VerificationKind {
-  const { compareFrom, comparedAt, inspectedAt } = state;
-  if (now < compareFrom) return 'glance';
-  if (now - comparedAt >= LONGEST_UNCOMPARED) return 'comparison';
-  const period = inspectionPeriod(state, syncPeriod);
-  if (now - inspectedAt < period) return 'glance';
-  return period === syncPeriod ? 'comparison' : 'inspection';
+  const { compareFrom, comparedAt } = state;
+  return now >= compareFrom && now - comparedAt >= fullPeriod(state, syncPeriod) ? 'full' : 'quick';
 }
 
-/** Whether a change may interrupt a verification: not one that was put off for long. */
+/** Whether a change may interrupt a verification: not a full one that was delayed for long. */
 export function mayBeInterrupted(state: VerificationState, syncPeriod: number, now: number): boolean {
-  return now - state.inspectedAt < PATIENCE * inspectionPeriod(state, syncPeriod);
+  const delay = (LONGEST_DELAY - 1) * affordablePeriod(state, syncPeriod);
+  return now - state.comparedAt < fullPeriod(state, syncPeriod) + delay;
 }
 
 /** Everything was programmed, which compares everything. */
 export function afterStart(state: VerificationState, now: number): VerificationState {
-  return { ...state, inspectedAt: now, comparedAt: now };
+  return { ...state, comparedAt: now };
 }
 
-/** Glances are as frequent as at first. */
-export function withFrequentGlances(state: VerificationState): VerificationState {
-  return { ...state, glancePeriod: GLANCE_PERIOD };
+/** Quick verifications are as frequent as at first. */
+export function withFrequentChecks(state: VerificationState): VerificationState {
+  return { ...state, quickPeriod: QUICK_PERIOD };
 }
 
 /** A verification was carried through. */
@@ -74,19 +72,19 @@ export function afterVerification(
   syncPeriod: number,
   how: VerificationKind,
   { start, end }: VerificationTime,
-  result: Pick<VerifyResult, 'compared' | 'written'>,
+  { compared, written, watched = false }: Pick<VerifyResult, 'compared' | 'written' | 'watched'>,
 ): VerificationState {
-  const isHarmless = result.compared && result.written === 0;
-  // A glance may compare less than everything, and a repair takes its time as well.
-  const least = how === 'glance' ? state.comparison : 0;
+  const isHarmless = compared && written === 0;
+  // A quick one may compare less than everything, and a repair takes its time as well.
+  const least = how === 'quick' ? state.comparison : 0;
   const next = {
     ...state,
-    inspectedAt: how === 'glance' ? state.inspectedAt : end,
-    comparedAt: how === 'comparison' ? end : state.comparedAt,
+    watched,
+    comparedAt: how === 'full' ? end : state.comparedAt,
     comparison: isHarmless ? Math.max(least, end - start) : state.comparison,
   };
-  if (!isHarmless) return withFrequentGlances(next);
-  return how === 'comparison' ? next : { ...next, glancePeriod: longerGlancePeriod(next, syncPeriod) };
+  if (!isHarmless) return withFrequentChecks(next);
+  return how === 'full' ? next : { ...next, quickPeriod: longerQuickPeriod(next, syncPeriod) };
 }
 
 /** A change interrupted a verification. */
@@ -95,16 +93,24 @@ export function afterInterruption(
   how: VerificationKind,
   { start, end }: VerificationTime,
 ): VerificationState {
-  return how === 'glance' ? state : { ...state, compareFrom: end + COMPARISON_SHARE * (end - start) };
+  return how === 'quick' ? state : { ...state, compareFrom: end + COMPARISON_SHARE * (end - start) };
 }
 
-function inspectionPeriod({ comparison }: VerificationState, syncPeriod: number): number {
+/** Between two full verifications. */
+function fullPeriod(state: VerificationState, syncPeriod: number): number {
+  const affordable = affordablePeriod(state, syncPeriod);
+  const period = state.watched && affordable > syncPeriod ? LONGEST_UNCOMPARED : affordable;
+  return Math.min(period, LONGEST_UNCOMPARED);
+}
+
+/** The shortest period in which comparing takes no more than its share. */
+function affordablePeriod({ comparison }: VerificationState, syncPeriod: number): number {
   return Math.max(syncPeriod, COMPARISON_SHARE * comparison);
 }
 
-/** After rules were touched without harm. */
-function longerGlancePeriod(state: VerificationState, syncPeriod: number): number {
-  const longer = Math.min(state.glancePeriod * 2, LONGEST_GLANCE_PERIOD);
+/** After another program wrote without harm. */
+function longerQuickPeriod(state: VerificationState, syncPeriod: number): number {
+  const longer = Math.min(state.quickPeriod * 2, LONGEST_QUICK_PERIOD);
   const spared = Math.max(longer, COMPARISON_SHARE * state.comparison);
-  return Math.min(inspectionPeriod(state, syncPeriod), spared);
+  return Math.min(affordablePeriod(state, syncPeriod), spared);
 }

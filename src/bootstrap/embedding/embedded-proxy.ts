@@ -47,7 +47,7 @@ export class EmbeddedProxy {
 
   /** Everything that the source has delivered is programmed, but for service ports among `unserved`. */
   get settled(): boolean {
-    return this.container.get(SYNC_LOOPS).every((loop) => loop.settled);
+    return this.container.get(SYNC_LOOPS).every((loop) => loop.inSync);
   }
 
   /** Service ports that could not be programmed. They are tried again. */

@@ -2,7 +2,7 @@ import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/list-chains.js';
-import { NftablesBackend } from '../../adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
@@ -50,17 +50,16 @@ export class NftablesMode implements Mode {
     const module = new ContainerModule(({ bind }) => {
       bind(BACKENDS)
         .toDynamicValue((context) =>
-          context.get(FAMILIES).map(
-            (family) =>
-              new NftablesBackend(
-                family,
-                transports.families[family],
-                generations,
-                context.get(LOGGER).child({ caller: 'nftables' }),
-                {
-                  observer: context.get(METRICS),
-                },
-              ),
+          context.get(FAMILIES).map((family) =>
+            nftablesBackend(
+              family,
+              transports.families[family],
+              generations,
+              context.get(LOGGER).child({ caller: 'nftables' }),
+              {
+                observer: context.get(METRICS),
+              },
+            ),
           ),
         )
         .inSingletonScope();
@@ -84,7 +83,7 @@ export class NftablesMode implements Mode {
     try {
       const attempts = new Attempts();
       for (const family of IP_FAMILIES) {
-        const backend = new NftablesBackend(family, transports.families[family], generations, this.logger);
+        const backend = nftablesBackend(family, transports.families[family], generations, this.logger);
         await attempts.make(() => backend.cleanup().catch(unlessWithoutNfTables));
       }
       attempts.end();

@@ -42,6 +42,6 @@ export async function removeOtherModes(
 
 /** Why the rules of the present mode cannot be relied on. */
 async function problemOf(loops: readonly StandingLoop[]): Promise<string | undefined> {
-  const standing = loops.map(async (loop) => (await loop.firstAttempt) ?? loop.inspect());
+  const standing = loops.map(async (loop) => (await loop.firstAttempt) ?? loop.verifyNow());
   return (await Promise.all(standing)).find((problem) => problem !== undefined);
 }

@@ -9,20 +9,20 @@ import { displayName, type Protocol, type ServicePortName } from '../model/servi
 import { hostPort } from '../net/address.js';
 import { addressBits } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
-import type { Fragment, Part, PlacedElement } from './fragment.js';
-import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
-import { FIRST_NUMBER } from './node-rules.js';
-import { formatPriority } from './priority.js';
-import { CLUSTER_IPS, RESTRICTED_FRONTENDS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './sets.js';
-import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
-import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './traffic-class.js';
+import type { NftablesServicePortRules, Part, PlacedElement } from './state/service-port-rules.js';
+import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
+import { FIRST_NUMBER } from './layout/node-rules.js';
+import { formatPriority } from './layout/priority.js';
+import { CLUSTER_IPS, RESTRICTED_FRONTENDS, HAIRPIN_CONNECTIONS, setsOf, sourcesSet } from './layout/sets.js';
+import { sourcesStructure, structuresOfClass, type Structure } from './layout/structure.js';
+import type { SetDefinition, SetElement } from './layout/table.js';
+import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './layout/traffic-class.js';
 
 /** nft refuses comments longer than 128 characters, and with them the whole transaction. */
 const MAX_COMMENT = 128;
 
 /** Compiles one service port into what it puts into the table of its family. */
-export function compileNftables(entry: ForwardingEntry): Fragment {
+export function compileNftables(entry: ForwardingEntry): NftablesServicePortRules {
   const ids = entry.affinitySeconds > 0 ? endpointIds(entry) : undefined;
   const parts = entry.frontends.map((frontend) => compileFrontend(entry, frontend, ids));
   for (const { address, kind } of entry.frontends) {

@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
-import { FIRST_NUMBER } from './node-rules.js';
+import { FIRST_NUMBER } from './layout/node-rules.js';
 
 const ID_SPAN = 0x7ffffffe;
 

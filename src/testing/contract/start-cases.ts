@@ -58,7 +58,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       const other = variant(family, first!.name.name, { endpoints: 1 });
       succeeds(await backend.apply(changed(other), node));
       await stage.holds([unread!, other, ...others], node, 'after a change to another service');
-      writesNothing(await backend.verify('inspection'), 'by a verification');
+      writesNothing(await backend.verify('full'), 'by a verification');
       await stage.holds([unread!, other, ...others], node, 'after a verification');
       succeeds(await backend.apply(changed(unread!), node));
       await stage.holds([unread!, other, ...others], node, 'when it could be read after all');

@@ -10,12 +10,12 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<
   const node = sampleNode(family);
   const all = everyKind(family);
   return {
-    'finds nothing to mend when nobody touched anything': async (stage) => {
+    'finds nothing to repair when nobody touched anything': async (stage) => {
       const backend = await stage.started(all, node);
       succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), node));
       const before = await stage.snapshot();
-      for (const how of ['glance', 'inspection', 'comparison', 'glance'] as const)
-        writesNothing(await backend.verify(how), `by the ${how}`);
+      for (const how of ['quick', 'full', 'quick'] as const)
+        writesNothing(await backend.verify(how), `by the ${how} verification`);
       assert.deepEqual(await stage.snapshot(), before);
     },
 
@@ -23,33 +23,33 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<
       const backend = await stage.started(all, node);
       const reason = new Error('something more urgent');
       try {
-        await backend.verify('inspection', AbortSignal.abort(reason));
+        await backend.verify('full', AbortSignal.abort(reason));
       } catch (error) {
         assert.equal(error, reason);
       }
-      writesNothing(await backend.verify('inspection'), 'by the next inspection');
+      writesNothing(await backend.verify('full'), 'by the next verification');
       await stage.holds(all, node, 'after a verification that was broken off');
     },
 
     ...(subject.damage && {
       'compares everything when it is told to, although nobody touched anything': async (stage) => {
         const backend = await stage.started(all, node);
-        const result = await backend.verify('comparison');
+        const result = await backend.verify('full');
         assert.equal(result.compared, true);
-        writesNothing(result, 'by the comparison');
+        writesNothing(result, 'by the verification');
       },
 
-      'mends what somebody else changed': async (stage) => {
+      'repairs what another program changed': async (stage) => {
         const backend = await stage.started(all, node);
         const before = await stage.snapshot();
         await subject.damage!(stage.place);
         assert.notDeepEqual(await stage.snapshot(), before, 'the damage changed nothing');
-        const { compared, written, failed } = await backend.verify('inspection');
+        const { compared, written, failed } = await backend.verify('full');
         assert.equal(compared, true);
         assert.deepEqual(failed, []);
         assert.ok(written > 0, 'no step was written');
         assert.deepEqual(await stage.snapshot(), before);
-        writesNothing(await backend.verify('inspection'), 'by the next inspection');
+        writesNothing(await backend.verify('full'), 'by the next verification');
       },
     }),
   };

@@ -1,9 +1,14 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../domain/nftables/render-set.js';
-import { renderHook, renderRule, renderTable } from '../../domain/nftables/render-text.js';
-import type { Rule } from '../../domain/nftables/rule.js';
-import type { ChainDefinition, Operation, SetDefinition, SetElement } from '../../domain/nftables/table.js';
-import type { TableContents } from '../../domain/nftables/table-contents.js';
+import { renderDeclaration, setKeyword } from '../../domain/nftables/text/render-set.js';
+import { renderHook, renderRule, renderTable } from '../../domain/nftables/text/render-text.js';
+import type { Rule } from '../../domain/nftables/layout/rule.js';
+import type {
+  ChainDefinition,
+  Operation,
+  SetDefinition,
+  SetElement,
+} from '../../domain/nftables/layout/table.js';
+import type { TableContents } from '../../domain/nftables/text/table-contents.js';
 import {
   NftCommitError,
   type ChainState,

@@ -1,7 +1,6 @@
 import type {
   ApplyResult,
   Backend,
-  FrontendClash,
   ServiceFailure,
   StartOptions,
   VerificationKind,
@@ -11,6 +10,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** A call that was made, with the keys of the service ports that it was about. */
@@ -34,10 +34,10 @@ export class RecordingBackend implements Backend {
   /** Service ports that cannot be programmed, with the reason. */
   readonly poisoned = new Map<ServicePortKey, string>();
   /** Reported by every start and apply. */
-  readonly conflicts: FrontendClash[] = [];
+  readonly conflicts: FrontendConflict[] = [];
   /** While set, calls that program or verify reject with it. */
   failure: Error | undefined;
-  /** What the next verifications find; without one a comparison finds nothing, and all others compare nothing. */
+  /** What the next verifications find; without one a full verification finds nothing, and a quick one compares nothing. */
   readonly findings: Partial<VerifyResult>[] = [];
   private gate: Promise<void> = Promise.resolve();
 
@@ -87,7 +87,7 @@ export class RecordingBackend implements Backend {
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     await this.called(how, []);
     signal?.throwIfAborted();
-    const compared = how === 'comparison';
+    const compared = how === 'full';
     return { compared, written: 0, failed: [], conflicts: [], ...this.findings.shift() };
   }
 

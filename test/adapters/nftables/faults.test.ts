@@ -3,11 +3,11 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { outcomeOf, type Outcome } from '../../../src/domain/nftables/packet.js';
-import { setsOf } from '../../../src/domain/nftables/sets.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
-import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
-import { walk } from '../../../src/domain/nftables/walk.js';
+import { outcomeOf, type Outcome } from '../../../src/domain/nftables/walk/packet.js';
+import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 

@@ -5,7 +5,7 @@ import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend
 import type { NftTransport } from '../../../src/adapters/nftables/transport.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Operation } from '../../../src/domain/nftables/table.js';
+import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 
 /** A promise, and what settles it. */
 function gate(): { readonly opened: Promise<void>; open(): void } {

@@ -9,7 +9,7 @@ import type { NodeSettings } from '../../../src/application/node/node-contexts.j
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { rawName } from '../../../src/application/use-cases/object-reports.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { renderOperation } from '../../../src/domain/nftables/render-text.js';
+import { renderOperation } from '../../../src/domain/nftables/text/render-text.js';
 import { LOCAL_ADDRESSES, NODE } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 import { USUAL_SETTINGS } from '../../application/node/usual-settings.js';

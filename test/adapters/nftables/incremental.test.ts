@@ -5,10 +5,10 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Ending, Packet } from '../../../src/domain/nftables/packet.js';
-import { renderRule } from '../../../src/domain/nftables/render-text.js';
-import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
-import { walk } from '../../../src/domain/nftables/walk.js';
+import type { Ending, Packet } from '../../../src/domain/nftables/walk/packet.js';
+import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { expectedOutcome, type Expected } from '../../domain/nftables/expected-outcome.js';
 import { history, LOCAL_ADDRESSES, POOL, settings, survivors, type Change } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';

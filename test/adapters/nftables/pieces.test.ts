@@ -3,11 +3,11 @@ import { tableDifference } from '../../../src/adapters/nftables/difference.js';
 import { inPieces } from '../../../src/adapters/nftables/pieces.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { TableComposition } from '../../../src/domain/nftables/composition.js';
-import { outcomeOf, type Packet } from '../../../src/domain/nftables/packet.js';
-import { tableImage } from '../../../src/domain/nftables/table-image.js';
-import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
-import { walk } from '../../../src/domain/nftables/walk.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import { outcomeOf, type Packet } from '../../../src/domain/nftables/walk/packet.js';
+import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 
@@ -71,10 +71,10 @@ describe('a table filled in pieces', () => {
     const { forwarding, network } = proxy.contexts.of('IPv4', true);
     const table = new ForwardingTable();
     table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
-    const composition = new TableComposition();
+    const composition = new NftablesDesiredState();
     for (const entry of table.entries()) composition.replace(entry.key, compileNftables(entry));
     const kernel = new MemoryNftTransport();
-    const image = tableImage(composition, network);
+    const image = desiredTable(composition, network);
     const seen: (readonly unknown[])[] = [];
     for (const { operations } of inPieces(tableDifference(image, undefined, 'IPv4', kernel).repair, limit)) {
       await kernel.commit('IPv4', operations);

@@ -4,10 +4,10 @@ import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transp
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet } from '../../../src/domain/nftables/packet.js';
-import type { Operation } from '../../../src/domain/nftables/table.js';
-import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
-import { walk } from '../../../src/domain/nftables/walk.js';
+import type { Packet } from '../../../src/domain/nftables/walk/packet.js';
+import type { Operation } from '../../../src/domain/nftables/layout/table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { LOCAL_ADDRESSES, NODE, SETTINGS } from './cluster-arbitraries.js';
 import { InMemoryProxy } from './in-memory-proxy.js';
 

@@ -3,8 +3,8 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
-import { setsOf } from '../../../src/domain/nftables/sets.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
 
 const node = sampleNode('IPv4');
 const sample = (name: string, shape: SampleShape) => sampleEntry('IPv4', name, shape);

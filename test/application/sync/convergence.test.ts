@@ -71,8 +71,8 @@ describe('after any sequence of changes, failures and pauses', () => {
         bench.loop.initialised();
         await bench.clock.advanceAsync(70_000);
         // An inspection may have asked for a sync a moment ago.
-        if (!bench.loop.settled) await bench.clock.advanceAsync(5000);
-        expect(bench.loop.settled).toBe(true);
+        if (!bench.loop.inSync) await bench.clock.advanceAsync(5000);
+        expect(bench.loop.inSync).toBe(true);
         const fresh = new ForwardingTable();
         fresh.update(bench.state, bench.state.serviceKeys(), bench.context.forwarding);
         expect(bench.backend.programmed).toEqual(

@@ -49,7 +49,7 @@ describe('a service port that cannot be programmed', () => {
     ]);
     expect(bench.statuses.failures('IPv6')).toEqual([]);
     expect(bench.observer.reports).toEqual([expect.objectContaining({ ok: true, failed: 1, written: 2 })]);
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
     expect(bench.logger.at('error')).toHaveLength(1);
   });
 
@@ -113,7 +113,7 @@ describe('a service port that cannot be programmed', () => {
     await bench.settle();
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(1000);
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
     expect([...bench.backend.programmed.keys()]).toEqual([keyOf('c')]);
     expect([status(bench, 'a'), status(bench, 'b')]).toEqual([undefined, undefined]);
     expect(bench.statuses.failures('IPv4')).toEqual([]);

@@ -3,7 +3,7 @@ import { Bench, keyOf } from './bench.js';
 async function stopped(bench: Bench): Promise<void> {
   await bench.loop.stop();
   expect(bench.clock.pending).toBe(0);
-  expect(bench.loop.settled).toBe(false);
+  expect(bench.loop.inSync).toBe(false);
   bench.calls();
   bench.change('a');
   bench.loop.initialised();

@@ -7,7 +7,7 @@ describe('start', () => {
     await bench.clock.advanceAsync(100_000);
     expect(bench.syncs()).toEqual([]);
     expect(bench.observer.calls).toEqual([]);
-    expect([bench.clock.pending, bench.loop.settled]).toEqual([0, false]);
+    expect([bench.clock.pending, bench.loop.inSync]).toEqual([0, false]);
   });
 
   it('then syncs everything at once, and reports it', async () => {
@@ -26,7 +26,7 @@ describe('start', () => {
       },
     ]);
     expect(bench.refreshes).toEqual([true]);
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
     await expect(bench.loop.firstAttempt).resolves.toBeUndefined();
   });
 
@@ -50,7 +50,7 @@ describe('start', () => {
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(1000);
     await expect(bench.loop.firstAttempt).resolves.toBe('IPv4: no permission');
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
   });
 });
 
@@ -59,11 +59,11 @@ describe('changes', () => {
     const bench = await new Bench().begin('a', 'b');
     bench.syncs();
     bench.change('b');
-    expect(bench.loop.settled).toBe(false);
+    expect(bench.loop.inSync).toBe(false);
     await bench.settle();
     expect(bench.syncs()).toEqual(['apply b']);
     expect(bench.clock.now()).toBe(START);
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
     expect(bench.refreshes).toEqual([true, false]);
   });
 
@@ -162,7 +162,7 @@ describe('a sync that fails as a whole', () => {
     const bench = await failing({ syncPeriod: 5000 });
     expect(bench.observer.reports.at(-1)).toMatchObject({ ok: false, full: false, written: 0 });
     expect(bench.logger.at('error')).toHaveLength(1);
-    expect(bench.loop.settled).toBe(false);
+    expect(bench.loop.inSync).toBe(false);
     for (const delay of [1000, 2000, 4000, 5000, 5000]) {
       await bench.clock.advanceAsync(delay - 1);
       expect(bench.syncs()).toEqual([]);
@@ -173,7 +173,7 @@ describe('a sync that fails as a whole', () => {
     await bench.clock.advanceAsync(5000);
     expect(bench.syncs()).toEqual(['start a b']);
     expect(bench.observer.reports.at(-1)).toMatchObject({ ok: true, full: true });
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
     bench.change('b');
     await bench.settle();
     expect(bench.syncs()).toEqual(['apply b']);

@@ -148,7 +148,7 @@ describe('between syncs', () => {
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(1000);
     expect(bench.calls()).toEqual(['glance', 'glance']);
-    expect(bench.loop.settled).toBe(true);
+    expect(bench.loop.inSync).toBe(true);
   });
 
   it('a change interrupts a verification, which is not an error', async () => {
@@ -190,7 +190,7 @@ describe('between syncs', () => {
     bench.calls();
     const release = bench.backend.hold();
     bench.backend.findings.push({ compared: true, written: 2 });
-    const inspected = bench.loop.inspect();
+    const inspected = bench.loop.verifyNow();
     await bench.settle();
     bench.change('a');
     release();
@@ -199,9 +199,9 @@ describe('between syncs', () => {
     expect(bench.calls()).toEqual(['inspection', 'apply a']);
     expect(bench.observer.calls).toContain('repaired IPv4 2');
     bench.backend.failure = new Error('no answer');
-    expect(await bench.loop.inspect()).toBe('no answer');
+    expect(await bench.loop.verifyNow()).toBe('no answer');
     await bench.loop.stop();
-    expect(await bench.loop.inspect()).toBe('the proxy stops');
+    expect(await bench.loop.verifyNow()).toBe('the proxy stops');
   });
 
   it('syncs and verifications never overlap', async () => {

@@ -7,10 +7,10 @@ import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables
 import { parseSave } from '../iptables/parse-save.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { TableComposition } from '../../../src/domain/nftables/composition.js';
-import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/lost-frontends.js';
-import { contentsOf } from '../../../src/domain/nftables/table-contents.js';
-import { tableImage } from '../../../src/domain/nftables/table-image.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/state/lost-frontends.js';
+import { contentsOf } from '../../../src/domain/nftables/text/table-contents.js';
+import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import {
   forwardingTable,
   recordedContext,
@@ -44,9 +44,9 @@ describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family'
 
   it('in nftables', () => {
     const imageOf = (some: readonly ForwardingEntry[]) => {
-      const composition = new TableComposition();
+      const composition = new NftablesDesiredState();
       for (const entry of some) composition.replace(entry.key, compileNftables(entry));
-      return tableImage(composition, context.network);
+      return desiredTable(composition, context.network);
     };
     const { sets } = contentsOf(imageOf(entries));
     expect(lostInNftables(sets, imageOf([])).map(text).sort()).toEqual(frontends);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { maskAddress } from '../../../src/domain/net/cidr.js';
-import { formatPriority } from '../../../src/domain/nftables/priority.js';
-import type { Key, KeyField, Rule, Statement } from '../../../src/domain/nftables/rule.js';
-import type { DataType, Hook, SetDefinition, SetElement } from '../../../src/domain/nftables/table.js';
+import { formatPriority } from '../../../src/domain/nftables/layout/priority.js';
+import type { Key, KeyField, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
+import type { DataType, Hook, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
 import ipaddr from 'ipaddr.js';
 
 /** Random rules and sets in canonical form. */

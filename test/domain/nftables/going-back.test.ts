@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../../src/domain/nftables/render-set.js';
-import { POSSIBLE_SETS } from '../../../src/domain/nftables/sets.js';
-import { nftFamily } from '../../../src/domain/nftables/table.js';
+import { renderDeclaration, setKeyword } from '../../../src/domain/nftables/text/render-set.js';
+import { POSSIBLE_SETS } from '../../../src/domain/nftables/layout/sets.js';
+import { nftFamily } from '../../../src/domain/nftables/layout/table.js';
 
 describe.each(IP_FAMILIES)("over our table, kube-proxy's first transaction (%s)", (family) => {
   const file = `../../conformance/rollback/kube-proxy-start-${nftFamily(family)}.nft`;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { parseRule } from '../../../src/domain/nftables/parse-rule.js';
-import { ListingError, TableParser } from '../../../src/domain/nftables/parse-text.js';
+import { parseRule } from '../../../src/domain/nftables/text/parse-rule.js';
+import { ListingError, TableParser } from '../../../src/domain/nftables/text/parse-text.js';
 import { parseTable } from './parse-table.js';
-import { renderRule, renderTable, type TableContent } from '../../../src/domain/nftables/render-text.js';
+import { renderRule, renderTable, type TableContent } from '../../../src/domain/nftables/text/render-text.js';
 import { hook, name, rule, setWithElements } from './arbitraries.js';
 import { sampleTable } from './every-statement.js';
 

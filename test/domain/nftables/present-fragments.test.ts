@@ -3,11 +3,11 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { TableComposition } from '../../../src/domain/nftables/composition.js';
-import type { Fragment } from '../../../src/domain/nftables/fragment.js';
-import { PresentFragments } from '../../../src/domain/nftables/present-fragments.js';
-import { contentsOf, type TableContents } from '../../../src/domain/nftables/table-contents.js';
-import { tableImage } from '../../../src/domain/nftables/table-image.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import type { Fragment } from '../../../src/domain/nftables/state/service-port-rules.js';
+import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
+import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { serviceEntries } from '../iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
@@ -24,13 +24,13 @@ describe.each(IP_FAMILIES)('fragments that are read back (%s)', (family) => {
     serviceCIDRs: [],
   };
 
-  function composed(fragments: ReadonlyMap<string, Fragment>): TableComposition {
-    const composition = new TableComposition();
+  function composed(fragments: ReadonlyMap<string, Fragment>): NftablesDesiredState {
+    const composition = new NftablesDesiredState();
     for (const [key, fragment] of fragments) composition.replace(key, fragment);
     return composition;
   }
-  const tableOf = (composition: TableComposition): TableContents => {
-    const { chains, sets } = contentsOf(tableImage(composition, node));
+  const tableOf = (composition: NftablesDesiredState): TableContents => {
+    const { chains, sets } = contentsOf(desiredTable(composition, node));
     return { chains: new Map([...chains].sort()), sets };
   };
 
@@ -43,7 +43,7 @@ describe.each(IP_FAMILIES)('fragments that are read back (%s)', (family) => {
         fc.pre(entries.every(({ key }) => composition.conflictsOf(key).length === 0));
         fc.pre(entries.every(hasEachFrontendOnce));
         const table = tableOf(composition);
-        const present = new PresentFragments(table.sets);
+        const present = new NftablesAdoptedRules(table.sets);
         const read = entries.flatMap(({ key, name }) => {
           const fragment = present.fragment(name, (part) => composition.holder(part) !== key);
           return fragment ? [[key, fragment] as const] : [];
@@ -59,13 +59,13 @@ describe.each(IP_FAMILIES)('fragments that are read back (%s)', (family) => {
       serviceEntries(family, 'a').map(([first]) => first!),
       { numRuns: 1, seed: 7 },
     )[0]!;
-    const present = new PresentFragments(tableOf(composed(new Map([['a', compileNftables(entry)]]))).sets);
+    const present = new NftablesAdoptedRules(tableOf(composed(new Map([['a', compileNftables(entry)]]))).sets);
     expect(present.fragment(entry.name, () => false)).toBeDefined();
     expect(present.fragment(entry.name, () => true)).toBeUndefined();
   });
 
   it('are those of nobody in a table of another layout', () => {
-    const none = new PresentFragments(new Map());
+    const none = new NftablesAdoptedRules(new Map());
     const name = { namespace: 'default', name: 'a', port: 'http', protocol: 'TCP' } as const;
     expect(none.fragment(name, () => false)).toBeUndefined();
   });

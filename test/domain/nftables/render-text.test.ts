@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { formatPriority, parsePriority } from '../../../src/domain/nftables/priority.js';
+import { formatPriority, parsePriority } from '../../../src/domain/nftables/layout/priority.js';
 import {
   elementOfLine,
   renderOperation,
   renderRule,
   renderTable,
-} from '../../../src/domain/nftables/render-text.js';
-import type { Statement } from '../../../src/domain/nftables/rule.js';
-import { UnsafeTextError } from '../../../src/domain/nftables/safe-text.js';
-import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
+} from '../../../src/domain/nftables/text/render-text.js';
+import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
+import { UnsafeTextError } from '../../../src/domain/nftables/text/safe-text.js';
+import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
 import { hookedSamples, matchSamples } from './every-statement.js';
 
 const ENDPOINTS: SetDefinition = {

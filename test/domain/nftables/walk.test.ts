@@ -2,15 +2,15 @@ import { parseAllDocuments } from 'yaml';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { TableComposition } from '../../../src/domain/nftables/composition.js';
-import { MalformedTable } from '../../../src/domain/nftables/chain-walk.js';
-import type { ChainRules } from '../../../src/domain/nftables/node-rules.js';
-import type { Statement } from '../../../src/domain/nftables/rule.js';
-import { outcomeOf, type Ending, type Packet } from '../../../src/domain/nftables/packet.js';
-import { contentsOf, type TableContents } from '../../../src/domain/nftables/table-contents.js';
-import { TableDelta } from '../../../src/domain/nftables/table-delta.js';
-import { tableImage } from '../../../src/domain/nftables/table-image.js';
-import { walk } from '../../../src/domain/nftables/walk.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import { MalformedTable } from '../../../src/domain/nftables/walk/chain-walk.js';
+import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
+import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
+import { outcomeOf, type Ending, type Packet } from '../../../src/domain/nftables/walk/packet.js';
+import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
+import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { InMemoryProxy } from '../../adapters/nftables/in-memory-proxy.js';
 import { readScenario, scenarioNames, type Scenario } from '../../conformance/scenarios.js';
 import { planOf, type Family, type Target } from '../../kernel/probe-plan.js';
@@ -31,10 +31,10 @@ function tableOf(scenario: Scenario, objects: string, family: IpFamily): TableCo
   const { forwarding, network } = proxy.contexts.of(family, true);
   const table = new ForwardingTable();
   table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
-  const composition = new TableComposition();
+  const composition = new NftablesDesiredState();
   for (const entry of table.entries())
-    composition.replace(entry.key, compileNftables(entry), new TableDelta());
-  return contentsOf(tableImage(composition, network));
+    composition.replace(entry.key, compileNftables(entry), new TableChange());
+  return contentsOf(desiredTable(composition, network));
 }
 
 function packetOf(target: Target, client: string, family: Family): Packet {

@@ -5,13 +5,13 @@ import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NETLINK_NETFILTER, NLM_F_DUMP, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Rule } from '../../../src/domain/nftables/rule.js';
+import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import {
   TABLE_NAME,
   type Operation,
   type SetDefinition,
   type SetElement,
-} from '../../../src/domain/nftables/table.js';
+} from '../../../src/domain/nftables/layout/table.js';
 import { serve } from '../driver.js';
 
 /** Drives the netlink transport from inside a namespace. */

@@ -50,7 +50,7 @@ const handlers = {
     void source.delete(kind, { namespace: 'default', name }),
   poison: (key: string, poison: Poison): void => void poisoned.set(key, poison),
   heal: (): void => poisoned.clear(),
-  settled: (): boolean => container.get(SYNC_LOOPS).every((loop) => loop.settled),
+  settled: (): boolean => container.get(SYNC_LOOPS).every((loop) => loop.inSync),
   status: (key: string): ServiceStatus | undefined => container.get(SERVICE_STATUSES).get('IPv4', key),
   failures: () => container.get(SERVICE_STATUSES).failures('IPv4'),
   log: () => logger.lines,

@@ -8,9 +8,9 @@ import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import type { Fragment, PlacedElement } from '../../../src/domain/nftables/fragment.js';
-import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
-import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/sets.js';
+import type { Fragment, PlacedElement } from '../../../src/domain/nftables/state/service-port-rules.js';
+import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
+import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { TransportName } from '../proxy-process.js';
 import type { Poison } from './poison.js';
 

@@ -1,11 +1,11 @@
 import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { VARIANTS } from '../../../src/domain/nftables/keys.js';
-import { renderRule } from '../../../src/domain/nftables/render-text.js';
-import type { Rule } from '../../../src/domain/nftables/rule.js';
-import { setsOf } from '../../../src/domain/nftables/sets.js';
-import type { SetElement } from '../../../src/domain/nftables/table.js';
-import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
+import { VARIANTS } from '../../../src/domain/nftables/layout/keys.js';
+import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
+import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
+import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 
 /**
  * Rules of service ports in any order, without proxy ports, which are the kernel's choice; without KUBE-FIREWALL, which

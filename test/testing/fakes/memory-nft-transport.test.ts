@@ -1,7 +1,7 @@
 import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transport.js';
 import { NftCommitError } from '../../../src/adapters/nftables/transport.js';
-import type { Rule } from '../../../src/domain/nftables/rule.js';
-import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
+import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
+import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
 
 const ADDRESSES: SetDefinition = { name: 'addresses', key: ['address'] };
 const MAP: SetDefinition = { name: 'map', key: ['address', 'port'], value: ['address', 'port'] };

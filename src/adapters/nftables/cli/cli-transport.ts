@@ -1,14 +1,14 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { TableParser, type ParsedTable } from '../../../domain/nftables/parse-text.js';
-import { renderRule } from '../../../domain/nftables/render-text.js';
-import type { Rule } from '../../../domain/nftables/rule.js';
+import { TableParser, type ParsedTable } from '../../../domain/nftables/text/parse-text.js';
+import { renderRule } from '../../../domain/nftables/text/render-text.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
 import {
   nftFamily,
   TABLE_NAME,
   type ChainDefinition,
   type Operation,
   type SetDefinition,
-} from '../../../domain/nftables/table.js';
+} from '../../../domain/nftables/layout/table.js';
 import {
   NftCommitError,
   type ChainState,

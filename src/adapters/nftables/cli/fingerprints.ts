@@ -1,10 +1,10 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { parseRule } from '../../../domain/nftables/parse-rule.js';
-import type { ParsedChain, ParsedSet } from '../../../domain/nftables/parse-text.js';
-import { renderDeclaration, setKeyword } from '../../../domain/nftables/render-set.js';
-import { renderHook, renderRule } from '../../../domain/nftables/render-text.js';
-import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
-import type { Hook, SetDefinition } from '../../../domain/nftables/table.js';
+import { parseRule } from '../../../domain/nftables/text/parse-rule.js';
+import type { ParsedChain, ParsedSet } from '../../../domain/nftables/text/parse-text.js';
+import { renderDeclaration, setKeyword } from '../../../domain/nftables/text/render-set.js';
+import { renderHook, renderRule } from '../../../domain/nftables/text/render-text.js';
+import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
+import type { Hook, SetDefinition } from '../../../domain/nftables/layout/table.js';
 
 /** What a chain is, its rules apart. */
 export function describeHook(hook: Hook | undefined): string {

@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { elementOfLine, renderOperation } from '../../../domain/nftables/render-text.js';
-import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
-import type { Operation } from '../../../domain/nftables/table.js';
+import { elementOfLine, renderOperation } from '../../../domain/nftables/text/render-text.js';
+import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
+import type { Operation } from '../../../domain/nftables/layout/table.js';
 import { NftCommitError, type NftFailure } from '../transport.js';
 
 const PIECE_LENGTH = 64 * 1024;

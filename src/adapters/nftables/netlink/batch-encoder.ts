@@ -1,12 +1,12 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { safeComment } from '../../../domain/nftables/safe-text.js';
+import { safeComment } from '../../../domain/nftables/text/safe-text.js';
 import {
   TABLE_NAME,
   type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
-} from '../../../domain/nftables/table.js';
+} from '../../../domain/nftables/layout/table.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../../netlink/protocol.js';
 import { BatchIndex } from './batch.js';

@@ -1,4 +1,4 @@
-import { nftFamily, TABLE_NAME } from '../../../domain/nftables/table.js';
+import { nftFamily, TABLE_NAME } from '../../../domain/nftables/layout/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { NetlinkError } from '../../netlink/errors.js';
 

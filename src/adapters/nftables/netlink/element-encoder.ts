@@ -3,8 +3,8 @@ import {
   safeComment,
   safeVerdict,
   UnsafeTextError,
-} from '../../../domain/nftables/safe-text.js';
-import type { SetDefinition, SetElement } from '../../../domain/nftables/table.js';
+} from '../../../domain/nftables/text/safe-text.js';
+import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { align, NLA_F_NESTED } from '../../netlink/protocol.js';
 import type { Component } from './components.js';

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Rule } from '../../../domain/nftables/rule.js';
-import type { ChainDefinition, SetDefinition } from '../../../domain/nftables/table.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import type { ChainDefinition, SetDefinition } from '../../../domain/nftables/layout/table.js';
 import { AttributeReader } from '../../netlink/attribute-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
 import { putRule } from './rule-encoder.js';

@@ -1,8 +1,12 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Rule } from '../../../domain/nftables/rule.js';
-import { UnsafeTextError } from '../../../domain/nftables/safe-text.js';
-import { type ChainDefinition, type Operation, type SetDefinition } from '../../../domain/nftables/table.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
+import {
+  type ChainDefinition,
+  type Operation,
+  type SetDefinition,
+} from '../../../domain/nftables/layout/table.js';
 import { ENOENT, EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';

@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { safeInterface, safeNumber } from '../../../domain/nftables/safe-text.js';
+import { safeInterface, safeNumber } from '../../../domain/nftables/text/safe-text.js';
 import { componentOf, ownLength } from './components.js';
 import { ComponentScanner } from './component-scanner.js';
 

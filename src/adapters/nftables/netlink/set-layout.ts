@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { SetDefinition } from '../../../domain/nftables/table.js';
+import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
 import { componentOf, ownLength, slotLength, typeNumber, type Component } from './components.js';
 import { SET_FLAG, VERDICT_TYPE } from './nf-tables.js';
 

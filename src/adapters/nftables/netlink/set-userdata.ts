@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { SetDefinition } from '../../../domain/nftables/table.js';
+import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
 import { Component } from './components.js';
 import { USERDATA } from './nf-tables.js';
 

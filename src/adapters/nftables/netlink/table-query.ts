@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../domain/nftables/table.js';
+import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../domain/nftables/layout/table.js';
 import type { AttributeReader } from '../../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';

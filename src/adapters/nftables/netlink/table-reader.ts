@@ -1,4 +1,4 @@
-import { TABLE_NAME, type Hook, type SetElement } from '../../../domain/nftables/table.js';
+import { TABLE_NAME, type Hook, type SetElement } from '../../../domain/nftables/layout/table.js';
 import { AttributeReader } from '../../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import { componentsText } from './component-text.js';

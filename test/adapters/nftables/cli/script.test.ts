@@ -1,7 +1,7 @@
 import { readFailures } from '../../../../src/adapters/nftables/cli/messages.js';
 import { writeScript } from '../../../../src/adapters/nftables/cli/script.js';
 import { NftCommitError } from '../../../../src/adapters/nftables/transport.js';
-import type { Operation, SetDefinition } from '../../../../src/domain/nftables/table.js';
+import type { Operation, SetDefinition } from '../../../../src/domain/nftables/layout/table.js';
 
 const SET: SetDefinition = { name: 's', key: ['address'] };
 const elements = (count: number) =>

@@ -2,7 +2,7 @@ import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/batch-en
 import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
 import { readMessages } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
-import type { Operation, SetDefinition, SetElement } from '../../../../src/domain/nftables/table.js';
+import type { Operation, SetDefinition, SetElement } from '../../../../src/domain/nftables/layout/table.js';
 
 function encode(operations: readonly Operation[], firstSequence = 0) {
   const writer = new MessageWriter(64);

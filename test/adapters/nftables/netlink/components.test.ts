@@ -4,8 +4,8 @@ import { componentsText } from '../../../../src/adapters/nftables/netlink/compon
 import { componentOf, slotLength } from '../../../../src/adapters/nftables/netlink/components.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
-import { formatPriority } from '../../../../src/domain/nftables/priority.js';
-import type { DataType } from '../../../../src/domain/nftables/table.js';
+import { formatPriority } from '../../../../src/domain/nftables/layout/priority.js';
+import type { DataType } from '../../../../src/domain/nftables/layout/table.js';
 
 function bytesOf(family: IpFamily, types: readonly DataType[], text: string): Buffer {
   const components = types.map((type) => componentOf(family, type));

@@ -3,7 +3,7 @@ import {
   fingerprintRule,
   fingerprintSet,
 } from '../../../../src/adapters/nftables/netlink/fingerprints.js';
-import type { Rule } from '../../../../src/domain/nftables/rule.js';
+import type { Rule } from '../../../../src/domain/nftables/layout/rule.js';
 import { hookedSamples, matchSamples } from '../../../domain/nftables/every-statement.js';
 
 describe('the fingerprint of a rule', () => {

@@ -1,6 +1,6 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
-import type { Operation } from '../../../../src/domain/nftables/table.js';
+import type { Operation } from '../../../../src/domain/nftables/layout/table.js';
 import { errorMessage, FakeLibc, plainMessage } from '../../netlink/fake-libc.js';
 
 const ENOENT = 2;

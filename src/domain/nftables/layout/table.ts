@@ -1,4 +1,4 @@
-import type { IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import type { Rule } from './rule.js';
 
 /** The table keeps kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */

@@ -1,7 +1,7 @@
-import type { IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { renderDeclaration, renderElement, setKeyword } from './render-set.js';
 import { renderStatement } from './render-statement.js';
-import type { Rule } from './rule.js';
+import type { Rule } from '../layout/rule.js';
 import { safeComment, safeName, safeNumber, UnsafeTextError } from './safe-text.js';
 import {
   nftFamily,
@@ -11,7 +11,7 @@ import {
   type Operation,
   type SetDefinition,
   type SetElement,
-} from './table.js';
+} from '../layout/table.js';
 
 /** A whole table, for renderTable. */
 export interface TableContent {

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
-import { addressBits, maskAddress } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { addressBits, maskAddress } from '../../net/cidr.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { networkText, safeNetwork } from './network.js';
-import { formatPriority } from './priority.js';
-import type { Comparison, Key, KeyField, Statement } from './rule.js';
+import { formatPriority } from '../layout/priority.js';
+import type { Comparison, Key, KeyField, Statement } from '../layout/rule.js';
 import { safeInterface, safeName, safeNumber, UnsafeTextError } from './safe-text.js';
-import { nftFamily } from './table.js';
+import { nftFamily } from '../layout/table.js';
 
 const MAX_UINT32 = 0xffffffff;
 

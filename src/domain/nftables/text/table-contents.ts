@@ -1,6 +1,6 @@
-import type { ChainRules } from './node-rules.js';
-import type { SetDefinition, SetElement } from './table.js';
-import type { TableImage } from './table-image.js';
+import type { ChainRules } from '../layout/node-rules.js';
+import type { SetDefinition, SetElement } from '../layout/table.js';
+import type { DesiredTable } from '../state/desired-table.js';
 
 /** A table indexed by name, as a packet meets it. */
 export interface TableContents {
@@ -15,7 +15,7 @@ export interface SetContents {
 }
 
 /** The contents of the table that an image draws. */
-export function contentsOf({ chains, sets }: TableImage): TableContents {
+export function contentsOf({ chains, sets }: DesiredTable): TableContents {
   return {
     chains: new Map(chains.map((chain) => [chain.chain.name, chain])),
     sets: new Map(

@@ -1,5 +1,5 @@
-import type { Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
+import type { Structure } from '../layout/structure.js';
+import type { SetDefinition, SetElement } from '../layout/table.js';
 
 /** An element and the set or map it stands in. */
 export interface PlacedElement extends SetElement {
@@ -7,8 +7,8 @@ export interface PlacedElement extends SetElement {
 }
 
 /**
- * A piece of a fragment that can have one holder only: all elements of one frontend, or one element that services
- * share. Where several services claim the same part, the first by key holds it (composition.ts).
+ * A piece of a service port's rules that can have one holder only: all elements of one frontend, or one element that services
+ * share. Where several service ports claim the same part, the first by key holds it (reconcile/claims.ts).
  */
 export interface Part {
   readonly key: string;
@@ -19,7 +19,7 @@ export interface Part {
 }
 
 /** Everything that one service port puts into the table. */
-export type Fragment = readonly Part[];
+export type NftablesServicePortRules = readonly Part[];
 
 export function sameElements(one: Part, other: Part): boolean {
   return (

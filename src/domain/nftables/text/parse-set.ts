@@ -1,7 +1,7 @@
-import { parseAddress } from '../net/address.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { parseAddress } from '../../net/address.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { typeName } from './render-set.js';
-import type { DataType, SetDefinition, SetElement } from './table.js';
+import type { DataType, SetDefinition, SetElement } from '../layout/table.js';
 
 const DATA_TYPES: readonly DataType[] = ['address', 'protocol', 'port', 'priority'];
 

@@ -1,7 +1,7 @@
 import type { FrontendVariant } from './keys.js';
 import { AFFINITY, setsOf } from './sets.js';
 import type { KeyField, Rule, Statement } from './rule.js';
-import type { NodeNetwork } from '../forwarding/node-network.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
 
 /**

@@ -1,56 +1,53 @@
-import type { NodeNetwork } from '../forwarding/node-network.js';
-import type { ServicePortKey } from '../model/service-port-name.js';
-import type { TableComposition } from './composition.js';
-import { nodeChains, type ChainRules } from './node-rules.js';
-import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from './sets.js';
-import { classElement, structureRules, type Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
+import type { ServicePortKey } from '../../model/service-port-name.js';
+import type { NftablesDesiredState } from './desired-state.js';
+import { nodeChains, type ChainRules } from '../layout/node-rules.js';
+import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from '../layout/sets.js';
+import { classElement, structureRules, type Structure } from '../layout/structure.js';
+import type { SetDefinition, SetElement } from '../layout/table.js';
 
 /** The whole table as it should be: what a fresh start writes, verification compares with, and plan prints. */
-export interface TableImage {
+export interface DesiredTable {
   readonly chains: readonly ChainRules[];
-  readonly sets: readonly SetImage[];
+  readonly sets: readonly DesiredSet[];
 }
 
-export interface SetImage {
+export interface DesiredSet {
   readonly set: SetDefinition;
   readonly elements: readonly SetElement[];
   /** The service port behind each element; undefined for those of the node and of shared structures. */
   readonly owners: readonly (ServicePortKey | undefined)[];
 }
 
-/** Draws the image of a composition on a node. */
-export function tableImage(composition: TableComposition, node: NodeNetwork): TableImage {
+/** Draws the image of a desired on a node. */
+export function desiredTable(desired: NftablesDesiredState, node: NodeNetwork): DesiredTable {
   const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
-  for (const set of tableSets(composition)) sets.set(set, { elements: [], owners: [] });
+  for (const set of tableSets(desired)) sets.set(set, { elements: [], owners: [] });
   const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
     const image = sets.get(set)!;
     image.elements.push(element);
     image.owners.push(owner);
   };
   for (const key of nodePortKeys(node)) place(NODEPORT_IPS, { key });
-  for (const structure of composition.structures()) {
+  for (const structure of desired.structures()) {
     const placed = classElement(structure);
     if (placed) place(placed.set, placed.element);
   }
-  composition.forEachElement((element, owner) => place(element.set, element, owner));
+  desired.forEachElement((element, owner) => place(element.set, element, owner));
   return {
-    chains: tableChains(composition, node),
+    chains: tableChains(desired, node),
     sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),
   };
 }
 
 /** All chains of the table with their rules. */
-export function tableChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {
-  return [
-    ...nodeChains(node, sourceLengths(composition.structures())),
-    ...structureChains(composition, node),
-  ];
+export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): readonly ChainRules[] {
+  return [...nodeChains(node, sourceLengths(desired.structures())), ...structureChains(desired, node)];
 }
 
 /** The sets that the table has: those of every table, and one for each prefix length of sources. */
-export function tableSets(composition: TableComposition): readonly SetDefinition[] {
-  return [...STATIC_SETS, ...sourceLengths(composition.structures()).map(sourcesSet)];
+export function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
+  return [...STATIC_SETS, ...sourceLengths(desired.structures()).map(sourcesSet)];
 }
 
 /** The prefix lengths among structures, each once, in order: for each there is a set of sources. */
@@ -60,8 +57,8 @@ export function sourceLengths(structures: Iterable<Structure>): readonly number[
   return [...lengths].sort((a, b) => a - b);
 }
 
-function structureChains(composition: TableComposition, node: NodeNetwork): readonly ChainRules[] {
-  return [...composition.structures()].flatMap((structure) => {
+function structureChains(desired: NftablesDesiredState, node: NodeNetwork): readonly ChainRules[] {
+  return [...desired.structures()].flatMap((structure) => {
     const rules = structureRules(structure, node);
     return rules ? [{ chain: { name: structure.name }, rules }] : [];
   });

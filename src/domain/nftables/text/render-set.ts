@@ -1,4 +1,4 @@
-import type { IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import {
   safeComment,
   safeConcatenation,
@@ -7,7 +7,7 @@ import {
   safeVerdict,
   UnsafeTextError,
 } from './safe-text.js';
-import type { DataType, SetDefinition, SetElement } from './table.js';
+import type { DataType, SetDefinition, SetElement } from '../layout/table.js';
 
 /** nft's word for the kind of set. */
 export function setKeyword(set: SetDefinition): 'set' | 'map' {

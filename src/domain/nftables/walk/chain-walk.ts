@@ -1,10 +1,10 @@
-import type { Protocol } from '../model/service-port-name.js';
-import { maskAddress } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
+import type { Protocol } from '../../model/service-port-name.js';
+import { maskAddress } from '../../net/cidr.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import type { Ending, Surroundings } from './packet.js';
-import { formatPriority, parsePriority } from './priority.js';
-import type { Key, KeyField, Statement } from './rule.js';
-import type { SetContents, TableContents } from './table-contents.js';
+import { formatPriority, parsePriority } from '../layout/priority.js';
+import type { Key, KeyField, Statement } from '../layout/rule.js';
+import type { SetContents, TableContents } from '../text/table-contents.js';
 
 /** A packet under way: what rules have made of it so far. */
 export interface Course {

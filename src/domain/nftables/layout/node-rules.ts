@@ -1,7 +1,7 @@
-import type { NodeNetwork } from '../forwarding/node-network.js';
-import { cidrText } from '../net/cidr.js';
-import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
-import type { IpFamily } from '../net/ip-family.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
+import { cidrText } from '../../net/cidr.js';
+import type { LocalTrafficDetector } from '../../node/local-traffic-detector.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './keys.js';
 import type { Comparison, Rule, Statement } from './rule.js';
 import {

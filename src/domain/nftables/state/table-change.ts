@@ -1,8 +1,8 @@
-import type { ServicePortKey } from '../model/service-port-name.js';
-import { sameElement } from './fragment.js';
-import { LED_TO } from './sets.js';
-import type { Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
+import type { ServicePortKey } from '../../model/service-port-name.js';
+import { sameElement } from './service-port-rules.js';
+import { LED_TO } from '../layout/sets.js';
+import type { Structure } from '../layout/structure.js';
+import type { SetDefinition, SetElement } from '../layout/table.js';
 
 interface ElementChange {
   before: SetElement | undefined;
@@ -22,7 +22,7 @@ interface GrowingElements extends OwnedElements {
 }
 
 /** What a batch of changes does to one set. */
-export interface SetDelta {
+export interface SetChange {
   readonly set: SetDefinition;
   readonly removed: OwnedElements;
   readonly added: OwnedElements;
@@ -31,7 +31,7 @@ export interface SetDelta {
 }
 
 /** What a batch of fragment changes does to the table, folded together: what comes and goes again leaves no trace. */
-export class TableDelta {
+export class TableChange {
   private readonly changes = new Map<SetDefinition, Map<string, ElementChange>>();
   private readonly came = new Map<string, Structure>();
   private readonly went = new Map<string, Structure>();
@@ -71,7 +71,7 @@ export class TableDelta {
   }
 
   /** Sets that were touched, each with what really differs. */
-  *sets(): Iterable<SetDelta> {
+  *sets(): Iterable<SetChange> {
     for (const [set, changes] of this.changes) {
       const [removed, added, remains] = [none(), none(), none()];
       for (const { before, after, owner } of changes.values()) {

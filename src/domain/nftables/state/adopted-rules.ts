@@ -1,52 +1,60 @@
-import type { Protocol, ServicePortName } from '../model/service-port-name.js';
-import { frontendComment, frontendText } from './compile.js';
-import type { Fragment, Part, PlacedElement } from './fragment.js';
-import { VARIANTS, type FrontendVariant } from './keys.js';
-import { FIRST_NUMBER } from './node-rules.js';
-import { formatPriority, parsePriority } from './priority.js';
-import { CLUSTER_IPS, RESTRICTED_FRONTENDS, HAIRPIN_CONNECTIONS, setsOf, SOURCES_SETS } from './sets.js';
-import { sourcesStructure, structuresOfClass, type Structure } from './structure.js';
-import type { SetDefinition, SetElement } from './table.js';
-import { classOfNumber } from './traffic-class.js';
+import type { Protocol, ServicePortKey, ServicePortName } from '../../model/service-port-name.js';
+import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
+import { frontendComment, frontendText } from '../compile.js';
+import type { NftablesServicePortRules, Part, PlacedElement } from './service-port-rules.js';
+import { VARIANTS, type FrontendVariant } from '../layout/keys.js';
+import { FIRST_NUMBER } from '../layout/node-rules.js';
+import { formatPriority, parsePriority } from '../layout/priority.js';
+import {
+  CLUSTER_IPS,
+  RESTRICTED_FRONTENDS,
+  HAIRPIN_CONNECTIONS,
+  setsOf,
+  SOURCES_SETS,
+} from '../layout/sets.js';
+import { sourcesStructure, structuresOfClass, type Structure } from '../layout/structure.js';
+import type { SetDefinition, SetElement } from '../layout/table.js';
+import { classOfNumber } from '../layout/traffic-class.js';
 
 /** The elements of a table's sets, by name and key. Sets of another layout than ours are empty. */
-export type PresentSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
+export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
 
 /**
- * What an earlier process left in the table, as fragments: the last good rules of service ports that cannot be programmed
- * now. A fragment that was compiled comes back with the same parts, its elements in any order.
+ * What an earlier process left in the table, by the comment that names its service port. Rules that were compiled come back
+ * with the same parts, their elements in any order.
  */
-export class PresentFragments {
-  private index: PresentIndex | undefined;
+export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRules> {
+  private index: AdoptedIndex | undefined;
 
-  constructor(private readonly sets: PresentSets) {}
+  constructor(
+    private readonly sets: AdoptedSets,
+    /** Who has a part by now. */
+    private readonly desired: { holder(part: string): ServicePortKey | undefined },
+  ) {}
 
-  /** What the service port has, but for frontends that are `taken`. Undefined when that is nothing. */
-  fragment(name: ServicePortName, taken: (part: string) => boolean): Fragment | undefined {
-    return this.commented(frontendComment(name), taken);
+  label(name: ServicePortName): string {
+    return frontendComment(name);
   }
 
-  /** The comments by which frontends name their service ports. */
-  comments(): Iterable<string> {
+  labels(): Iterable<string> {
     return this.indexed().frontends.keys();
   }
 
-  /** The same as `fragment`, by the comment that names the service port. */
-  commented(comment: string, taken: (part: string) => boolean): Fragment | undefined {
+  rules(label: string, owner: ServicePortKey): NftablesServicePortRules | undefined {
     const { frontends, sources } = this.indexed();
-    const parts = (frontends.get(comment) ?? [])
-      .filter(({ key }) => !taken(key))
+    const parts = (frontends.get(label) ?? [])
+      .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
       .flatMap((frontend) => new PartReader(this.sets, frontend, sources.get(frontend.key)).parts());
     const byKey = new Map(parts.map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
   }
 
-  private indexed(): PresentIndex {
+  private indexed(): AdoptedIndex {
     return (this.index ??= { frontends: this.byComment(), sources: this.sourcesByFrontend() });
   }
 
-  private byComment(): ReadonlyMap<string, readonly PresentFrontend[]> {
-    const frontends = new Map<string, PresentFrontend[]>();
+  private byComment(): ReadonlyMap<string, readonly AdoptedFrontend[]> {
+    const frontends = new Map<string, AdoptedFrontend[]>();
     for (const variant of VARIANTS) {
       const { frontends: dispatch, noEndpoints, noLocalEndpoints } = setsOf(variant);
       for (const set of [dispatch, noEndpoints, noLocalEndpoints]) {
@@ -61,8 +69,8 @@ export class PresentFragments {
     return frontends;
   }
 
-  private sourcesByFrontend(): ReadonlyMap<string, readonly PresentSource[]> {
-    const sources = new Map<string, PresentSource[]>();
+  private sourcesByFrontend(): ReadonlyMap<string, readonly AdoptedSource[]> {
+    const sources = new Map<string, AdoptedSource[]>();
     SOURCES_SETS.forEach((set, prefixLength) => {
       for (const element of this.sets.get(set.name)?.elements.values() ?? []) {
         const frontend = element.key.slice(0, element.key.lastIndexOf(' . '));
@@ -76,20 +84,20 @@ export class PresentFragments {
   }
 }
 
-interface PresentIndex {
+interface AdoptedIndex {
   /** By the comment that names the service port. */
-  readonly frontends: ReadonlyMap<string, readonly PresentFrontend[]>;
+  readonly frontends: ReadonlyMap<string, readonly AdoptedFrontend[]>;
   /** By the frontend's key. */
-  readonly sources: ReadonlyMap<string, readonly PresentSource[]>;
+  readonly sources: ReadonlyMap<string, readonly AdoptedSource[]>;
 }
 
-interface PresentSource {
+interface AdoptedSource {
   readonly set: SetDefinition;
   readonly element: SetElement;
   readonly prefixLength: number;
 }
 
-interface PresentFrontend {
+interface AdoptedFrontend {
   readonly variant: FrontendVariant;
   /** `10.96.0.10 . udp . 53`, or without the address for a node port. */
   readonly key: string;
@@ -101,9 +109,9 @@ class PartReader {
   private readonly uses: Structure[] = [];
 
   constructor(
-    private readonly sets: PresentSets,
-    private readonly frontend: PresentFrontend,
-    private readonly sources: readonly PresentSource[] = [],
+    private readonly sets: AdoptedSets,
+    private readonly frontend: AdoptedFrontend,
+    private readonly sources: readonly AdoptedSource[] = [],
   ) {}
 
   /** The frontend's own part, and those that it may share with other frontends. */

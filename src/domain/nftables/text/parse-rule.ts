@@ -1,11 +1,11 @@
-import { parseAddress } from '../net/address.js';
-import { addressBits } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { parseAddress } from '../../net/address.js';
+import { addressBits } from '../../net/cidr.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { networkText, parseNetwork } from './network.js';
-import { parsePriority } from './priority.js';
+import { parsePriority } from '../layout/priority.js';
 import { networkMask } from './render-statement.js';
-import type { Comparison, Key, KeyField, Rule, Statement } from './rule.js';
-import { nftFamily } from './table.js';
+import type { Comparison, Key, KeyField, Rule, Statement } from '../layout/rule.js';
+import { nftFamily } from '../layout/table.js';
 
 /**
  * Reads a rule that renderRule wrote, or that nft listed. The differences between nft's versions and options that are

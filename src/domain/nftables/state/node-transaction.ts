@@ -1,20 +1,20 @@
-import type { NodeNetwork } from '../forwarding/node-network.js';
-import type { TableComposition } from './composition.js';
-import { NODEPORT_IPS } from './sets.js';
-import { nodePortKeys, tableChains } from './table-image.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
+import type { NftablesDesiredState } from './desired-state.js';
+import { NODEPORT_IPS } from '../layout/sets.js';
+import { nodePortKeys, tableChains } from './desired-table.js';
 import type { Transaction } from './transaction.js';
 
 /** Adds what a change of the node (its addresses, service ranges, options) means for the table. */
 export function nodeTransaction(
   before: NodeNetwork,
   after: NodeNetwork,
-  composition: TableComposition,
+  desired: NftablesDesiredState,
   transaction: Transaction,
 ): void {
   const former = new Map(
-    tableChains(composition, before).map((chain) => [chain.chain.name, JSON.stringify(chain.rules)]),
+    tableChains(desired, before).map((chain) => [chain.chain.name, JSON.stringify(chain.rules)]),
   );
-  for (const chain of tableChains(composition, after)) {
+  for (const chain of tableChains(desired, after)) {
     if (former.get(chain.chain.name) === JSON.stringify(chain.rules)) continue;
     transaction.add({ op: 'flush-chain', chain: chain.chain.name });
     transaction.addRules(chain);

@@ -1,6 +1,6 @@
-import type { IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { ElementReader, parseDeclaration } from './parse-set.js';
-import { nftFamily, TABLE_NAME, type Hook, type SetDefinition, type SetElement } from './table.js';
+import { nftFamily, TABLE_NAME, type Hook, type SetDefinition, type SetElement } from '../layout/table.js';
 
 /** A table as its listing describes it. */
 export interface ParsedTable {

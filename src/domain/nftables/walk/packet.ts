@@ -1,5 +1,5 @@
-import type { IpFamily } from '../net/ip-family.js';
-import type { Protocol } from '../model/service-port-name.js';
+import type { IpFamily } from '../../net/ip-family.js';
+import type { Protocol } from '../../model/service-port-name.js';
 
 /** The first packet of a connection, on its way into or out of this node. Addresses are canonical. */
 export interface Packet {

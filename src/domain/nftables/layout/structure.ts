@@ -1,5 +1,5 @@
 import type { FrontendVariant } from './keys.js';
-import type { NodeNetwork } from '../forwarding/node-network.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { Rule } from './rule.js';
 import { setsOf, sourcesSet } from './sets.js';
 import type { SetDefinition, SetElement } from './table.js';

@@ -1,8 +1,8 @@
-import { hostPort, isLoopback } from '../net/address.js';
-import type { ChainRules } from './node-rules.js';
+import { hostPort, isLoopback } from '../../net/address.js';
+import type { ChainRules } from '../layout/node-rules.js';
 import type { Ending, Packet, Surroundings } from './packet.js';
-import type { Hook } from './table.js';
-import type { TableContents } from './table-contents.js';
+import type { Hook } from '../layout/table.js';
+import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk, type Course } from './chain-walk.js';
 
 /**

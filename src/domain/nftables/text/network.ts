@@ -1,5 +1,5 @@
-import { addressBits, cidrText, parseCidr, type Cidr } from '../net/cidr.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { addressBits, cidrText, parseCidr, type Cidr } from '../../net/cidr.js';
+import type { IpFamily } from '../../net/ip-family.js';
 import { UnsafeTextError } from './safe-text.js';
 
 /** Reads the network of an address statement: `a/n`, or one address. Undefined when it is none of the family. */

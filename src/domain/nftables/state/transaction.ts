@@ -1,12 +1,12 @@
-import type { NodeNetwork } from '../forwarding/node-network.js';
-import type { ServicePortKey } from '../model/service-port-name.js';
-import type { TableComposition } from './composition.js';
-import { nodeChains, type ChainRules } from './node-rules.js';
-import { classElement, structureRules, type Structure } from './structure.js';
-import { sourcesSet } from './sets.js';
-import type { Operation, SetDefinition } from './table.js';
-import { sourceLengths } from './table-image.js';
-import type { OwnedElements, TableDelta } from './table-delta.js';
+import type { NodeNetwork } from '../../forwarding/node-network.js';
+import type { ServicePortKey } from '../../model/service-port-name.js';
+import type { NftablesDesiredState } from './desired-state.js';
+import { nodeChains, type ChainRules } from '../layout/node-rules.js';
+import { classElement, structureRules, type Structure } from '../layout/structure.js';
+import { sourcesSet } from '../layout/sets.js';
+import type { Operation, SetDefinition } from '../layout/table.js';
+import { sourceLengths } from './desired-table.js';
+import type { OwnedElements, TableChange } from './table-change.js';
 
 /** Operations in order, with the service ports behind the elements of each, where any are. */
 export class Transaction {
@@ -28,17 +28,18 @@ export class Transaction {
     return this.owners.get(operation)?.[element];
   }
 
-  /** All service ports behind an operation's elements. */
-  ownersOf(operation: number): readonly ServicePortKey[] {
-    return [...new Set((this.owners.get(operation) ?? []).filter((owner) => owner !== undefined))];
+  /** All service ports behind elements. */
+  *servicePorts(): Generator<ServicePortKey> {
+    for (const owners of this.owners.values())
+      for (const owner of owners) if (owner !== undefined) yield owner;
   }
 }
 
 /** Structures by name. */
 export type Structures = ReadonlyMap<string, Structure>;
 
-/** A delta on its way into the kernel: three transactions, in this order. Each may be empty. */
-export interface DeltaTransactions {
+/** A change on its way into the kernel: three transactions, in this order. Each may be empty. */
+export interface ChangeTransactions {
   /** The chains and sets that elements are about to lead to. */
   readonly structures: Transaction;
   readonly elements: Transaction;
@@ -47,30 +48,30 @@ export interface DeltaTransactions {
 }
 
 /**
- * What carries a delta into the kernel. A transaction is one step for the table, but not for a packet on its way through
+ * What carries a change into the kernel. A transaction is one step for the table, but not for a packet on its way through
  * it: rules are those of the moment when it entered its base chain, each lookup answers as of its own moment. So a
  * packet must never be led to what was not there when it came, nor to what is gone when it asks: structures that come
  * are made before elements lead to them, what elements led to goes after them, and structures that nobody needs any
  * more stay for a while, `idle`.
  */
-export function deltaTransactions(
-  delta: TableDelta,
-  composition: TableComposition,
+export function changeTransactions(
+  change: TableChange,
+  desired: NftablesDesiredState,
   node: NodeNetwork,
   idle: Structures,
-): DeltaTransactions {
+): ChangeTransactions {
   const structures = new Transaction();
-  const arrivals = delta.arrivals.filter(({ name }) => !idle.has(name));
+  const arrivals = change.arrivals.filter(({ name }) => !idle.has(name));
   for (const { kind, name } of arrivals)
     if (kind !== 'sources') structures.add({ op: 'add-chain', chain: { name } });
   for (const structure of arrivals) addStructure(structure, node, structures);
   if (arrivals.some(isSources)) {
-    const present = [...composition.structures(), ...delta.departures, ...idle.values()];
+    const present = [...desired.structures(), ...change.departures, ...idle.values()];
     rewriteFirewall(present, node, structures);
   }
   const elements = new Transaction();
   const remains = new Transaction();
-  for (const { set, removed, added, remains: left } of delta.sets()) {
+  for (const { set, removed, added, remains: left } of change.sets()) {
     changeElements('delete-elements', set, removed, elements);
     changeElements('delete-elements', set, left, remains);
     changeElements('add-elements', set, added, elements);
@@ -79,19 +80,19 @@ export function deltaTransactions(
 }
 
 /**
- * What removes idle structures, once no packet can be on its way to them. Two transactions: before Linux 6.2 a chain
+ * What removes idle structures of those that are `present`, once no packet can be on its way to them. Two transactions: before Linux 6.2 a chain
  * cannot go in the one that removes the last element or rule pointing to it (docs/spec/nftables.md §9).
  */
 export function idleRemovals(
   idle: Structures,
-  composition: TableComposition,
+  present: readonly Structure[],
   node: NodeNetwork,
 ): readonly Transaction[] {
   const emptying = new Transaction();
   const deletion = new Transaction();
   if ([...idle.values()].some(isSources))
     rewriteFirewall(
-      [...composition.structures()].filter(({ name }) => !idle.has(name)),
+      present.filter(({ name }) => !idle.has(name)),
       node,
       emptying,
     );

@@ -1,0 +1,208 @@
+import type { Backend, StartOptions } from '../../application/ports/backend.js';
+import { RefusedError, type Driver, type WriteResult } from '../../application/ports/driver.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { compileNftables } from '../../domain/nftables/compile.js';
+import { POSSIBLE_SETS } from '../../domain/nftables/layout/sets.js';
+import type { Structure } from '../../domain/nftables/layout/structure.js';
+import { NftablesAdoptedRules, type AdoptedSets } from '../../domain/nftables/state/adopted-rules.js';
+import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
+import { desiredTable } from '../../domain/nftables/state/desired-table.js';
+import { lostUdpFrontends } from '../../domain/nftables/state/lost-frontends.js';
+import { nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
+import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
+import { TableChange } from '../../domain/nftables/state/table-change.js';
+import {
+  changeTransactions,
+  idleRemovals,
+  type Transaction,
+} from '../../domain/nftables/state/transaction.js';
+import { isOfAnotherLayout, tableDifference } from './difference.js';
+import type { GenerationWatch } from './generation-watch.js';
+import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
+import { inPieces } from './pieces.js';
+import { NftCommitError, type NftTransport, type TableState } from './transport.js';
+
+export interface NftablesOptions {
+  readonly observer?: NftablesObserver;
+  readonly compile?: (entry: ForwardingEntry) => NftablesServicePortRules;
+}
+
+/** Undefined: there is no table. */
+type Actual = TableState | undefined;
+
+const ONE_COMMIT = { commits: 1 };
+
+/** Mode nftables for one family: its table `kube-proxy`. */
+export function nftablesBackend(
+  family: IpFamily,
+  transport: NftTransport,
+  watch: GenerationWatch,
+  logger: Logger,
+  options?: NftablesOptions,
+): Backend {
+  return new Reconciler(new NftablesDriver(family, transport, watch, logger, options), logger);
+}
+
+/**
+ * Programs one family's table `kube-proxy` through a transport. Chains and sets that nobody needs any more stay until the
+ * next verification, since packets may be on their way to them.
+ */
+class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Actual> {
+  readonly mode = 'nftables';
+  desired = new NftablesDesiredState();
+  readonly compile: (entry: ForwardingEntry) => NftablesServicePortRules;
+  private node: NodeNetwork | undefined;
+  private keepsUnexplained = false;
+  /** What the kernel has and nobody needs any more, by name. */
+  private readonly idle = new Map<string, Structure>();
+  private readonly observer: NftablesObserver;
+
+  constructor(
+    readonly family: IpFamily,
+    private readonly transport: NftTransport,
+    readonly watch: GenerationWatch,
+    private readonly logger: Logger,
+    { observer = SILENT_OBSERVER, compile = compileNftables }: NftablesOptions = {},
+  ) {
+    this.observer = observer;
+    this.compile = compile;
+  }
+
+  begin(node: NodeNetwork, { keepUnexplained = false }: StartOptions): void {
+    this.desired = new NftablesDesiredState();
+    this.node = node;
+    this.keepsUnexplained = keepUnexplained;
+  }
+
+  newChange(): TableChange {
+    return new TableChange();
+  }
+
+  /** When it is refused, no element has changed. */
+  async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
+    const former = this.node!;
+    // Rules of idle chains were made for the former node.
+    if (former !== node) await this.removeIdle(change);
+    this.node = node;
+    const { arrivals, departures } = change;
+    const { structures, elements, remains } = changeTransactions(change, this.desired, node, this.idle);
+    if (former !== node) nodeTransaction(former, node, this.desired, elements);
+    await this.send(structures);
+    for (const structure of arrivals) this.idle.set(structure.name, structure);
+    await this.send(elements);
+    for (const { name } of arrivals) this.idle.delete(name);
+    for (const structure of departures) this.idle.set(structure.name, structure);
+    await this.remove(remains);
+    return { written: stepsOf([structures, elements, remains]) };
+  }
+
+  read(signal?: AbortSignal): Promise<Actual> {
+    return this.transport.read(this.family, POSSIBLE_SETS, signal);
+  }
+
+  async repair(actual: Actual): Promise<WriteResult> {
+    const table = desiredTable(this.desired, this.node!);
+    const { repair, removals, replaces } = tableDifference(table, actual, this.family, this.transport);
+    if (replaces)
+      this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
+    const pieces = replaces ? [repair] : inPieces(repair);
+    for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
+    for (const removal of removals) await this.remove(removal);
+    return { written: stepsOf([repair, ...removals]) };
+  }
+
+  adopted(actual: Actual): NftablesAdoptedRules {
+    if (actual && isOfAnotherLayout(actual) && this.keepsUnexplained)
+      this.logger.warn(
+        { family: this.family },
+        'the table kube-proxy has another layout; its rules cannot be kept',
+      );
+    return new NftablesAdoptedRules(setsOf(actual), this.desired);
+  }
+
+  lost(actual: Actual): readonly FrontendAddress[] {
+    return lostUdpFrontends(setsOf(actual), this.desired);
+  }
+
+  removeUnused(): Promise<void> {
+    return this.removeIdle();
+  }
+
+  async cleanup(): Promise<void> {
+    if ((await this.transport.read(this.family, [])) === undefined) return;
+    await this.transport.commit(this.family, [{ op: 'delete-table' }]);
+    this.logger.info({ family: this.family }, 'removed table kube-proxy');
+  }
+
+  async close(): Promise<void> {
+    await this.transport.close();
+  }
+
+  /** @param whole of which the transaction is a piece; all its service ports are suspects */
+  private async send(transaction: Transaction, whole = transaction, isPartial = false): Promise<void> {
+    const { operations } = transaction;
+    if (operations.length === 0) return;
+    try {
+      await this.watch.ours(
+        () => this.transport.commit(this.family, operations),
+        () => ONE_COMMIT,
+      );
+    } catch (error) {
+      if (!(error instanceof NftCommitError)) throw error;
+      throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
+    }
+  }
+
+  /** @param change that is about to be written: the kernel does not have its arrivals yet, and still has its departures */
+  private async removeIdle(change = new TableChange()): Promise<void> {
+    const arrivals = new Set(change.arrivals.map(({ name }) => name));
+    const present = [...this.desired.structures()].filter(({ name }) => !arrivals.has(name));
+    const removals = idleRemovals(this.idle, [...present, ...change.departures], this.node!);
+    this.idle.clear();
+    for (const removal of removals) await this.remove(removal);
+  }
+
+  /** Removes leftovers. What the kernel still holds on to is found again by the next verification. */
+  private async remove(removal: Transaction): Promise<void> {
+    try {
+      await this.send(removal);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.observer.cleanupFailed(this.family);
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'cannot remove unused chains and sets; will retry',
+      );
+    }
+  }
+}
+
+/** The service ports behind the elements that the kernel named. */
+function culprits(
+  { failures }: NftCommitError,
+  transaction: Transaction,
+): ReadonlyMap<ServicePortKey, string> {
+  const named = new Map<ServicePortKey, string>();
+  for (const { operation, element, reason } of failures) {
+    if (operation === undefined || element === undefined) continue;
+    const owner = transaction.owner(operation, element);
+    const { op } = transaction.operations[operation] ?? {};
+    if (owner !== undefined) named.set(owner, `the kernel refused ${op}: ${reason}`);
+  }
+  return named;
+}
+
+function stepsOf(transactions: readonly Transaction[]): number {
+  return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
+}
+
+/** What a table of our layout holds. */
+function setsOf(actual: Actual): AdoptedSets {
+  return actual && !isOfAnotherLayout(actual) ? actual.sets : new Map();
+}

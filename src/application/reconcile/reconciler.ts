@@ -1,0 +1,330 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
+import { isUnexplained, unexplainedOwner } from '../../domain/reconcile/unexplained.js';
+import { errorMessage } from '../error-message.js';
+import type {
+  ApplyResult,
+  Backend,
+  ServiceFailure,
+  StartOptions,
+  VerificationKind,
+  VerifyResult,
+} from '../ports/backend.js';
+import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
+import type { Logger } from '../ports/logger.js';
+import { restore, type Candidate, type Candidates } from './candidates.js';
+
+/** Service ports compiled between two turns of the event loop: a millisecond or two. */
+const COMPILED_AT_ONCE = 128;
+
+/** What was read, and the epoch in which that was so. */
+interface Reading<Actual> {
+  readonly actual: Actual;
+  readonly epoch: number | undefined;
+}
+
+type Outcome = Required<WriteResult>;
+
+interface Reconciliation<Rules, Actual> {
+  /** Read already. */
+  readonly reading?: Reading<Actual> | undefined;
+  /** What service ports that are refused fall back to when they had nothing in this process. */
+  readonly adopted?: AdoptedRules<Rules> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Keeps the kernel equal to what is desired of one family, whatever the backend: the driver knows how to compile, write, read
+ * and compare, and everything else is decided here.
+ *
+ * Memory knows what is committed (the desired state), so a change is the difference of two versions of a service port's
+ * rules; nothing is read for it. When the kernel refuses a change, it is not as remembered or a service port is bad. Then the
+ * kernel is read back and what differs is written instead. What is refused again is blamed on the service ports that the
+ * refusal names; when it names none, all candidates are taken back and tried again in ever smaller groups. A service port
+ * that is to blame gets back its last good rules, or those that an earlier process left, and everything else is applied.
+ * The caller retries it.
+ */
+export class Reconciler<Rules, Change, Actual> implements Backend {
+  readonly mode: string;
+  readonly family: IpFamily;
+  private node!: NodeNetwork;
+  /** The epoch in which the kernel was last found equal to the desired state, or made so. */
+  private soundEpoch: number | undefined;
+  /** Labels of rules that an earlier process left and no known service port explains. */
+  private readonly unexplained = new Set<string>();
+  private labelOf: (name: ServicePortName) => string = () => '';
+
+  constructor(
+    private readonly driver: Driver<Rules, Change, Actual>,
+    private readonly logger: Logger,
+  ) {
+    this.mode = driver.mode;
+    this.family = driver.family;
+    if (driver.rulesDependOn) this.rulesDependOn = (before, after) => driver.rulesDependOn!(before, after);
+  }
+
+  readonly rulesDependOn?: Backend['rulesDependOn'];
+
+  async start(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    options: StartOptions = {},
+  ): Promise<ApplyResult> {
+    const { driver } = this;
+    const all = [...entries];
+    this.node = node;
+    this.unexplained.clear();
+    await driver.begin(node, options);
+    const changes = all.map((entry) => ({ key: entry.key, entry }));
+    await driver.prepare?.(changes);
+    const reading = await this.read();
+    const adopted = driver.adopted?.(reading.actual);
+    const { candidates, failed } = await this.compileAll(changes);
+    if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
+    if (adopted && options.keepUnexplained) this.keepUnexplained(all, adopted);
+    const outcome = await this.reconcile(candidates, { reading, adopted });
+    const lost = driver.lost?.(reading.actual) ?? [];
+    return { ...this.result(outcome, failed, changes), ...(lost.length > 0 && { lost }) };
+  }
+
+  async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    await this.driver.prepare?.(changes);
+    const change = this.driver.newChange();
+    const { candidates, failed } = await this.compileAll(changes, change);
+    this.node = node;
+    return this.result(await this.commit(candidates, change), failed, changes);
+  }
+
+  async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
+    const { watch } = this.driver;
+    const epoch = await watch.epoch();
+    const watched = epoch !== undefined && watch.seesEveryWrite;
+    if (how === 'quick' && (epoch === undefined || epoch === this.soundEpoch)) {
+      await this.driver.removeUnused?.();
+      return { compared: false, watched, written: 0, failed: [], conflicts: [] };
+    }
+    const outcome = await this.reconcile(new Map(), { signal });
+    return { compared: true, watched, ...outcome, conflicts: [] };
+  }
+
+  cleanup(): Promise<void> {
+    return this.driver.cleanup();
+  }
+
+  close(): Promise<void> {
+    return this.driver.close();
+  }
+
+  /** Compiles into the desired state. What cannot be compiled keeps what it has. */
+  private async compileAll(
+    changes: readonly ForwardingChange[],
+    change?: Change,
+  ): Promise<{ readonly candidates: Candidates<Rules>; readonly failed: ServiceFailure[] }> {
+    const { desired } = this.driver;
+    const candidates = new Map<ServicePortKey, Candidate<Rules>>();
+    const failed: ServiceFailure[] = [];
+    for (const { key, entry } of changes) {
+      const present = desired.rules(key);
+      let wanted: Rules | undefined;
+      try {
+        wanted = entry && this.driver.compile(entry, present);
+      } catch (error) {
+        failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
+        continue;
+      }
+      const former = candidates.has(key) ? candidates.get(key)!.former : present;
+      const kept = entry && this.explain(entry.name, change);
+      candidates.set(key, { name: entry?.name, wanted, former: former ?? kept });
+      desired.replace(key, wanted, change);
+      if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
+    }
+    return { candidates, failed };
+  }
+
+  /** Writes what the desired state has become, and the node. */
+  private async commit(candidates: Candidates<Rules>, change: Change): Promise<Outcome> {
+    try {
+      const { written, failed = [] } = await this.write(() => this.driver.commit(change, this.node));
+      if (failed.length === 0) return { written, failed };
+      const rest = await this.reconcile(candidates);
+      return { written: written + rest.written, failed: rest.failed };
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'the kernel refused a change; reading its rules back',
+      );
+      return this.reconcile(candidates);
+    }
+  }
+
+  /** Reads the kernel and writes what separates it from the desired state, without the candidates that are refused. */
+  private async reconcile(
+    candidates: Candidates<Rules>,
+    { reading, adopted, signal }: Reconciliation<Rules, Actual> = {},
+  ): Promise<Outcome> {
+    const failed: ServiceFailure[] = [];
+    let pending: Map<ServicePortKey, Candidate<Rules>> | undefined;
+    await this.driver.removeUnused?.();
+    for (;;) {
+      const { actual, epoch } = reading ?? (await this.read(signal));
+      signal?.throwIfAborted();
+      reading = undefined;
+      try {
+        const { written, failed: rest = [] } = await this.write(() => this.driver.repair(actual));
+        this.soundEpoch = epoch;
+        return { written, failed: [...failed, ...rest] };
+      } catch (error) {
+        if (!(error instanceof RefusedError)) throw error;
+        this.logger.warn(
+          { family: this.family, reason: error.message },
+          'the kernel refused rules; looking for the service port to blame',
+        );
+        // From here on something may be set aside, which must be reported.
+        signal = undefined;
+        pending ??= withAdopted(candidates, adopted);
+        const suspects = pending.size > 0 ? pending : this.holdersOf(error.suspects);
+        const culprits = [...error.culprits].filter(([key]) => suspects.has(key));
+        if (culprits.length === 0 && suspects.size === 0) throw error;
+        if (culprits.length === 0) return this.halve(suspects, failed);
+        for (const [key, reason] of culprits) {
+          failed.push(...this.failure(key, reason));
+          this.driver.desired.replace(key, suspects.get(key)!.former);
+          pending.delete(key);
+        }
+      }
+    }
+  }
+
+  /** Takes all candidates back, repairs the kernel without them, and tries them again in ever smaller groups. */
+  private async halve(pending: Candidates<Rules>, failed: readonly ServiceFailure[]): Promise<Outcome> {
+    restore(this.driver.desired, pending);
+    const base = await this.reconcile(new Map());
+    const rest = await this.tryGroup([...pending]);
+    return {
+      written: base.written + rest.written,
+      failed: [...failed, ...base.failed, ...rest.failed],
+    };
+  }
+
+  private async tryGroup(group: readonly (readonly [ServicePortKey, Candidate<Rules>])[]): Promise<Outcome> {
+    const { driver } = this;
+    const change = driver.newChange();
+    for (const [key, { wanted }] of group) driver.desired.replace(key, wanted, change);
+    try {
+      return { failed: [], ...(await this.write(() => driver.commit(change, this.node))) };
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      restore(driver.desired, group);
+      if (error.isPartial) await this.reconcile(new Map());
+      if (group.length === 1) return { written: 0, failed: this.failure(group[0]![0], error.message) };
+      const middle = group.length >> 1;
+      const one = await this.tryGroup(group.slice(0, middle));
+      const other = await this.tryGroup(group.slice(middle));
+      return { written: one.written + other.written, failed: [...one.failed, ...other.failed] };
+    }
+  }
+
+  /** What a write that failed left behind is unknown until everything was compared. */
+  private async write(work: () => Promise<WriteResult>): Promise<WriteResult> {
+    try {
+      return await work();
+    } catch (error) {
+      this.soundEpoch = undefined;
+      throw error;
+    }
+  }
+
+  private async read(signal?: AbortSignal): Promise<Reading<Actual>> {
+    const epoch = await this.driver.watch.epoch();
+    return { epoch, actual: await this.driver.read(signal) };
+  }
+
+  /** Service ports that cannot be compiled keep what an earlier process left. */
+  private fallBack(
+    failed: readonly ServiceFailure[],
+    entries: readonly ForwardingEntry[],
+    adopted: AdoptedRules<Rules>,
+  ): void {
+    const keys = new Set(failed.map(({ key }) => key));
+    for (const { key, name } of entries)
+      if (keys.has(key)) this.driver.desired.replace(key, adopted.rules(adopted.label(name), key));
+  }
+
+  /** Keeps what the kernel has for others than these service ports. */
+  private keepUnexplained(known: readonly ForwardingEntry[], adopted: AdoptedRules<Rules>): void {
+    this.labelOf = (name) => adopted.label(name);
+    const explained = new Set(known.map(({ name }) => adopted.label(name)));
+    for (const label of adopted.labels()) {
+      if (explained.has(label)) continue;
+      const owner = unexplainedOwner(label);
+      const rules = adopted.rules(label, owner);
+      if (rules === undefined) continue;
+      this.unexplained.add(label);
+      this.driver.desired.replace(owner, rules);
+    }
+  }
+
+  /** The service port is known now: nothing is kept without explanation for it. What was. */
+  private explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
+    if (this.unexplained.size === 0) return undefined;
+    const label = this.labelOf(name);
+    if (!this.unexplained.delete(label)) return undefined;
+    const owner = unexplainedOwner(label);
+    const rules = this.driver.desired.rules(owner);
+    this.driver.desired.replace(owner, undefined, change);
+    return rules;
+  }
+
+  /** Service ports without a candidate: what they had in the kernel is gone, so they have nothing to fall back to. */
+  private holdersOf(owners: Iterable<ServicePortKey>): Candidates<Rules> {
+    const { desired } = this.driver;
+    return new Map(
+      Array.from(owners, (key) => [key, { wanted: desired.rules(key), former: undefined }] as const),
+    );
+  }
+
+  /** Nobody knows the service port of rules that nothing explains. */
+  private failure(key: ServicePortKey, reason: string): readonly ServiceFailure[] {
+    if (!isUnexplained(key)) return [{ key, reason }];
+    this.logger.warn(
+      { family: this.family, reason },
+      'the kernel refused rules of an unknown service port; they are gone',
+    );
+    return [];
+  }
+
+  private result(
+    { written, failed: refused }: Outcome,
+    failed: readonly ServiceFailure[],
+    changes: readonly ForwardingChange[],
+  ): ApplyResult {
+    const { desired } = this.driver;
+    const conflicts = changes.flatMap(({ key }) => desired.conflictsOf(key));
+    const notes = changes.flatMap(({ key, entry }) => {
+      const note = entry && this.driver.noteOn?.(entry);
+      return note === undefined ? [] : [{ key, note }];
+    });
+    return { written, failed: [...failed, ...refused], conflicts, ...(notes.length > 0 && { notes }) };
+  }
+}
+
+/** Candidates that had nothing in this process fall back to what an earlier one left. */
+function withAdopted<Rules>(
+  candidates: Candidates<Rules>,
+  adopted: AdoptedRules<Rules> | undefined,
+): Map<ServicePortKey, Candidate<Rules>> {
+  if (!adopted) return new Map(candidates);
+  return new Map(
+    Array.from(candidates, ([key, candidate]) => {
+      const { name, wanted, former } = candidate;
+      if (!name || !wanted || former) return [key, candidate];
+      return [key, { ...candidate, former: adopted.rules(adopted.label(name), key) }];
+    }),
+  );
+}

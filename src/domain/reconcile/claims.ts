@@ -1,0 +1,75 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { isUnexplained } from './unexplained.js';
+
+/** Two service ports ask for one address and port. The holder's clients are served. */
+export interface FrontendConflict {
+  /** For people: `10.96.0.10:53/UDP`. */
+  readonly frontend: string;
+  readonly holder: ServicePortKey;
+  readonly loser: ServicePortKey;
+}
+
+/** Who claimed something before a change, and who does after it: the holder first. */
+export interface ClaimChange {
+  readonly before: readonly ServicePortKey[];
+  readonly after: readonly ServicePortKey[];
+}
+
+const NOBODY: readonly ServicePortKey[] = [];
+
+/**
+ * Who claims what, by an id that each desired state chooses. Of several claimants the first by key holds it. Rules that no
+ * service port explains give way for good: their claim ends when a service port claims the same.
+ */
+export class Claims {
+  private readonly claimantsOf = new Map<string, readonly ServicePortKey[]>();
+  private readonly contested = new Set<string>();
+
+  /** In order: the holder first. */
+  claimants(id: string): readonly ServicePortKey[] {
+    return this.claimantsOf.get(id) ?? NOBODY;
+  }
+
+  holder(id: string): ServicePortKey | undefined {
+    return this.claimantsOf.get(id)?.[0];
+  }
+
+  /** Whether anything has several claimants. Costs nothing. */
+  get isContested(): boolean {
+    return this.contested.size > 0;
+  }
+
+  /** @param givesWay whether a claim that nothing explains ends here */
+  claim(id: string, owner: ServicePortKey, givesWay = true): ClaimChange {
+    const before = this.claimants(id);
+    if (before.includes(owner)) return { before, after: before };
+    const others =
+      givesWay && !isUnexplained(owner) ? before.filter((other) => !isUnexplained(other)) : before;
+    // An array literal has no spare room: nearly all have one claimant, and there are very many.
+    return this.set(id, before, others.length === 0 ? [owner] : [...others, owner].sort());
+  }
+
+  release(id: string, owner: ServicePortKey): ClaimChange {
+    const before = this.claimants(id);
+    return this.set(
+      id,
+      before,
+      before.filter((claimant) => claimant !== owner),
+    );
+  }
+
+  /** The conflicts about one thing, which people call `frontend`. */
+  conflicts(id: string, frontend: string): readonly FrontendConflict[] {
+    if (!this.contested.has(id)) return [];
+    const [holder, ...losers] = this.claimants(id);
+    return losers.map((loser) => ({ frontend, holder: holder!, loser }));
+  }
+
+  private set(id: string, before: readonly ServicePortKey[], after: readonly ServicePortKey[]): ClaimChange {
+    if (after.length > 0) this.claimantsOf.set(id, after);
+    else this.claimantsOf.delete(id);
+    if (after.length > 1) this.contested.add(id);
+    else if (before.length > 1) this.contested.delete(id);
+    return { before, after };
+  }
+}

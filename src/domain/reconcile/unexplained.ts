@@ -1,0 +1,16 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+
+/** Sorts after every service port's key. */
+const PREFIX = '~';
+
+/**
+ * The owner of rules that an earlier process left and that no known service port explains.
+ * @param label by which the rules in the kernel name their service port
+ */
+export function unexplainedOwner(label: string): ServicePortKey {
+  return PREFIX + label;
+}
+
+export function isUnexplained(owner: ServicePortKey): boolean {
+  return owner.startsWith(PREFIX);
+}
