@@ -3,7 +3,6 @@ import { errorMessage } from '../../application/error-message.js';
 import type {
   ApplyResult,
   Backend,
-  FrontendClash,
   ServiceFailure,
   StartOptions,
   VerificationKind,
@@ -26,6 +25,7 @@ import type { SavedTables } from '../../domain/iptables/saved-tables.js';
 import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import { blame, replaceAll, type Candidate, type Candidates } from './candidates.js';
 import { changeScript } from './change-script.js';
 import { cleanUpScripts, IPTABLES_BELONGINGS } from './clean-up-scripts.js';
@@ -164,7 +164,7 @@ export class IptablesBackend implements Backend {
   }
 
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
-    if (how !== 'comparison' && (await this.isUntouched(how)))
+    if (how === 'quick' && (await this.isUntouched()))
       return { compared: false, written: 0, failed: [], conflicts: [] };
     return { compared: true, ...(await this.reconcile(new Map(), { signal })), conflicts: [] };
   }
@@ -189,10 +189,10 @@ export class IptablesBackend implements Backend {
   }
 
   /** By the signs: where there are none, an inspection trusts nothing. */
-  private async isUntouched(how: 'glance' | 'inspection'): Promise<boolean> {
+  private async isUntouched(): Promise<boolean> {
     const epoch = await this.watch.epoch();
     if (epoch !== undefined) return epoch === this.soundEpoch;
-    return how === 'glance' && seemsSound(this.frame, this.family, this.commands);
+    return seemsSound(this.frame, this.family, this.commands);
   }
 
   /** Has the empty composition take the candidates in while they are compiled: each may depend on those before. */
@@ -384,7 +384,7 @@ export class IptablesBackend implements Backend {
       this.observer.rulesCounted(this.family, rules);
     // Mostly there are none, and at a start very many keys.
     const among = this.composition.isContested ? [...keys] : [];
-    const conflicts: readonly FrontendClash[] = among.flatMap((key) => this.composition.conflictsOf(key));
+    const conflicts: readonly FrontendConflict[] = among.flatMap((key) => this.composition.conflictsOf(key));
     return { ...outcome, failed: [...failed, ...refused], conflicts };
   }
 }

@@ -3,7 +3,7 @@ import type { RestoreEffect, RulesWatch } from './rules-watch.js';
 
 /** Tells commits to nf_tables of ours from those of others (nftables/generation-watch.ts). */
 interface CommitCounter {
-  ours<T>(work: () => Promise<T>, commits: () => number): Promise<T>;
+  ours<T>(work: () => Promise<T>, effect: () => { commits: number }): Promise<T>;
   epoch(): Promise<number | undefined>;
 }
 
@@ -15,7 +15,7 @@ export class NftWatch implements RulesWatch {
   constructor(private readonly counter: CommitCounter) {}
 
   ours(restore: () => Promise<RestoreOutcome>, effect: () => RestoreEffect): Promise<RestoreOutcome> {
-    return this.counter.ours(restore, () => effect().commits);
+    return this.counter.ours(restore, () => ({ commits: effect().commits }));
   }
 
   epoch(): Promise<number | undefined> {

@@ -147,16 +147,16 @@ export class IpvsBackend implements Backend {
       signal?.throwIfAborted();
       let written = 0;
       let failed: readonly ServiceFailure[] = [];
-      if (how !== 'glance' || this.programmer.hasLeftover) {
-        const made = how !== 'glance' ? await this.programmer.read(signal) : 0;
-        const touched = how !== 'glance' ? this.programmer.everything(this.composition) : new TouchedState();
+      if (how === 'full' || this.programmer.hasLeftover) {
+        const made = how === 'full' ? await this.programmer.read(signal) : 0;
+        const touched = how === 'full' ? this.programmer.everything(this.composition) : new TouchedState();
         const outcome = await this.program(touched, this.changedRules(touched));
         written = made + outcome.written;
         failed = outcome.failed;
       }
       const rules = await this.rules.verify(how, signal);
       return {
-        compared: how !== 'glance' || rules.compared,
+        compared: how === 'full' || rules.compared,
         written: written + rules.written,
         failed: [...failed, ...rules.failed],
         conflicts: [],

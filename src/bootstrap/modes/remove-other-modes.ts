@@ -6,7 +6,7 @@ import type { Mode, OpenMode } from './open-mode.js';
 const STAY = 'rules of other modes, if there are any, stay';
 
 /** What is asked of the sync loops of the mode in force. */
-export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'inspect' | 'complete' | 'keptFor'>;
+export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor'>;
 
 /**
  * Removes the rules of other modes, our own or kube-proxy's, when those of the present mode stand, and were seen to stand,
