@@ -33,7 +33,13 @@ export function compileNftables(entry: ForwardingEntry): NftablesServicePortRule
     if (isLocal)
       parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
   }
-  return parts;
+  return eachOnce(parts);
+}
+
+/** One address may be an external IP and a load-balancer IP: the latter counts, which may restrict sources. */
+function eachOnce(parts: readonly Part[]): NftablesServicePortRules {
+  const byKey = new Map(parts.map((part) => [part.key, part]));
+  return byKey.size === parts.length ? parts : [...byKey.values()];
 }
 
 /** The comment at a frontend's elements: whose it is. */

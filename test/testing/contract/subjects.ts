@@ -6,7 +6,7 @@ import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transp
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { MemoryNode } from '../../adapters/ipvs/memory-node.js';
@@ -39,7 +39,7 @@ export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTrans
   return {
     family,
     makePlace: () => new MemoryNftTransport(),
-    open: (kernel) => new NftablesBackend(family, kernel, new GenerationWatch(kernel), new MemoryLogger()),
+    open: (kernel) => nftablesBackend(family, kernel, new GenerationWatch(kernel), new MemoryLogger()),
     snapshot(kernel) {
       const table = kernel.contents(family);
       return table && nftablesSnapshot(family, table);

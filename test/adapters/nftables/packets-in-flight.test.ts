@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/nftables/walk/packet.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
@@ -135,7 +135,7 @@ describe('a packet that meets the table while it changes', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(clusterState, { minLength: 2, maxLength: 4 }), async (steps) => {
         const kernel = new RememberingKernel();
-        const backend = new NftablesBackend('IPv4', kernel, new GenerationWatch(kernel), new MemoryLogger());
+        const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), new MemoryLogger());
         const proxy = new InMemoryProxy([backend], SETTINGS, () => LOCAL_ADDRESSES);
         for (const [step, states] of steps.entries()) {
           apply(proxy, states);
@@ -143,7 +143,7 @@ describe('a packet that meets the table while it changes', () => {
           await proxy.sync();
           if (step > 0) {
             // Now and then what is unused is removed: that, too, happens under packets.
-            if (step % 2 === 0) await proxy.verify('glance');
+            if (step % 2 === 0) await proxy.verify('quick');
             expectService(kernel.states);
           }
         }
