@@ -7,7 +7,7 @@ import { legacyTables } from '../adapters/iptables/legacy-tables.js';
 import { LegacyWatch } from '../adapters/iptables/legacy-watch.js';
 import { NftWatch } from '../adapters/iptables/nft-watch.js';
 import { BLIND_WATCH, type RulesWatch } from '../adapters/iptables/rules-watch.js';
-import { listChains } from '../adapters/nftables/netlink/list-chains.js';
+import { listChains } from '../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';

@@ -90,7 +90,14 @@ export class RecordingBackend implements Backend {
     await this.called(how, []);
     signal?.throwIfAborted();
     const compared = how === 'full';
-    return { compared, watched: this.watched, written: 0, failed: [], conflicts: [], ...this.findings.shift() };
+    return {
+      compared,
+      watched: this.watched,
+      written: 0,
+      failed: [],
+      conflicts: [],
+      ...this.findings.shift(),
+    };
   }
 
   async cleanup(): Promise<void> {

@@ -212,7 +212,7 @@ describe('between syncs', () => {
     bench.backend.failure = new Error('no answer');
     expect(await bench.loop.verifyNow()).toBe('no answer');
     await bench.loop.stop();
-    expect(await bench.loop.verifyNow()).toBe('the proxy stops');
+    expect(await bench.loop.verifyNow()).toBe('the proxy is stopping');
   });
 
   it('syncs and verifications never overlap', async () => {

@@ -119,7 +119,7 @@ describe('mode ipvs', () => {
       return true;
     });
     await eventually('the log tells of it', async () => {
-      const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"somebody changed the rules/g)];
+      const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"another program changed the rules/g)];
       const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
       // The virtual server and its two real servers, the other real server, the member and the address.
       expect(repaired).toBe(6);

@@ -1,8 +1,8 @@
-import type { KernelReply } from '../../netlink/message-reader.js';
-import { errnoName } from '../../netlink/errno.js';
-import { align, HEADER_LENGTH, NLA_TYPE_MASK } from '../../netlink/protocol.js';
-import type { NftFailure } from '../transport.js';
-import { ELEMENTS } from './nf-tables.js';
+import type { KernelReply } from '../../../netlink/message-reader.js';
+import { errnoName } from '../../../netlink/errno.js';
+import { align, HEADER_LENGTH, NLA_TYPE_MASK } from '../../../netlink/protocol.js';
+import type { NftFailure } from '../../transport.js';
+import { ELEMENTS } from '../nf-tables.js';
 
 /** Where each message of a batch came from. Its sequence number is `firstSequence` plus its index. */
 export class BatchIndex {

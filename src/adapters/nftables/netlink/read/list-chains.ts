@@ -1,11 +1,11 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { EINVAL } from '../../netlink/errno.js';
-import { NetlinkRequestError } from '../../netlink/errors.js';
-import type { MessageWriter } from '../../netlink/message-writer.js';
-import { NetlinkChannel } from '../../netlink/netlink-channel.js';
-import { NetlinkSocket } from '../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
-import * as nf from './nf-tables.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { EINVAL } from '../../../netlink/errno.js';
+import { NetlinkRequestError } from '../../../netlink/errors.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
+import { NETLINK_NETFILTER } from '../../../netlink/protocol.js';
+import * as nf from '../nf-tables.js';
 import { attributesOf } from './table-reader.js';
 
 /**

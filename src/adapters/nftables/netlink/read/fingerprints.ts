@@ -1,10 +1,10 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Rule } from '../../../domain/nftables/layout/rule.js';
-import type { ChainDefinition, SetDefinition } from '../../../domain/nftables/layout/table.js';
-import { AttributeReader } from '../../netlink/attribute-reader.js';
-import { MessageWriter } from '../../netlink/message-writer.js';
-import { putRule } from './rule-encoder.js';
-import { describeLayout, setLayout } from './set-layout.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import type { Rule } from '../../../../domain/nftables/layout/rule.js';
+import type { ChainDefinition, SetDefinition } from '../../../../domain/nftables/layout/table.js';
+import { AttributeReader } from '../../../netlink/attribute-reader.js';
+import { MessageWriter } from '../../../netlink/message-writer.js';
+import { putRule } from '../encode/rule-encoder.js';
+import { describeLayout, setLayout } from '../encode/set-layout.js';
 import { describeBaseChain, readRule, REGULAR_CHAIN } from './table-reader.js';
 
 /** The text by which readRule would describe the rule: it is written as it would be sent, and read. */

@@ -1,9 +1,9 @@
-import { parseAddress } from '../../domain/net/address.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { formatPriority, parsePriority } from '../../domain/nftables/layout/priority.js';
-import type { Key, KeyField, Rule, Statement } from '../../domain/nftables/layout/rule.js';
-import type { DataType, Hook, SetDefinition, SetElement } from '../../domain/nftables/layout/table.js';
-import type { TableContents } from '../../domain/nftables/text/table-contents.js';
+import { parseAddress } from '../../../domain/net/address.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { formatPriority, parsePriority } from '../../../domain/nftables/layout/priority.js';
+import type { Key, KeyField, Rule, Statement } from '../../../domain/nftables/layout/rule.js';
+import type { DataType, Hook, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
+import type { TableContents } from '../../../domain/nftables/text/table-contents.js';
 
 /** The kernel says no. `code` is its name for the error. */
 export class KernelRefusal extends Error {

@@ -1,7 +1,7 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { safeInterface, safeNumber } from '../../../domain/nftables/text/safe-text.js';
-import { componentOf, ownLength } from './components.js';
-import { ComponentScanner } from './component-scanner.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { safeInterface, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
+import { componentOf, ownLength } from '../read/components.js';
+import { ComponentScanner } from '../read/component-scanner.js';
 
 /**
  * What expressions compare and calculate with, as bytes. What the kernel computed is in the host's byte order, what came

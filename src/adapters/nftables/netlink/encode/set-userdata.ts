@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
-import { Component } from './components.js';
-import { USERDATA } from './nf-tables.js';
+import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
+import { Component } from '../read/components.js';
+import { USERDATA } from '../nf-tables.js';
 
 /** nft's form of an expression: its kind (13, a concatenation), then its parts, which are only told for `typeof`. */
 const CONCATENATION = Buffer.concat([entry(0, number(13)), entry(1, new Uint8Array())]);

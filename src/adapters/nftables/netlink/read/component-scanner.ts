@@ -1,4 +1,4 @@
-import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
+import { UnsafeTextError } from '../../../../domain/nftables/text/safe-text.js';
 import { Component } from './components.js';
 
 const BLANK = 0x20;

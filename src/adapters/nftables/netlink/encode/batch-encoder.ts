@@ -1,17 +1,17 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { safeComment } from '../../../domain/nftables/text/safe-text.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { safeComment } from '../../../../domain/nftables/text/safe-text.js';
 import {
   TABLE_NAME,
   type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
-} from '../../../domain/nftables/layout/table.js';
-import type { MessageWriter } from '../../netlink/message-writer.js';
-import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../../netlink/protocol.js';
+} from '../../../../domain/nftables/layout/table.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../../../netlink/protocol.js';
 import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
-import * as nf from './nf-tables.js';
+import * as nf from '../nf-tables.js';
 import { putRule } from './rule-encoder.js';
 import { setLayout } from './set-layout.js';
 import { commentUserdata, setUserdata } from './set-userdata.js';

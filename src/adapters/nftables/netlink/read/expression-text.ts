@@ -1,5 +1,5 @@
-import type { AttributeReader } from '../../netlink/attribute-reader.js';
-import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT } from './nf-tables.js';
+import type { AttributeReader } from '../../../netlink/attribute-reader.js';
+import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT } from '../nf-tables.js';
 
 /** How an attribute is read. `flags` are left out when zero, since older kernels do not give them then. */
 type Form = 'number' | 'flags' | 'text' | 'data';

@@ -1,4 +1,4 @@
-import { formatPriority } from '../../../domain/nftables/layout/priority.js';
+import { formatPriority } from '../../../../domain/nftables/layout/priority.js';
 import { Component, slotLength } from './components.js';
 
 /** The canonical text of the components that stand there; ComponentScanner reads it back. */

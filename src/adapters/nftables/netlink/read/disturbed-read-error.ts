@@ -1,6 +1,6 @@
-import { nftFamily, TABLE_NAME } from '../../../domain/nftables/layout/table.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { NetlinkError } from '../../netlink/errors.js';
+import { nftFamily, TABLE_NAME } from '../../../../domain/nftables/layout/table.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { NetlinkError } from '../../../netlink/errors.js';
 
 /** Parts of the table went each time that it was being read. */
 export class DisturbedReadError extends NetlinkError {

@@ -1,10 +1,10 @@
-import { TABLE_NAME, type Hook, type SetElement } from '../../../domain/nftables/layout/table.js';
-import { AttributeReader } from '../../netlink/attribute-reader.js';
-import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import { TABLE_NAME, type Hook, type SetElement } from '../../../../domain/nftables/layout/table.js';
+import { AttributeReader } from '../../../netlink/attribute-reader.js';
+import type { NetlinkMessage } from '../../../netlink/message-reader.js';
 import { componentsText } from './component-text.js';
 import { expressionsText, readVerdict } from './expression-text.js';
-import * as nf from './nf-tables.js';
-import { describeLayout, type SetLayout } from './set-layout.js';
+import * as nf from '../nf-tables.js';
+import { describeLayout, type SetLayout } from '../encode/set-layout.js';
 
 const HOOK_NAMES: readonly Hook['hook'][] = ['prerouting', 'input', 'forward', 'output', 'postrouting'];
 const ACCEPT = 1;

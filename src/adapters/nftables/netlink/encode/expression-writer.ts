@@ -1,5 +1,5 @@
-import type { MessageWriter } from '../../netlink/message-writer.js';
-import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT, VERDICT_CODES } from './nf-tables.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT, VERDICT_CODES } from '../nf-tables.js';
 
 /** Numbers of registers: a slot is four bytes; every fourth has the number of a 16-byte register (docs/spec/nft-netlink.md §7.3). */
 export function register(slot: number): number {

@@ -1,7 +1,7 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { SetDefinition } from '../../../domain/nftables/layout/table.js';
-import { componentOf, ownLength, slotLength, typeNumber, type Component } from './components.js';
-import { SET_FLAG, VERDICT_TYPE } from './nf-tables.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
+import { componentOf, ownLength, slotLength, typeNumber, type Component } from '../read/components.js';
+import { SET_FLAG, VERDICT_TYPE } from '../nf-tables.js';
 
 /** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {

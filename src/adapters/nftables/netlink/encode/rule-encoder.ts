@@ -1,6 +1,6 @@
-import { addressBits } from '../../../domain/net/cidr.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { safeNetwork } from '../../../domain/nftables/text/network.js';
+import { addressBits } from '../../../../domain/net/cidr.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { safeNetwork } from '../../../../domain/nftables/text/network.js';
 import type {
   Comparison,
   Key,
@@ -8,11 +8,11 @@ import type {
   RandomNumber,
   Rule,
   Statement,
-} from '../../../domain/nftables/layout/rule.js';
-import { safeComment, safeNumber } from '../../../domain/nftables/text/safe-text.js';
-import type { MessageWriter } from '../../netlink/message-writer.js';
+} from '../../../../domain/nftables/layout/rule.js';
+import { safeComment, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
 import { ExpressionWriter, register } from './expression-writer.js';
-import { familyWord, RULE } from './nf-tables.js';
+import { familyWord, RULE } from '../nf-tables.js';
 import { addressBytes, hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
 import { commentUserdata } from './set-userdata.js';
 

@@ -1,5 +1,5 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { DataType } from '../../../domain/nftables/layout/table.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import type { DataType } from '../../../../domain/nftables/layout/table.js';
 
 /** How one component of a key or value is written. Numbers, so that scanning a million of them costs no comparison of texts. */
 export const enum Component {

@@ -3,14 +3,14 @@ import {
   safeComment,
   safeVerdict,
   UnsafeTextError,
-} from '../../../domain/nftables/text/safe-text.js';
-import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
-import type { MessageWriter } from '../../netlink/message-writer.js';
-import { align, NLA_F_NESTED } from '../../netlink/protocol.js';
-import type { Component } from './components.js';
-import { ComponentScanner } from './component-scanner.js';
+} from '../../../../domain/nftables/text/safe-text.js';
+import type { SetDefinition, SetElement } from '../../../../domain/nftables/layout/table.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { align, NLA_F_NESTED } from '../../../netlink/protocol.js';
+import type { Component } from '../read/components.js';
+import { ComponentScanner } from '../read/component-scanner.js';
 import { putVerdict } from './expression-writer.js';
-import { DATA, ELEMENT, LIST_ELEMENT, VERDICT_CODES } from './nf-tables.js';
+import { DATA, ELEMENT, LIST_ELEMENT, VERDICT_CODES } from '../nf-tables.js';
 import type { SetLayout } from './set-layout.js';
 
 /** Room for one element without a verdict: key and value of 64 bytes each, a comment, headers. */

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../domain/nftables/layout/table.js';
-import type { AttributeReader } from '../../netlink/attribute-reader.js';
-import type { NetlinkMessage } from '../../netlink/message-reader.js';
-import type { MessageWriter } from '../../netlink/message-writer.js';
-import type { ChainState, SetState, TableState } from '../transport.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../../domain/nftables/layout/table.js';
+import type { AttributeReader } from '../../../netlink/attribute-reader.js';
+import type { NetlinkMessage } from '../../../netlink/message-reader.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import type { ChainState, SetState, TableState } from '../../transport.js';
 import { fingerprintSet } from './fingerprints.js';
-import * as nf from './nf-tables.js';
-import { setLayout } from './set-layout.js';
+import * as nf from '../nf-tables.js';
+import { setLayout } from '../encode/set-layout.js';
 import { attributesOf, ElementReader, readChain, readRule, readSet, type ListedSet } from './table-reader.js';
 
 const ELEMENT_ATTEMPTS = 20;
