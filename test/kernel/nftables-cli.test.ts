@@ -18,6 +18,7 @@ import {
   type SetElement,
 } from '../../src/domain/nftables/table.js';
 import { sampleTable } from '../domain/nftables/every-statement.js';
+import { WorkBetweenTurns } from '../support/work-between-turns.js';
 import { NftNamespace } from './nftables-cli-namespace.js';
 
 const ADDRESSES: SetDefinition = { name: 'a', key: ['address'] };
@@ -48,31 +49,6 @@ async function refusal(attempt: Promise<void>): Promise<NftCommitError> {
   );
   expect(outcome).toBeInstanceOf(NftCommitError);
   return outcome as NftCommitError;
-}
-
-/** How much this process computes at a stretch: in its own time, which does not pass while other programs have the processor. */
-class WorkBetweenTurns {
-  private readonly spent = () => {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  };
-  private readonly begun = this.spent();
-  private longest = 0;
-  private last = this.begun;
-  private readonly timer = setInterval(() => this.note(), 2);
-
-  /** In microseconds. */
-  end(): { readonly longest: number; readonly total: number } {
-    clearInterval(this.timer);
-    this.note();
-    return { longest: this.longest, total: this.last - this.begun };
-  }
-
-  private note(): void {
-    const now = this.spent();
-    this.longest = Math.max(this.longest, now - this.last);
-    this.last = now;
-  }
 }
 
 /**
