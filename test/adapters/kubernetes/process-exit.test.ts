@@ -38,9 +38,10 @@ it('a process that has stopped its source ends by itself', async () => {
       logLevel: 'error',
     });
     const begun = Date.now();
-    const { stdout } = await execa('node', [bundle, await writeKubeconfig(api)], { timeout: 20_000 });
+    const { stdout } = await execa('node', [bundle, await writeKubeconfig(api)], { timeout: 50_000 });
     expect(stdout).toMatch(/^stopped/);
-    expect(Date.now() - begun).toBeLessThan(5000);
+    // A watch or an idle connection that is left would keep it for minutes.
+    expect(Date.now() - begun).toBeLessThan(30_000);
   } finally {
     await api.close();
   }
