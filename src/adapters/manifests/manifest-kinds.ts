@@ -4,14 +4,14 @@ import {
   endpointsRules,
   metadataRules,
   serviceRules,
-} from '../../domain/border/api-rules.js';
-import type { RawObject } from '../../domain/border/fields.js';
-import { quote, type Reading } from '../../domain/border/problem.js';
-import { readEndpointSlice } from '../../domain/border/read-endpoint-slice.js';
-import { readEndpoints } from '../../domain/border/read-endpoints.js';
-import { readNode } from '../../domain/border/read-node.js';
-import { readServiceCidr } from '../../domain/border/read-service-cidr.js';
-import { readService } from '../../domain/border/read-service.js';
+} from '../../domain/decode/api-rules.js';
+import type { RawObject } from '../../domain/decode/fields.js';
+import { quote, type Reading } from '../../domain/decode/problem.js';
+import { readEndpointSlice } from '../../domain/decode/read-endpoint-slice.js';
+import { readEndpoints } from '../../domain/decode/read-endpoints.js';
+import { readNode } from '../../domain/decode/read-node.js';
+import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
+import { readService } from '../../domain/decode/read-service.js';
 
 interface KindFacts {
   /** Those whose objects are read, the usual one first. */

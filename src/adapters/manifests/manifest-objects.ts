@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ObjectReference, ResourceKind } from '../../application/ports/cluster-source.js';
-import type { RawObject } from '../../domain/border/fields.js';
+import type { RawObject } from '../../domain/decode/fields.js';
 import { isNamespaced, isRead, objectProblems } from './manifest-kinds.js';
 import type { Path } from './manifest-lines.js';
 import type { ManifestPlace } from './manifest-place.js';
@@ -29,7 +29,7 @@ export interface ManifestIssue {
   readonly field: Path;
 }
 
-/** As the border words it. */
+/** As decoding words it. */
 const PROBLEM = /^(\S+) (.*)$/s;
 /** So many objects take about a millisecond. */
 const TAKEN_AT_ONCE = 32;

@@ -1,4 +1,4 @@
-import { readService } from '../../../src/domain/border/read-service.js';
+import { readService } from '../../../src/domain/decode/read-service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { cidrText } from '../../../src/domain/net/cidr.js';
 import { rawService } from './objects.js';

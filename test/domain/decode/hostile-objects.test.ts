@@ -4,14 +4,14 @@ import {
   endpointsRules,
   metadataRules,
   serviceRules,
-} from '../../../src/domain/border/api-rules.js';
-import type { RawObject } from '../../../src/domain/border/fields.js';
-import { quote, type Reading } from '../../../src/domain/border/problem.js';
-import { readEndpointSlice } from '../../../src/domain/border/read-endpoint-slice.js';
-import { readEndpoints } from '../../../src/domain/border/read-endpoints.js';
-import { readNode } from '../../../src/domain/border/read-node.js';
-import { readServiceCidr } from '../../../src/domain/border/read-service-cidr.js';
-import { readService } from '../../../src/domain/border/read-service.js';
+} from '../../../src/domain/decode/api-rules.js';
+import type { RawObject } from '../../../src/domain/decode/fields.js';
+import { quote, type Reading } from '../../../src/domain/decode/problem.js';
+import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
+import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
+import { readNode } from '../../../src/domain/decode/read-node.js';
+import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
+import { readService } from '../../../src/domain/decode/read-service.js';
 import { rawService, rawSlice } from './objects.js';
 
 const node = {

@@ -3,7 +3,7 @@ import {
   endpointsRules,
   metadataRules,
   serviceRules,
-} from '../../../src/domain/border/api-rules.js';
+} from '../../../src/domain/decode/api-rules.js';
 import { rawService, rawSlice } from './objects.js';
 
 /** Each problem begins with the field that it is about. */

@@ -1,4 +1,4 @@
-import { readEndpointSlice } from '../../../src/domain/border/read-endpoint-slice.js';
+import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
 import { rawSlice } from './objects.js';
 
 const read = (fields: object, metadata: object = {}, nodeName = 'n1') =>

@@ -1,6 +1,6 @@
-import { readEndpoints } from '../../../src/domain/border/read-endpoints.js';
-import { readNode } from '../../../src/domain/border/read-node.js';
-import { readServiceCidr, serviceRanges } from '../../../src/domain/border/read-service-cidr.js';
+import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
+import { readNode } from '../../../src/domain/decode/read-node.js';
+import { readServiceCidr, serviceRanges } from '../../../src/domain/decode/read-service-cidr.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 
 describe('readEndpoints', () => {
