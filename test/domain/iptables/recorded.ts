@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ManifestObjects } from '../../../src/adapters/manifests/manifest-objects.js';
-import { parseManifest } from '../../../src/adapters/manifests/manifest-text.js';
+import { ManifestObjects } from '../../../src/adapters/manifests/objects/manifest-objects.js';
+import { parseManifest } from '../../../src/adapters/manifests/parsing/manifest-text.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
