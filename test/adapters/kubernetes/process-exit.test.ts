@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 
 /** In a process of its own, bundled as the product is: what is loaded, and whether anything keeps the process alive. */
 const PROGRAM = `
-import { ApiClient } from './src/adapters/kubernetes/api-client.js';
+import { ApiClient } from './src/adapters/kubernetes/client/api-client.js';
 import { KubernetesSource } from './src/adapters/kubernetes/kubernetes-source.js';
 const clock = { now: () => Date.now(), after: (ms, f) => { const t = setTimeout(f, ms); return { cancel: () => clearTimeout(t) }; } };
 const logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
