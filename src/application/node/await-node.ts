@@ -17,7 +17,7 @@ export const CLUSTER_PATIENCE: NodePatience = { node: 30_000, podCIDRs: 300_000 
 export const NO_PATIENCE: NodePatience = { node: 0, podCIDRs: 0 };
 
 /** The own Node does not say what the rules need. */
-export class NodeNotReadyError extends Error {
+class NodeNotReadyError extends Error {
   override readonly name = 'NodeNotReadyError';
 }
 

@@ -7,7 +7,7 @@ export const LISTING_PATIENCE = 60_000;
 const EVERY = 1_000;
 
 /** Nothing comes from the source. */
-export class ListsMissingError extends Error {
+class ListsMissingError extends Error {
   override readonly name = 'ListsMissingError';
 
   constructor(missing: readonly SourceStatus[], seconds: number) {

@@ -16,7 +16,7 @@ import {
 import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
 /** Services that carry this label, whatever its value, belong to another proxy. */
-export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 
 /** Names the IPVS scheduler that chooses among the Service's endpoints, such as `mh` (docs/ipvs-mode.md). */
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
