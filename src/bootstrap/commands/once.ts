@@ -39,7 +39,7 @@ export async function once(asked: CommandLine, logger: Logger, patience = LISTIN
     const loops = container.get(SYNC_LOOPS);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);
-    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
+    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.inSync()));
     const failures = mode.families.flatMap((family) =>
       container
         .get(SERVICE_STATUSES)
