@@ -115,7 +115,7 @@ describe('the first pass', () => {
         ['cannot read the manifest; what it held before stays', at('loop.yaml')],
         ['manifest does not parse', `${at('b.yaml')}:4:5`],
         ['manifest does not parse', `${at('d.yaml')}:1`],
-        ['object in manifest is left out; what it held before stays', `${at('c.yaml')}:4`],
+        ['ignoring an invalid object in a manifest; keeping its last valid version', `${at('c.yaml')}:4`],
       ]),
     );
     const before = logger.lines.length;

@@ -129,7 +129,7 @@ class World {
   }
 
   sync(): Promise<unknown> {
-    return this.family.program(this.pending.take());
+    return this.family.program(this.pending.dequeue());
   }
 
   verify(): Promise<unknown> {
