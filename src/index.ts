@@ -60,7 +60,7 @@ export {
 } from './domain/forwarding/forwarding-entry.js';
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
-export type { FlowQuery } from './domain/conntrack/doubts.js';
+export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
 export type { Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
 export type { Endpoint } from './domain/model/endpoint.js';

@@ -7,7 +7,7 @@ import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
 import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
-import type { AwaitNode, NodePatience } from '../application/node/await-node.js';
+import type { AwaitNode, NodeTimeouts } from '../application/node/await-node.js';
 import type { CheckNode } from '../application/node/check-node.js';
 import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
@@ -50,7 +50,7 @@ export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('Cluste
 export const CHECK_NODE: ServiceIdentifier<CheckNode> = Symbol.for('CheckNode');
 export const AWAIT_NODE: ServiceIdentifier<AwaitNode> = Symbol.for('AwaitNode');
 /** How long to wait for what the own Node must say. */
-export const NODE_PATIENCE: ServiceIdentifier<NodePatience> = Symbol.for('NodePatience');
+export const NODE_PATIENCE: ServiceIdentifier<NodeTimeouts> = Symbol.for('NodeTimeouts');
 export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
 export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');
 export const SYNC_HISTORY: ServiceIdentifier<SyncHistory> = Symbol.for('SyncHistory');

@@ -109,7 +109,7 @@ describe('followConfiguration', () => {
       'mode: nftables\nclusterCIDR: 10.2.0.0/16\nnftables: {masqueradeAll: true, syncPeriod: 5s}\n' +
         'logging: {verbosity: 2}\nhostnameOverride: ignored\nunknown: 1',
     );
-    await logged('edited configuration applied');
+    await logged('applied the edited configuration');
     expect(lines.join('')).toContain(String.raw`unknown field \"unknown\"`);
     expect(live.current.nodeName).toBe('node-2');
     await clock.advanceAsync(0);
@@ -143,9 +143,9 @@ describe('followConfiguration', () => {
     expect(live.current.configuration).toEqual(before);
     await clock.advanceAsync(0);
     expect(backend.take()).toEqual([]);
-    expect(lines.filter((line) => line.includes('refused'))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('rejected'))).toHaveLength(2);
     write('mode: nftables\nclusterCIDR: 10.2.0.0/16');
-    await logged('edited configuration applied');
+    await logged('applied the edited configuration');
     expect(live.problem).toBeUndefined();
   });
 

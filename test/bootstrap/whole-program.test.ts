@@ -225,7 +225,7 @@ describe('the own Node', () => {
     await start();
     await until(() => programmed().length === 1, 31 * SECOND);
     expect(backend.node?.nodePortIPs).toBe('all');
-    expect(logger.at('error').map(({ facts }) => facts.problem)).toContain('the own Node does not exist');
+    expect(logger.at('error').map(({ facts }) => facts.problem)).toContain('the Node object does not exist');
     api.put(node(['192.0.2.4']));
     await until(() => backend.node?.nodePortIPs !== 'all');
     expect(backend.node?.nodePortIPs).toEqual(['192.0.2.4']);

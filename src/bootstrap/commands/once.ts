@@ -1,5 +1,5 @@
 import type { Logger } from '../../application/ports/logger.js';
-import { awaitLists, LISTING_PATIENCE } from '../../application/use-cases/await-lists.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import {
@@ -19,7 +19,7 @@ import { composeProxy, Proxy } from '../proxy.js';
  * left, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `patience`
  * milliseconds.
  */
-export async function once(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function once(asked: CommandLine, logger: Logger, patience = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
@@ -39,7 +39,7 @@ export async function once(asked: CommandLine, logger: Logger, patience = LISTIN
     const loops = container.get(SYNC_LOOPS);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);
-    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
+    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.inSync()));
     const failures = mode.families.flatMap((family) =>
       container
         .get(SERVICE_STATUSES)

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Container } from 'inversify';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { awaitLists, LISTING_PATIENCE } from '../../application/use-cases/await-lists.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
@@ -29,7 +29,7 @@ import { syncModule } from '../modules/sync-module.js';
  * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
  * API server for `patience` milliseconds.
  */
-export async function plan(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function plan(asked: CommandLine, logger: Logger, patience = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   const planner = await mode.planner();
   const families = supportedFamilies();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
-import { NO_PATIENCE } from '../../application/node/await-node.js';
+import { NO_WAIT } from '../../application/node/await-node.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
@@ -117,7 +117,7 @@ function bindParts(container: Container, options: ProxyOptions, logger: Logger):
   if (localAddresses) container.rebind(LOCAL_ADDRESSES).toConstantValue(localAddresses);
   if (source) {
     container.rebind(CLUSTER_SOURCE).toConstantValue(source);
-    container.rebind(NODE_PATIENCE).toConstantValue(NO_PATIENCE);
+    container.rebind(NODE_PATIENCE).toConstantValue(NO_WAIT);
     container.rebind(EVENT_RECORDER).toConstantValue(new LoggedEvents(logger));
   }
   if (conntrack) container.rebind(CONNTRACK).toConstantValue(conntrack);

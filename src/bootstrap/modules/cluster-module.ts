@@ -3,7 +3,7 @@ import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { LazyKubernetesSource } from '../lazy-kubernetes-source.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
-import { AwaitNode, CLUSTER_PATIENCE, NO_PATIENCE } from '../../application/node/await-node.js';
+import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../../application/node/await-node.js';
 import { CheckNode } from '../../application/node/check-node.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
 import { FamilyLoops } from '../../application/use-cases/family-loops.js';
@@ -73,7 +73,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
     .inSingletonScope();
   bind(NODE_PATIENCE)
     .toDynamicValue((context) =>
-      context.get(COMMAND_LINE).manifests.length > 0 ? NO_PATIENCE : CLUSTER_PATIENCE,
+      context.get(COMMAND_LINE).manifests.length > 0 ? NO_WAIT : CLUSTER_TIMEOUTS,
     )
     .inSingletonScope();
   bind(AWAIT_NODE)

@@ -1,45 +1,45 @@
-/** Consecutive lines of a manifest that can be read by themselves. */
-export interface Stretch {
+/** Consecutive lines of a manifest that can be parsed on their own. */
+export interface Chunk {
   readonly text: string;
   /** The line of the file, from 1, on which it begins. */
   readonly line: number;
 }
 
-/** A document that is a list, taken apart. */
+/** A long list, split into parts. */
 export interface SplitList {
   /** The list without its items. */
-  readonly frame: Stretch;
-  /** In each some items, as a YAML sequence. */
-  readonly parts: readonly Stretch[];
+  readonly envelope: Chunk;
+  /** Some items each, as a YAML sequence. */
+  readonly parts: readonly Chunk[];
 }
 
-/** Stretches are about so long, in characters, so that reading one takes some milliseconds. */
+/** Approximate length of a chunk in characters; parsing one takes some milliseconds. */
 const LENGTH = 65_536;
-/** The marker that begins a document; YAML allows it nowhere else at the beginning of a line. */
+/** The marker that begins a document. YAML allows it nowhere else at the beginning of a line. */
 const MARKER = /\n(?=---(?:\s|$))/g;
-/** Directives, and the marker that ends a document, make more of the lines around them than is looked at here. */
+/** Directives, and the marker that ends a document, affect the lines around them; such text is not split. */
 const UNUSUAL = /(?:^|\n)(?:%|\.\.\.(?:\s|$))/;
 const NOTHING = /^(?:[ \t]*(?:#[^\n]*)?(?:\r?\n|$))*$/;
 /** The key `items` of a document, up to its first item. */
 const ITEMS = /(?:^|\n)items:[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?= *-[ \r\n])/;
 
-/** The documents of a YAML text, short ones together. */
-export function* splitDocuments(text: string): Generator<Stretch> {
+/** Splits a YAML text at its documents; short ones stay together. */
+export function* splitDocuments(text: string): Generator<Chunk> {
   let line = 1;
   let from = 0;
-  const take = (to: number): Stretch => {
-    const stretch = { text: text.slice(from, to), line };
+  const take = (to: number): Chunk => {
+    const chunk = { text: text.slice(from, to), line };
     from = to;
-    line += linesIn(stretch.text);
-    return stretch;
+    line += linesIn(chunk.text);
+    return chunk;
   };
   if (!UNUSUAL.test(text)) {
     let last = 0;
     for (const { index } of text.matchAll(MARKER)) {
       const begin = index + 1;
-      // What comes before the first marker is no document when it says nothing.
+      // Blank lines and comments before the first marker are not a document.
       if (last === 0 && begin < LENGTH && NOTHING.test(text.slice(0, begin))) continue;
-      // A long document stands alone, since it may be a list.
+      // A long document stays alone, because it may be a list.
       if (last > from && begin - last > LENGTH) yield take(last);
       if (begin - from > LENGTH) yield take(begin);
       last = begin;
@@ -50,16 +50,16 @@ export function* splitDocuments(text: string): Generator<Stretch> {
 }
 
 /**
- * Takes a long list in block style apart at the lines that begin its items. What of the list cannot be read by itself, as
- * aliases across items, or texts that go on without indentation, does not parse then.
+ * Splits a long list in block style at the lines that begin its items. If a part depends on others, as with aliases across
+ * items or multi-line text without indentation, it does not parse.
  */
-export function splitList({ text, line }: Stretch): SplitList | undefined {
+export function splitList({ text, line }: Chunk): SplitList | undefined {
   if (text.length <= LENGTH) return undefined;
   const head = ITEMS.exec(text);
   if (!head) return undefined;
   const begin = head.index + head[0].length;
   const indentation = text.indexOf('-', begin) - begin;
-  const parts: Stretch[] = [];
+  const parts: Chunk[] = [];
   let from = begin;
   let partLine = line + linesIn(text.slice(0, begin));
   const take = (to: number): void => {
@@ -76,10 +76,10 @@ export function splitList({ text, line }: Stretch): SplitList | undefined {
     if (first - at === indentation && at - from > LENGTH) take(at);
   }
   take(at);
-  return { frame: { text: text.slice(0, begin) + text.slice(at), line }, parts };
+  return { envelope: { text: text.slice(0, begin) + text.slice(at), line }, parts };
 }
 
-/** Where the line's text begins; undefined when it is blank or a comment. */
+/** The offset where the line's text begins; undefined if it is blank or a comment. */
 function indentedTo(text: string, lineStart: number): number | undefined {
   let at = lineStart;
   while (text[at] === ' ') at++;
