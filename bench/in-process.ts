@@ -9,7 +9,7 @@ import type { ClusterEvents } from '../src/application/use-cases/cluster-events.
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
 import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
-import type { Configuration } from '../src/bootstrap/configuration/schema.js';
+import type { Configuration } from '../src/bootstrap/configuration/schema/schema.js';
 import { IpvsMode } from '../src/bootstrap/modes/ipvs-mode.js';
 import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
 import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';

@@ -17,7 +17,7 @@ import { validate } from './commands/validate.js';
 import { writeConfiguration } from './commands/write-configuration.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
-import { flagValues } from './configuration/flags.js';
+import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
 type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;

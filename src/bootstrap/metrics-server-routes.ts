@@ -10,7 +10,7 @@ import { metricsRoutes } from '../adapters/metrics/metrics-routes.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import { Explain } from '../application/use-cases/explain.js';
 import { effectiveConfiguration } from './configuration/effective-configuration.js';
-import { flagValues } from './configuration/flags.js';
+import { flagValues } from './configuration/flags/flags.js';
 import { modeInForce } from './configuration/proxy-configuration.js';
 import {
   CLOCK,

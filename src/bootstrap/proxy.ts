@@ -19,8 +19,8 @@ import {
   SERVICE_HEALTH_CHECKS,
   SYNC_LOOPS,
 } from './identifiers.js';
-import { LifeCycle } from './life-cycle.js';
-import { nodeEvent } from './node-event.js';
+import { LifeCycle } from './life-cycle/life-cycle.js';
+import { nodeEvent } from './node/node-event.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { conntrackModule } from './modules/conntrack-module.js';
 import { eventsModule } from './modules/events-module.js';

@@ -2,7 +2,7 @@ import type { Explanation } from '../../application/use-cases/explanation.js';
 import { explanationText } from '../../application/use-cases/explanation-text.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { splitHostPort } from '../configuration/listen-address.js';
+import { splitHostPort } from '../configuration/types/listen-address.js';
 
 /** How long a proxy that runs may take to answer. Milliseconds. */
 const PATIENCE = 10_000;

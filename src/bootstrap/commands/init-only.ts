@@ -1,7 +1,7 @@
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { setUpHost } from '../host-setup.js';
+import { setUpHost } from '../node/host-setup.js';
 import { chooseMode } from '../modes/choose-mode.js';
 
 /** Nobody is told: the API server is not asked for anything. What matters is logged as well. */

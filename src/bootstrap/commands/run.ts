@@ -4,14 +4,14 @@ import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { followConfiguration } from '../follow-configuration.js';
+import { followConfiguration } from './follow-configuration.js';
 import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
-import { LifeCycle } from '../life-cycle.js';
+import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
-import { setUpHost } from '../host-setup.js';
-import { nodeEvent } from '../node-event.js';
+import { setUpHost } from '../node/host-setup.js';
+import { nodeEvent } from '../node/node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 

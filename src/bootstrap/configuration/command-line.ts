@@ -1,16 +1,16 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
-import { parseArguments, type CommandName } from './arguments.js';
-import { commandFlags, type CommandFlags } from './command-flags.js';
+import { parseArguments, type CommandName } from './flags/arguments.js';
+import { commandFlags, type CommandFlags } from './flags/command-flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
-import { resolveFeatureGates } from './feature-gates.js';
-import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './field.js';
-import { withPort } from './listen-address.js';
+import { resolveFeatureGates } from './schema/feature-gates.js';
+import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './schema/field.js';
+import { withPort } from './types/listen-address.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type Configuration } from './schema.js';
+import { schema, type Configuration } from './schema/schema.js';
 import { validationProblems } from './validation.js';
 
 /** What the command line and the configuration file together ask for. */

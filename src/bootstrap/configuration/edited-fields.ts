@@ -1,7 +1,7 @@
 import type { EditedField } from '../../application/configuration/apply-configuration.js';
-import { fieldEntries, valueAt } from './field.js';
+import { fieldEntries, valueAt } from './schema/field.js';
 import { modeInForce, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema } from './schema.js';
+import { schema } from './schema/schema.js';
 
 interface Configured {
   readonly configuration: ProxyConfiguration;

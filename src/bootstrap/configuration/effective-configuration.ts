@@ -1,6 +1,6 @@
-import { buildValues, isObject, valueAt, type Field } from './field.js';
+import { buildValues, isObject, valueAt, type Field } from './schema/field.js';
 import type { ProxyConfiguration } from './proxy-configuration.js';
-import { API_VERSION, KIND, schema } from './schema.js';
+import { API_VERSION, KIND, schema } from './schema/schema.js';
 
 /**
  * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and

@@ -1,5 +1,5 @@
 import type { LogSettings } from '../../adapters/process/pino-logger.js';
-import type { Configuration } from './schema.js';
+import type { Configuration } from './schema/schema.js';
 
 /** What of `logging` the log can do. */
 export function logSettings({ logging }: Pick<Configuration, 'logging'>): LogSettings {

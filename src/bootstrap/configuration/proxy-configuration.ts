@@ -1,5 +1,5 @@
-import type { FeatureGates } from './feature-gates.js';
-import type { Configuration, ProxyMode, RequestedMode } from './schema.js';
+import type { FeatureGates } from './schema/feature-gates.js';
+import type { Configuration, ProxyMode, RequestedMode } from './schema/schema.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {

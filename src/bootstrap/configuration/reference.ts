@@ -1,9 +1,9 @@
 import type { EditEffect } from '../../application/configuration/apply-configuration.js';
-import { commandFlags } from './command-flags.js';
-import { featureGateReference } from './feature-gates.js';
-import { fieldEntries, fieldsOf, type Field } from './field.js';
-import { flagHelp, modeNote } from './flags.js';
-import { schema } from './schema.js';
+import { commandFlags } from './flags/command-flags.js';
+import { featureGateReference } from './schema/feature-gates.js';
+import { fieldEntries, fieldsOf, type Field } from './schema/field.js';
+import { flagHelp, modeNote } from './flags/flags.js';
+import { schema } from './schema/schema.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
   'at-once': ['at once', 'counts as soon as the edit is read'],

@@ -1,12 +1,12 @@
 import { parseCidr } from '../../domain/net/cidr.js';
 import { isInterfaceName } from '../../domain/node/interface-name.js';
-import { formatDuration } from './duration.js';
-import { resolveFeatureGates } from './feature-gates.js';
-import { fieldEntries, valueAt } from './field.js';
-import { cidrProblem, invalid } from './field-rule.js';
+import { formatDuration } from './types/duration.js';
+import { resolveFeatureGates } from './schema/feature-gates.js';
+import { fieldEntries, valueAt } from './schema/field.js';
+import { cidrProblem, invalid } from './schema/field-rule.js';
 import { loggingProblems } from './logging-validation.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type ProxyMode } from './schema.js';
+import { schema, type ProxyMode } from './schema/schema.js';
 
 /** A rule of docs/spec/configuration.md §4.2 about more than one field, by its number there. */
 interface Rule {

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import type { Backend } from '../../application/ports/backend.js';
-import type { ProxyMode } from '../configuration/schema.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
 import { BACKENDS } from '../identifiers.js';
 import type { OpenMode } from '../modes/open-mode.js';
 

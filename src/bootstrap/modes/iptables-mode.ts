@@ -10,7 +10,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables } from '../iptables-access.js';
+import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */

@@ -22,10 +22,10 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Configuration } from '../configuration/schema.js';
+import type { Configuration } from '../configuration/schema/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
-import { Attempts } from '../attempts.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
+import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';

@@ -11,9 +11,9 @@ import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { checkKernel } from '../kernel-check.js';
-import { netlinkIfAny, openNftTransports } from '../nft-transport.js';
-import { Attempts } from '../attempts.js';
+import { checkKernel } from './kernel-check.js';
+import { netlinkIfAny, openNftTransports } from './nft-transport.js';
+import { Attempts } from './attempts.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 /** Mode nftables: one table for each family, over netlink or the nft tool. */

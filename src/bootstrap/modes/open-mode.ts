@@ -4,8 +4,8 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { Planner } from '../../application/ports/planner.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { ProxyMode } from '../configuration/schema.js';
-import type { IptablesHoldings } from '../iptables-access.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
+import type { IptablesHoldings } from './iptables-access.js';
 
 /** A proxy mode whose way into the kernel is open. */
 export interface OpenMode {

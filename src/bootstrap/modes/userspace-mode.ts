@@ -10,9 +10,9 @@ import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
-import type { Configuration } from '../configuration/schema.js';
+import type { Configuration } from '../configuration/schema/schema.js';
 import { BACKENDS, CLOCK, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
-import { openIptables, withEachVariant } from '../iptables-access.js';
+import { openIptables, withEachVariant } from './iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;

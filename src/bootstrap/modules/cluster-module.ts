@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import type { ApiClient } from '../../adapters/kubernetes/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
-import { LazyKubernetesSource } from '../lazy-kubernetes-source.js';
+import { LazyKubernetesSource } from '../cluster/lazy-kubernetes-source.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
 import { AwaitNode, CLUSTER_PATIENCE, NO_PATIENCE } from '../../application/node/await-node.js';
 import { CheckNode } from '../../application/node/check-node.js';
@@ -33,7 +33,7 @@ import {
   SYNC_LOOPS,
   SYNC_OBSERVER,
 } from '../identifiers.js';
-import { checkedSettings } from '../node-settings.js';
+import { checkedSettings } from '../node/node-settings.js';
 
 /** Where the objects come from, what they mean, and what they set in motion. */
 export const clusterModule = new ContainerModule(({ bind }) => {
@@ -54,7 +54,7 @@ export const clusterModule = new ContainerModule(({ bind }) => {
       const metrics = context.get(METRICS);
       let client: Promise<ApiClient> | undefined;
       return () =>
-        (client ??= import('../api-client.js').then(({ configuredApiClient }) =>
+        (client ??= import('../cluster/api-client.js').then(({ configuredApiClient }) =>
           configuredApiClient(commandLine, requests, clock, logger, metrics),
         ));
     })

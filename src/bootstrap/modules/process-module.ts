@@ -12,7 +12,7 @@ import {
   LOCAL_ADDRESSES,
   LOGGER,
 } from '../identifiers.js';
-import { openLocalAddresses } from '../local-addresses.js';
+import { openLocalAddresses } from '../node/local-addresses.js';
 
 /** What this process and machine are: its command line, log, time and addresses. */
 export function processModule(

@@ -7,8 +7,8 @@ import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js'
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { Readiness } from '../../application/health/readiness.js';
 import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
-import { featureGateStates } from '../configuration/feature-gates.js';
-import { splitHostPort } from '../configuration/listen-address.js';
+import { featureGateStates } from '../configuration/schema/feature-gates.js';
+import { splitHostPort } from '../configuration/types/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,

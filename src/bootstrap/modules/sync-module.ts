@@ -27,7 +27,7 @@ import {
   SYNC_LOOPS,
   SYNC_OBSERVER,
 } from '../identifiers.js';
-import { nodeSettings } from '../node-settings.js';
+import { nodeSettings } from '../node/node-settings.js';
 
 /** What is programmed, and when: one loop for each family. */
 export const syncModule = new ContainerModule(({ bind }) => {

@@ -5,7 +5,7 @@ import { NftCommitError, type NftTransport } from '../../../src/adapters/nftable
 import type { Logger } from '../../../src/application/ports/logger.js';
 import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
-import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type { Fragment, PlacedElement } from '../../../src/domain/nftables/fragment.js';

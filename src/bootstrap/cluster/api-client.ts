@@ -1,0 +1,28 @@
+import { ApiClient } from '../../adapters/kubernetes/api-client.js';
+import type { ApiObserver } from '../../adapters/kubernetes/api-observer.js';
+import { RequestRate } from '../../adapters/kubernetes/request-rate.js';
+import type { ApiTimeouts } from '../../adapters/kubernetes/timings.js';
+import type { Clock } from '../../application/ports/clock.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { CommandLine } from '../configuration/command-line.js';
+
+const JSON_TYPE = 'application/json';
+
+/** The way to the API server as the command line and clientConnection describe it. Nothing is read or opened yet. */
+export function configuredApiClient(
+  { master, configuration }: CommandLine,
+  timeouts: Partial<ApiTimeouts>,
+  clock: Clock,
+  logger: Logger,
+  observer: ApiObserver,
+): ApiClient {
+  const { kubeconfig, qps, burst, contentType, acceptContentTypes } = configuration.clientConnection;
+  const asked = [contentType, ...acceptContentTypes.split(',')].map((type) => type.trim()).filter(Boolean);
+  if (!asked.every((type) => type === JSON_TYPE))
+    logger.info({ asked, spoken: JSON_TYPE }, 'the API server is spoken to in JSON, whatever is asked for');
+  return new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock, {
+    timeouts,
+    rate: new RequestRate(qps, burst, clock),
+    observer,
+  });
+}

@@ -1,0 +1,80 @@
+import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import type { Container } from 'inversify';
+import { FileWatch } from '../../adapters/files/file-watch.js';
+import type { PinoLogger } from '../../adapters/process/pino-logger.js';
+import { ApplyConfiguration } from '../../application/configuration/apply-configuration.js';
+import { parseCommandLine, type CommandLine } from '../configuration/command-line.js';
+import { editedFields } from '../configuration/edited-fields.js';
+import { logSettings } from '../configuration/log-settings.js';
+import { modeInForce, modeSettings, withModeAsBefore } from '../configuration/proxy-configuration.js';
+import { CHECK_NODE, LIVE_CONFIGURATION, NODE_CONTEXTS, PROXY_HEALTH, SYNC_LOOPS } from '../identifiers.js';
+import { checkedSettings, nodeSettings } from '../node/node-settings.js';
+
+/** The configuration was edited so that only a new start can follow; whoever supervises the process starts it again. */
+export class ConfigurationUpdatedError extends Error {
+  constructor() {
+    super("content of the proxy server's configuration file was updated");
+    this.name = 'ConfigurationUpdatedError';
+  }
+}
+
+/**
+ * Applies edits of the configuration file to a proxy that runs, until aborted. Without a file there is nothing to follow.
+ * @param asked the command line before the mode was chosen
+ * @throws ConfigurationUpdatedError
+ */
+export async function followConfiguration(
+  asked: CommandLine,
+  container: Container,
+  logger: PinoLogger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { argv, configFile } = asked;
+  if (configFile === undefined) return;
+  const live = container.get(LIVE_CONFIGURATION);
+  const loops = container.get(SYNC_LOOPS);
+  const checks = container.get(CHECK_NODE);
+  live.onChange((commandLine, former) => {
+    const { configuration } = commandLine;
+    const periods = modeSettings(configuration, modeInForce(configuration));
+    const log = logSettings(configuration);
+    // Otherwise the level may have been set by other means since.
+    if (!isDeepStrictEqual(log, logSettings(former.configuration))) logger.adjust(log);
+    container.get(PROXY_HEALTH).use(2 * periods.syncPeriod);
+    container.get(NODE_CONTEXTS).use(nodeSettings(commandLine));
+    for (const loop of loops) loop.use(periods);
+  });
+  const resync = (): void => {
+    for (const loop of loops) {
+      loop.pending.nodeChanged();
+      loop.changed();
+    }
+  };
+  const edits = new ApplyConfiguration(live, editedFields, resync, logger);
+  const watch = new FileWatch(configFile, logger);
+  try {
+    for (;;) {
+      const contents = await watch.next(signal);
+      if (!contents) return;
+      const readFile = (): string => {
+        if ('error' in contents) throw contents.error;
+        return contents.text;
+      };
+      const outcome = edits.apply(() => {
+        const commandLine = parseCommandLine(argv, { readFile, hostname });
+        const present = modeInForce(live.current.configuration);
+        const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
+        const edited = { ...commandLine, configuration };
+        const fields = editedFields(live.current, edited);
+        if (fields.some(({ effect }) => effect === 'resync')) checks.edited(checkedSettings(edited));
+        for (const warning of edited.warnings)
+          if (!live.current.warnings.includes(warning)) logger.warn({}, warning);
+        return edited;
+      });
+      if (outcome === 'restart') throw new ConfigurationUpdatedError();
+    }
+  } finally {
+    watch.close();
+  }
+}
