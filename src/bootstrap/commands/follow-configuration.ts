@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { Container } from 'inversify';
 import { FileWatch } from '../../adapters/files/file-watch.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { ApplyConfiguration } from '../../application/configuration/apply-configuration.js';
@@ -8,7 +7,14 @@ import { parseCommandLine, type CommandLine } from '../configuration/command-lin
 import { editedFields } from '../configuration/edited-fields.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { modeInForce, modeSettings, withModeAsBefore } from '../configuration/proxy-configuration.js';
-import { CHECK_NODE, LIVE_CONFIGURATION, NODE_CONTEXTS, PROXY_HEALTH, SYNC_LOOPS } from '../identifiers.js';
+import {
+  CHECK_NODE,
+  LIVE_CONFIGURATION,
+  NODE_CONTEXTS,
+  PROXY_HEALTH,
+  SERVED_FAMILIES,
+} from '../identifiers.js';
+import type { Resolved } from '../injection/identifier.js';
 import { checkedSettings, nodeSettings } from '../node/node-settings.js';
 
 /** The configuration was edited so that only a new start can follow; whoever supervises the process starts it again. */
@@ -19,6 +25,15 @@ export class ConfigurationUpdatedError extends Error {
   }
 }
 
+/** What edits of the configuration change in a proxy that runs. */
+export const EDITED = {
+  live: LIVE_CONFIGURATION,
+  families: SERVED_FAMILIES,
+  checks: CHECK_NODE,
+  contexts: NODE_CONTEXTS,
+  health: PROXY_HEALTH,
+};
+
 /**
  * Applies edits of the configuration file to a proxy that runs, until aborted. Without a file there is nothing to follow.
  * @param asked the command line before the mode was chosen
@@ -26,27 +41,24 @@ export class ConfigurationUpdatedError extends Error {
  */
 export async function followConfiguration(
   asked: CommandLine,
-  container: Container,
+  { live, families, checks, contexts, health }: Resolved<typeof EDITED>,
   logger: PinoLogger,
   signal: AbortSignal,
 ): Promise<void> {
   const { argv, configFile } = asked;
   if (configFile === undefined) return;
-  const live = container.get(LIVE_CONFIGURATION);
-  const loops = container.get(SYNC_LOOPS);
-  const checks = container.get(CHECK_NODE);
   live.onChange((commandLine, former) => {
     const { configuration } = commandLine;
     const periods = modeSettings(configuration, modeInForce(configuration));
     const log = logSettings(configuration);
     // Otherwise the level may have been set by other means since.
     if (!isDeepStrictEqual(log, logSettings(former.configuration))) logger.adjust(log);
-    container.get(PROXY_HEALTH).use(2 * periods.syncPeriod);
-    container.get(NODE_CONTEXTS).use(nodeSettings(commandLine));
-    for (const loop of loops) loop.use(periods);
+    health.use(2 * periods.syncPeriod);
+    contexts.use(nodeSettings(commandLine));
+    for (const { loop } of families) loop.use(periods);
   });
   const resync = (): void => {
-    for (const loop of loops) {
+    for (const { loop } of families) {
       loop.pending.nodeChanged();
       loop.changed();
     }

@@ -3,11 +3,13 @@ import { releaseMemory } from '../../adapters/process/release-memory.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
+import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { followConfiguration } from './follow-configuration.js';
-import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
+import { EDITED, followConfiguration } from './follow-configuration.js';
+import { CLOCK, EVENT_RECORDER, SERVED_FAMILIES } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
-import { removeOtherModes } from '../modes/remove-other-modes.js';
+import type { OpenMode } from '../modes/open-mode.js';
+import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
 import { tellOfNftables } from '../modes/tell-of-nftables.js';
 import { setUpHost } from '../node/host-setup.js';
@@ -19,56 +21,77 @@ const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nf
 
 /**
  * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
- * stay. The signal is heeded at any time, the start included.
+ * stay. The signal is heeded at any time, also during the start.
  */
 export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
-  const stopping = new AbortController();
-  const running = new LifeCycle(new SystemClock(), logger);
+  const life = new LifeCycle(new SystemClock(), logger);
   try {
-    const signal = await Promise.race([endSignal(), serve(asked, logger, running, stopping.signal)]);
+    const signal = await Promise.race([endSignal(), serve(asked, logger, life)]);
     logger.info({ signal }, 'stopping; the rules stay');
     return 0;
   } finally {
-    stopping.abort();
-    await running.stop();
+    await life.stop();
   }
 }
 
 /** Rejects when it cannot go on, and never resolves. */
-async function serve(
-  asked: CommandLine,
-  logger: PinoLogger,
-  running: LifeCycle,
-  stopping: AbortSignal,
-): Promise<never> {
+async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
   await tellOfNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const { nodeName, configuration } = commandLine;
   const mode = await chosen.open();
   const { name, means, families } = mode;
-  logger.info(
-    { version: versionLine(), mode: name, ...means, families, node: commandLine.nodeName },
-    'starting',
-  );
+  logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
   const container = composeProxy(commandLine, mode, logger);
-  const proxy = new Proxy(container, running);
-  const events = container.get(EVENT_RECORDER);
-  setUpHost(commandLine, events, logger);
-  await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
-  stopping.throwIfAborted();
-  await proxy.start();
-  events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+  const { events, clock, served } = container.resolve({
+    events: EVENT_RECORDER,
+    clock: CLOCK,
+    served: SERVED_FAMILIES,
+  });
+  life.add({
+    name: 'machine settings',
+    async start() {
+      setUpHost(commandLine, events, logger);
+      await setOomScore(configuration.oomScoreAdj, clock, logger);
+    },
+  });
+  const proxy = new Proxy(container, life);
+  const loops = served.map(({ loop }) => loop);
+  let edits: Promise<void> = Promise.resolve();
+  life.add(
+    {
+      name: 'clean-up of other modes',
+      start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
+    },
+    {
+      name: 'configuration file',
+      start(stopping) {
+        edits = followConfiguration(asked, container.resolve(EDITED), logger, stopping);
+        edits.catch(() => {});
+      },
+    },
+  );
+  await life.start();
+  events.record(nodeEvent(nodeName, 'Normal', 'Starting'));
   if (name === 'ipvs') {
     logger.error({ mode: name }, IPVS_ENDS);
-    events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
+    events.record(nodeEvent(nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
   }
-  const others = allModes(commandLine, logger);
-  void removeOtherModes(container.get(SYNC_LOOPS), others, mode, stopping)
-    .then((left) => {
-      for (const problem of left) logger.warn({ problem }, 'rules of other modes are left');
-    })
-    .finally(releaseMemory);
-  await Promise.race([followConfiguration(asked, container, logger, stopping), proxy.failure]);
+  await Promise.race([edits, proxy.failure]);
   return proxy.failure;
+}
+
+/** Takes as long as connections through other modes last. */
+async function cleanUpOtherModes(
+  loops: readonly StandingLoop[],
+  commandLine: CommandLine,
+  mode: OpenMode,
+  logger: Logger,
+  stopping: AbortSignal,
+): Promise<void> {
+  const left = await removeOtherModes(loops, allModes(commandLine, logger), mode, stopping);
+  for (const problem of left) logger.warn({ problem }, 'rules of other modes are left');
+  await releaseMemory();
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Container } from 'inversify';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { LoggedEvents } from '../../adapters/events/logged-events.js';
@@ -8,8 +7,10 @@ import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
 import type { Conntrack } from '../../application/ports/conntrack.js';
+import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { withMode } from '../configuration/proxy-configuration.js';
@@ -17,15 +18,18 @@ import {
   CLOCK,
   CLUSTER_SOURCE,
   CONNTRACK,
-  CONNTRACK_RECONCILERS,
   EVENT_RECORDER,
+  HEALTH_CHECK_LISTENER,
   LOCAL_ADDRESSES,
-  NODE_PATIENCE,
-  SERVICE_HEALTH_CHECKS,
+  NODE_TIMEOUTS,
+  SERVED_FAMILIES,
+  SERVICE_STATUSES,
+  SYNC_OBSERVER,
 } from '../identifiers.js';
+import { provideValue, type Module } from '../injection/provider.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
-import { composeProxy } from '../proxy.js';
+import { composeProxy, Proxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
 
@@ -49,8 +53,13 @@ export interface ProxyOptions {
   readonly localAddresses?: LocalAddresses;
   /** Flags as on the command line: `['--hostname-override=node-1', '--cluster-cidr=10.244.0.0/16']`. */
   readonly flags?: readonly string[];
-  /** Has the last word before anything is made: may bind any other part under its identifier. */
-  readonly rebind?: (container: Container) => void;
+  /**
+   * Where events for operators go. Its `stop`, if it has one, is called when the proxy stops. Left out: the API server; with
+   * manifests or a source of one's own, the log.
+   */
+  readonly events?: EventRecorder & { stop?(): Promise<void> };
+  /** Is told what the sync loops do. It is in the place of the proxy's own, by which health and metrics know of syncs. */
+  readonly syncObserver?: SyncObserver;
 }
 
 /**
@@ -68,9 +77,9 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   const { commandLine, mode } = options.backends
     ? withBackends(asked, options.backends)
     : await openChosenMode(asked, logger);
-  const container = composeProxy(commandLine, mode, logger);
-  bindParts(container, options, logger);
-  return new EmbeddedProxy(container, mode.families);
+  const container = composeProxy(commandLine, mode, logger, replacements(options, logger));
+  const { served, statuses } = container.resolve({ served: SERVED_FAMILIES, statuses: SERVICE_STATUSES });
+  return new EmbeddedProxy(new Proxy(container), served, statuses);
 }
 
 function readFlags(flags: readonly string[]): CommandLine {
@@ -111,17 +120,17 @@ async function openChosenMode(asked: CommandLine, logger: Logger): Promise<Settl
   return { commandLine, mode: await mode.open() };
 }
 
-function bindParts(container: Container, options: ProxyOptions, logger: Logger): void {
-  const { backends, source, clock, conntrack, localAddresses, rebind } = options;
-  if (clock) container.rebind(CLOCK).toConstantValue(clock);
-  if (localAddresses) container.rebind(LOCAL_ADDRESSES).toConstantValue(localAddresses);
-  if (source) {
-    container.rebind(CLUSTER_SOURCE).toConstantValue(source);
-    container.rebind(NODE_PATIENCE).toConstantValue(NO_PATIENCE);
-    container.rebind(EVENT_RECORDER).toConstantValue(new LoggedEvents(logger));
-  }
-  if (conntrack) container.rebind(CONNTRACK).toConstantValue(conntrack);
-  else if (backends) container.rebind(CONNTRACK_RECONCILERS).toConstantValue([]);
-  if (backends) container.rebind(SERVICE_HEALTH_CHECKS).toConstantValue([]);
-  rebind?.(container);
+/** What the embedder brings, in the place of what the program has. */
+function replacements(options: ProxyOptions, logger: Logger): Module {
+  const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
+  const ownEvents = events ?? (source && new LoggedEvents(logger));
+  return [
+    ...(clock ? [provideValue(CLOCK, clock)] : []),
+    ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
+    ...(source ? [provideValue(CLUSTER_SOURCE, source), provideValue(NODE_TIMEOUTS, NO_PATIENCE)] : []),
+    ...(ownEvents ? [provideValue(EVENT_RECORDER, ownEvents)] : []),
+    ...(syncObserver ? [provideValue(SYNC_OBSERVER, syncObserver)] : []),
+    ...(conntrack || backends ? [provideValue(CONNTRACK, conntrack)] : []),
+    ...(backends ? [provideValue(HEALTH_CHECK_LISTENER, undefined)] : []),
+  ];
 }

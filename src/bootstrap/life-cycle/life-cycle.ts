@@ -1,32 +1,27 @@
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { Part } from './part.js';
 
-/** Something that runs until it is stopped. */
-export interface Part {
-  /** As an operator knows it: `metrics server`. */
-  readonly name: string;
-  /** Idempotent. Also called when the part never came to run. */
-  stop(): Promise<void> | void;
-}
-
-/** All parts together, in milliseconds: who asks for the end gets it within five seconds. */
+/** All parts together, in milliseconds: whoever asks for the end gets it within five seconds. */
 const STOP_LIMIT = 4_000;
 
-/** A part took longer to stop than it may; what it still does is not waited for. */
+/** A part took longer to stop than it may. */
 export class StopTimeoutError extends Error {
   constructor(milliseconds: number) {
-    super(`it did not end within ${Math.round(milliseconds)} ms; it is left to end with the process`);
+    super(`did not stop within ${Math.round(milliseconds)} ms; no longer waiting for it`);
     this.name = 'StopTimeoutError';
   }
 }
 
 /**
- * The parts that run, in the order in which they start. They are stopped one after the other in reverse order, each of
- * them whatever became of the others: one that fails or hangs is logged. Each may take half of the time that is left, so
- * that one that hangs leaves time for those that are behind it.
+ * The parts that run, in the order in which they start, one after the other. They stop one after the other in reverse
+ * order, each of them whatever became of the others: one that fails or hangs is logged. Each may take half of the time
+ * that is left, so that one that hangs leaves time for those behind it.
  */
 export class LifeCycle {
   private readonly parts: Part[] = [];
+  private readonly begun = new Set<Part>();
+  private readonly stopping = new AbortController();
   private stopped: Promise<void> | undefined;
 
   constructor(
@@ -35,26 +30,53 @@ export class LifeCycle {
     private readonly stopLimit = STOP_LIMIT,
   ) {}
 
-  /** The part is about to start; it is stopped before all that were added earlier. */
+  /** Registers parts: they start after, and stop before, all that were registered earlier. */
   add(...parts: readonly Part[]): void {
     this.parts.push(...parts);
   }
 
-  /** Stops everything. Never rejects; idempotent. */
+  /** The names of all parts, in the order in which they start. */
+  get names(): readonly string[] {
+    return this.parts.map(({ name }) => name);
+  }
+
+  /**
+   * Starts every part. When one fails, those before it are stopped again, in reverse order, and this rejects with its error;
+   * when `stop` is called meanwhile, with an AbortError. To be called once.
+   */
+  async start(): Promise<void> {
+    this.logger.debug({ parts: this.names }, 'starting in this order; stopping in reverse order');
+    const { signal } = this.stopping;
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    aborted.catch(() => {});
+    try {
+      for (const part of this.parts) {
+        signal.throwIfAborted();
+        this.begun.add(part);
+        await Promise.race([part.start?.(signal), aborted]);
+      }
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** Stops everything that runs, and a start under way. Never rejects; idempotent. */
   stop(): Promise<void> {
     return (this.stopped ??= this.stopAll());
   }
 
   private async stopAll(): Promise<void> {
+    this.stopping.abort();
     const end = this.clock.now() + this.stopLimit;
-    for (let part = this.parts.pop(); part; part = this.parts.pop()) {
+    const running = this.parts.filter((part) => !part.start || this.begun.has(part));
+    for (const part of running.reverse()) {
       try {
         await this.within((end - this.clock.now()) / 2, part);
       } catch (error) {
-        this.logger.error(
-          { part: part.name, error },
-          'a part could not be stopped; going on with the others',
-        );
+        this.logger.error({ part: part.name, error }, 'cannot stop a part; stopping the others');
       }
     }
   }
@@ -62,7 +84,7 @@ export class LifeCycle {
   private within(milliseconds: number, part: Part): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = this.clock.after(milliseconds, () => reject(new StopTimeoutError(milliseconds)));
-      const ended = async (): Promise<void> => part.stop();
+      const ended = async (): Promise<void> => part.stop?.();
       ended()
         .finally(() => timer.cancel())
         .then(resolve, reject);

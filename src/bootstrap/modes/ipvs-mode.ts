@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
@@ -23,7 +22,9 @@ import type { Planner } from '../../application/ports/planner.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
-import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { CLOCK, LOGGER, METRICS } from '../identifiers.js';
+import { provide, type Provider } from '../injection/provider.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
 import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
@@ -59,7 +60,7 @@ export class IpvsMode implements Mode {
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
-        module: this.module(ways, opened),
+        backend: this.backend(ways, opened),
         async close() {
           ways.close();
           await opened.close();
@@ -114,7 +115,7 @@ export class IpvsMode implements Mode {
     }
   }
 
-  private module(ways: Ways, iptables: IptablesAccess): ContainerModule {
+  private backend(ways: Ways, iptables: IptablesAccess): Provider {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
@@ -128,22 +129,14 @@ export class IpvsMode implements Mode {
       servedByIptables: () => servedByIptables(tool, family),
     });
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
-    return new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) => {
-          const [clock, logger, metrics] = [
-            context.get(CLOCK),
-            context.get(LOGGER).child({ caller: 'ipvs' }),
-            context.get(METRICS),
-          ];
-          return context
-            .get(FAMILIES)
-            .map(
-              (family) => new IpvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options),
-            );
-        })
-        .inSingletonScope();
-    });
+    return provide(
+      BACKEND,
+      { family: FAMILY, clock: CLOCK, logger: LOGGER, metrics: METRICS },
+      ({ family, clock, logger, metrics }) => {
+        const log = logger.child({ caller: 'ipvs' });
+        return new IpvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
+      },
+    );
   }
 
   private async setTimeouts(servers: NetlinkVirtualServers): Promise<void> {

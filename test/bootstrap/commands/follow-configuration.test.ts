@@ -1,8 +1,6 @@
-import 'reflect-metadata';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Container } from 'inversify';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
@@ -16,13 +14,6 @@ import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../../../src/bootstrap/configuration/proxy-configuration.js';
 import { followConfiguration } from '../../../src/bootstrap/commands/follow-configuration.js';
-import {
-  CHECK_NODE,
-  LIVE_CONFIGURATION,
-  NODE_CONTEXTS,
-  PROXY_HEALTH,
-  SYNC_LOOPS,
-} from '../../../src/bootstrap/identifiers.js';
 import { checkedSettings, nodeSettings } from '../../../src/bootstrap/node/node-settings.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { RecordingObserver } from '../../application/recording-observer.js';
@@ -71,17 +62,16 @@ async function following(body: string, ...flags: readonly string[]) {
   const loop = new SyncLoop(sync, backend, periods, new RecordingObserver(), clock, logger);
   const health = new ProxyHealth(clock, 60_000);
   const live = new LiveConfiguration(started);
-  const container = new Container();
-  container.bind(LIVE_CONFIGURATION).toConstantValue(live);
-  container.bind(SYNC_LOOPS).toConstantValue([loop]);
-  container.bind(PROXY_HEALTH).toConstantValue(health);
-  container.bind(NODE_CONTEXTS).toConstantValue(contexts);
-  container
-    .bind(CHECK_NODE)
-    .toConstantValue(new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger));
+  const edited = {
+    live,
+    families: [{ family: loop.family, loop, healthChecks: undefined, conntrack: undefined }],
+    checks: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),
+    contexts,
+    health,
+  };
   loop.initialised();
   await clock.advanceAsync(0);
-  const end = followConfiguration(asked, container, logger, stopping.signal);
+  const end = followConfiguration(asked, edited, logger, stopping.signal);
   const logged = async (text: string): Promise<void> => {
     while (!lines.some((line) => line.includes(text))) await new Promise((resolve) => setTimeout(resolve, 5));
   };

@@ -1,16 +1,19 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { LifeCycle, type Part } from '../../../src/bootstrap/life-cycle/life-cycle.js';
+import { LifeCycle } from '../../../src/bootstrap/life-cycle/life-cycle.js';
+import type { Part } from '../../../src/bootstrap/life-cycle/part.js';
 
 let clock: FakeClock;
 let logger: MemoryLogger;
 let life: LifeCycle;
+let started: string[];
 let stopped: string[];
 
 beforeEach(() => {
   clock = new FakeClock();
   logger = new MemoryLogger();
   life = new LifeCycle(clock, logger);
+  started = [];
   stopped = [];
 });
 
@@ -19,6 +22,13 @@ const part = (name: string, stop: () => Promise<void> | void = () => undefined):
   stop() {
     stopped.push(name);
     return stop();
+  },
+});
+const starting = (name: string, start: Part['start'] = () => undefined): Part => ({
+  ...part(name),
+  start(signal) {
+    started.push(name);
+    return start(signal);
   },
 });
 const hang = (): Promise<void> => new Promise(() => undefined);
@@ -67,9 +77,9 @@ describe('LifeCycle', () => {
     expect([stopped, over]).toEqual([['third', 'second', 'first', 'zero'], true]);
     expect(told()).toEqual(
       [
-        'third: StopTimeoutError: it did not end within 2000',
-        'second: StopTimeoutError: it did not end within 1000',
-        'first: StopTimeoutError: it did not end within 500',
+        'third: StopTimeoutError: did not stop within 2000',
+        'second: StopTimeoutError: did not stop within 1000',
+        'first: StopTimeoutError: did not stop within 500',
       ].map((line) => expect.stringContaining(line) as string),
     );
   });
@@ -79,5 +89,61 @@ describe('LifeCycle', () => {
     await Promise.all([life.stop(), life.stop()]);
     await life.stop();
     expect(stopped).toEqual(['only']);
+  });
+
+  it('starts one part after the other, in the order of registration, and logs that order', async () => {
+    let finish = (): void => undefined;
+    life.add(
+      starting('first'),
+      starting('second', () => new Promise((resolve) => (finish = resolve))),
+      part('without a start'),
+    );
+    life.add(starting('third'));
+    const start = life.start();
+    await clock.advanceAsync(0);
+    expect(started).toEqual(['first', 'second']);
+    finish();
+    await start;
+    expect(started).toEqual(['first', 'second', 'third']);
+    const order = ['first', 'second', 'without a start', 'third'];
+    expect(life.names).toEqual(order);
+    expect(logger.lines).toMatchObject([{ level: 'debug', facts: { parts: order } }]);
+    await life.stop();
+    expect(stopped).toEqual(order.toReversed());
+  });
+
+  it('stops what was started when a start fails, and rejects with its error', async () => {
+    life.add(
+      part('running before'),
+      starting('first'),
+      starting('second', () => Promise.reject(new Error('EADDRINUSE'))),
+      starting('third'),
+    );
+    await expect(life.start()).rejects.toThrow('EADDRINUSE');
+    expect(started).toEqual(['first', 'second']);
+    expect(stopped).toEqual(['second', 'first', 'running before']);
+    await life.stop();
+    expect(stopped).toHaveLength(3);
+  });
+
+  it('ends a start under way when it is stopped, even one that does not heed the signal', async () => {
+    let heard = false;
+    life.add(
+      starting('first', (signal) => signal.addEventListener('abort', () => (heard = true))),
+      starting('second', hang),
+      starting('third'),
+    );
+    const ended = expect(life.start()).rejects.toThrow('aborted');
+    await clock.advanceAsync(0);
+    await life.stop();
+    await ended;
+    expect([started, stopped, heard]).toEqual([['first', 'second'], ['second', 'first'], true]);
+  });
+
+  it('starts nothing once it is stopped, and stops nothing that was not started', async () => {
+    life.add(part('running before'), starting('first'));
+    await life.stop();
+    await expect(life.start()).rejects.toThrow('aborted');
+    expect([started, stopped]).toEqual([[], ['running before']]);
   });
 });

@@ -1,12 +1,14 @@
-import { ContainerModule } from 'inversify';
+import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../../../src/bootstrap/modes/remove-other-modes.js';
+import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 
 const present: OpenMode = {
   name: 'nftables',
   families: ['IPv4'],
   means: {},
-  module: new ContainerModule(() => undefined),
+  backend: provideValue(BACKEND, new RecordingBackend('IPv4')),
   close: () => Promise.resolve(),
 };
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-it('lists the addresses that Node knows where netlink is not to be had, and says so', async () => {
+it('lists the addresses that Node knows where netlink is unavailable, and says so', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
   try {
     const source = fileURLToPath(new URL('../../../src/bootstrap/node/local-addresses.ts', import.meta.url));
@@ -16,9 +16,7 @@ it('lists the addresses that Node knows where netlink is not to be had, and says
       console.log(typeof addresses.follow, addresses.list().join());`;
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], { cwd: folder });
     const [warning, listed] = stdout.split('\n');
-    expect(warning).toMatch(
-      /^netlink is not to be had: addresses of interfaces without a carrier are not seen/,
-    );
+    expect(warning).toMatch(/^netlink is unavailable: interfaces without a carrier are not seen/);
     expect(listed).toMatch(/^undefined .*127\.0\.0\.1/);
   } finally {
     await rm(folder, { recursive: true });

@@ -1,9 +1,9 @@
-import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
+import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -41,7 +41,7 @@ export async function poisonedNftables(
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    backend: provideValue(BACKEND, backend),
     close: () => transports.close(),
   };
 }
