@@ -69,6 +69,7 @@ export const proxyParts = provide(
       metricsServer && {
         name: 'metrics server',
         start: () => {
+          proxy.metrics.start();
           proxy.metrics.onScrape(proxy.scrape);
           return listen(metricsServer, 'FailedToStartMetricServer');
         },
