@@ -33,7 +33,7 @@ import { composeProxy, Proxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
 
-/** What an embedder brings. Everything that is left out is what the program itself has. */
+/** The parts that an embedder replaces. What is left out is what the program itself has. */
 export interface ProxyOptions {
   /**
    * What forwards: one backend for each family that is served. Without any, a mode of this package, chosen by
@@ -46,8 +46,8 @@ export interface ProxyOptions {
   /** Left out: lines on standard error. */
   readonly logger?: Logger;
   /**
-   * From where stale UDP flows are removed. Left out: the kernel's table; with backends of one's own, none, since only
-   * those who translate packets by the kernel have flows there.
+   * The table from which stale UDP flows are removed. Left out: the kernel's; with backends of one's own, none, since only
+   * backends that have the kernel translate packets have flows there.
    */
   readonly conntrack?: Conntrack;
   readonly localAddresses?: LocalAddresses;
@@ -58,17 +58,17 @@ export interface ProxyOptions {
    * manifests or a source of one's own, the log.
    */
   readonly events?: EventRecorder & { stop?(): Promise<void> };
-  /** Is told what the sync loops do. It is in the place of the proxy's own, by which health and metrics know of syncs. */
+  /** Hears what the sync loops do. It replaces the proxy's own, so health and metrics then know nothing of syncs. */
   readonly syncObserver?: SyncObserver;
 }
 
 /**
  * Puts a proxy together; nothing runs before its `start`. Unlike the program it leaves the process and the machine alone:
- * it listens to no signal, sets no sysctl, removes no rules of other modes, and serves health and metrics only where the
- * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health check node
+ * it handles no signals, sets no sysctls, removes no rules of other modes, and serves health and metrics only if the
+ * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health-check node
  * ports either, and settings that differ between modes are those of mode nftables, unless `--proxy-mode` says otherwise.
- * @throws UsageError, ConfigurationError when the flags are not right
- * @throws when a mode of this package is to be used and cannot be on this machine
+ * @throws UsageError, ConfigurationError when the flags are invalid
+ * @throws when the mode that the flags choose cannot be used on this machine
  */
 export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedProxy> {
   const asked = readFlags(options.flags ?? []);
@@ -101,12 +101,12 @@ function readFlags(flags: readonly string[]): CommandLine {
   };
 }
 
-interface Settled {
+interface ChosenParts {
   readonly commandLine: CommandLine;
   readonly mode: OpenMode;
 }
 
-function withBackends(asked: CommandLine, backends: readonly Backend[]): Settled {
+function withBackends(asked: CommandLine, backends: readonly Backend[]): ChosenParts {
   const { configuration } = asked;
   const name = configuration.mode === '' || configuration.mode === 'auto' ? 'nftables' : configuration.mode;
   return {
@@ -115,12 +115,12 @@ function withBackends(asked: CommandLine, backends: readonly Backend[]): Settled
   };
 }
 
-async function openChosenMode(asked: CommandLine, logger: Logger): Promise<Settled> {
+async function openChosenMode(asked: CommandLine, logger: Logger): Promise<ChosenParts> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   return { commandLine, mode: await mode.open() };
 }
 
-/** What the embedder brings, in the place of what the program has. */
+/** What the embedder brings, as providers that replace the program's. */
 function replacements(options: ProxyOptions, logger: Logger): Module {
   const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
   const ownEvents = events ?? (source && new LoggedEvents(logger));
