@@ -8,7 +8,7 @@ import type { CommandLine } from '../configuration/command-line.js';
 
 const JSON_TYPE = 'application/json';
 
-/** The way to the API server as the command line and clientConnection describe it. Nothing is read or opened yet. */
+/** A client of the API server, as the command line and clientConnection describe it. Nothing is read or opened yet. */
 export function configuredApiClient(
   { master, configuration }: CommandLine,
   timeouts: Partial<ApiTimeouts>,
@@ -19,7 +19,10 @@ export function configuredApiClient(
   const { kubeconfig, qps, burst, contentType, acceptContentTypes } = configuration.clientConnection;
   const asked = [contentType, ...acceptContentTypes.split(',')].map((type) => type.trim()).filter(Boolean);
   if (!asked.every((type) => type === JSON_TYPE))
-    logger.info({ asked, spoken: JSON_TYPE }, 'the API server is spoken to in JSON, whatever is asked for');
+    logger.info(
+      { asked, spoken: JSON_TYPE },
+      'using JSON with the API server; other content types are not supported',
+    );
   return new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock, {
     timeouts,
     rate: new RequestRate(qps, burst, clock),

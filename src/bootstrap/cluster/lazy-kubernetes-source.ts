@@ -4,7 +4,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 
-/** The API server as a source. Its client is costly to load, so that happens only when it is started. */
+/** The API server as a source. Its client is slow to load, so it is loaded only when the source starts. */
 export class LazyKubernetesSource implements ClusterSource {
   private source: ClusterSource | undefined;
 

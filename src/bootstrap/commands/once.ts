@@ -8,15 +8,15 @@ import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
 
 /**
- * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else is
- * left, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `patience`
+ * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else
+ * remains, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `timeout`
  * milliseconds.
  */
-export async function once(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function once(asked: CommandLine, logger: Logger, timeout = LISTING_PATIENCE): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
-      'mode userspace serves as long as it runs: --once would leave rules that lead to nobody',
+      'mode userspace forwards connections only while it runs: --once would leave rules that lead nowhere',
     ]);
   const mode = await chosen.open();
   const { configuration } = commandLine;
@@ -35,7 +35,7 @@ export async function once(asked: CommandLine, logger: Logger, patience = LISTIN
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    await awaitLists(source, patience, clock);
+    await awaitLists(source, timeout, clock);
     const loops = families.map(({ loop }) => loop);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);

@@ -29,11 +29,11 @@ import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
 
 /**
- * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; touches nothing.
+ * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing.
  * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
- * API server for `patience` milliseconds.
+ * API server for `timeout` milliseconds.
  */
-export async function plan(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function plan(asked: CommandLine, logger: Logger, timeout = LISTING_PATIENCE): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   const planner = await mode.planner();
   const families = supportedFamilies();
@@ -61,7 +61,7 @@ export async function plan(asked: CommandLine, logger: Logger, patience = LISTIN
   life.add(addressesPart(addresses), sourcePart(source, events));
   try {
     await life.start();
-    await awaitLists(source, patience, clock);
+    await awaitLists(source, timeout, clock);
     await events.complete;
     await awaitNode.ready;
     const text = planFamilies(state, contexts, planned, planner);

@@ -11,7 +11,7 @@ import { allModes, chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';
-import { tellOfNftables } from '../modes/tell-of-nftables.js';
+import { suggestNftables } from '../modes/suggest-nftables.js';
 import { setUpHost } from '../node/host-setup.js';
 import { nodeEvent } from '../node/node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
@@ -27,7 +27,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
   const life = new LifeCycle(new SystemClock(), logger);
   try {
     const signal = await Promise.race([endSignal(), serve(asked, logger, life)]);
-    logger.info({ signal }, 'stopping; the rules stay');
+    logger.info({ signal }, 'stopping; the rules stay in place');
     return 0;
   } finally {
     await life.stop();
@@ -36,7 +36,7 @@ export async function run(asked: CommandLine, logger: PinoLogger): Promise<numbe
 
 /** Rejects when it cannot go on, and never resolves. */
 async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
-  await tellOfNftables(asked, logger);
+  await suggestNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   const { nodeName, configuration } = commandLine;
   const mode = await chosen.open();
@@ -90,7 +90,7 @@ async function cleanUpOtherModes(
   stopping: AbortSignal,
 ): Promise<void> {
   const left = await removeOtherModes(loops, allModes(commandLine, logger), mode, stopping);
-  for (const problem of left) logger.warn({ problem }, 'rules of other modes are left');
+  for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
   await releaseMemory();
 }
 

@@ -58,6 +58,6 @@ export function withModeAsBefore<T extends Configuration>(
 
 /** The mode of a configuration in which it has been settled by `withMode`. */
 export function modeInForce({ mode }: Configuration): ProxyMode {
-  if (mode === '' || mode === 'auto') throw new Error('the mode has not been settled yet');
+  if (mode === '' || mode === 'auto') throw new Error('the proxy mode has not been chosen yet');
   return mode;
 }

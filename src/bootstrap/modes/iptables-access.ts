@@ -100,7 +100,7 @@ export async function withEachVariant(
       const problem = await tool.problem(family);
       if (problem === undefined) await attempts.make(() => work(tool, variant, family));
       else if (await mayHold(variant, family))
-        unseen.push(`could not look for rules of iptables-${variant} (${family}): ${problem}`);
+        unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
     }
     tool.close();
   }
@@ -125,7 +125,7 @@ async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<reado
   for (const family of IP_FAMILIES) {
     const problem = supported.includes(family)
       ? await tool.problem(family)
-      : 'this kernel, or network namespace, has it switched off';
+      : 'disabled in this kernel or network namespace';
     if (problem !== undefined) problems.set(family, problem);
   }
   if (problems.size === IP_FAMILIES.length) {
@@ -133,6 +133,6 @@ async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<reado
     throw new Error(`iptables is not available on this host : ${reasons.join('; ')}`);
   }
   for (const [family, problem] of problems)
-    logger.info({ family, problem }, 'iptables cannot serve this family; going on with the other alone');
+    logger.info({ family, problem }, 'iptables cannot serve this family; serving only the other one');
   return IP_FAMILIES.filter((family) => !problems.has(family));
 }

@@ -150,14 +150,14 @@ export class IpvsMode implements Mode {
     } catch (error) {
       this.logger.error(
         { tcp, tcpFin, udp, error },
-        'timeouts of IPVS could not be set; they stay as they are',
+        'cannot set the IPVS timeouts; keeping the current ones',
       );
     }
   }
 }
 
 function stillCarrying(servers: number): string {
-  return `connections go on through virtual servers of mode ipvs (${servers}): run this again when they have ended, or end them with --cleanup`;
+  return `virtual servers of mode ipvs still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
 /** The ways into the kernel that mode ipvs has for itself. */

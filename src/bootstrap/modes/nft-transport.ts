@@ -3,7 +3,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 
-/** The ways into the kernel: one for each family, so that none waits for another, and one to ask for the generation. */
+/** Access to nftables: a transport for each family, so that none waits for another, and one to ask for the generation. */
 export interface NftTransports {
   readonly name: NftTransport['name'];
   readonly families: Readonly<Record<IpFamily, NftTransport>>;
@@ -12,8 +12,8 @@ export interface NftTransports {
 }
 
 /**
- * The transport that was asked for, or with `auto` netlink where it is to be had and the nft tool elsewhere. Rejects
- * when the one that was asked for is not to be had.
+ * The transport that was asked for; with `auto`, netlink if it is available and the nft tool otherwise. Rejects when the
+ * one that was asked for is unavailable.
  */
 export async function openNftTransports(
   wish: CommandLine['nftTransport'],
@@ -27,7 +27,7 @@ export async function openNftTransports(
   return { name: generations.name, families, generations, close };
 }
 
-/** A netlink transport, or undefined where netlink is not to be had. */
+/** A netlink transport, or undefined if netlink is unavailable. */
 export async function netlinkIfAny(): Promise<NftTransport | undefined> {
   try {
     return await openNetlink();
@@ -52,7 +52,7 @@ async function chooseTransport(
       return openNetlink;
     } catch (error) {
       if (wish === 'netlink') throw error;
-      logger.warn({ error }, 'netlink is not to be had; using the nft tool');
+      logger.warn({ error }, 'netlink is unavailable; using the nft tool');
     }
   }
   const { CliNftTransport } = await import('../../adapters/nftables/cli/cli-transport.js');

@@ -71,7 +71,8 @@ export class UserspaceMode implements Mode {
   }
 
   planner(): Promise<Planner> {
-    const problem = 'mode userspace has no plan: its rules name ports that are chosen when it runs';
+    const problem =
+      'plan does not support mode userspace: its rules contain ports that are chosen when it runs';
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 

@@ -6,8 +6,8 @@ import type { CommandLine } from '../configuration/command-line.js';
 import { nodeEvent } from './node-event.js';
 
 /**
- * Sets what the configuration asks of the machine besides rules: the sysctls of connection tracking (docs/spec/server.md §4).
- * Those of a mode are set when it is opened. Needs no API server; idempotent.
+ * Sets what the configuration asks of the machine, apart from rules: the sysctls of connection tracking
+ * (docs/spec/server.md §4). Those of a mode are set when it is opened. Needs no API server; idempotent.
  * @throws ConntrackSettingsError
  */
 export function setUpHost(
@@ -16,7 +16,7 @@ export function setUpHost(
   logger: Logger,
 ): void {
   setUpConntrackTable(configuration.conntrack, cpuCount(), logger, (note) => {
-    logger.warn({ note }, '/sys is read-only; the hash table of tracked connections keeps its size');
+    logger.warn({ note }, '/sys is read-only; keeping the size of the conntrack hash table');
     events.record(nodeEvent(nodeName, 'Warning', 'readOnlySysFS', note));
   });
 }

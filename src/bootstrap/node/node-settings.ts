@@ -30,7 +30,7 @@ export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSett
   };
 }
 
-/** What the configuration says that must agree with the Node. */
+/** The settings that must be consistent with this node's Node object. */
 export function checkedSettings({ configuration }: CommandLine): CheckedSettings {
   const { healthzBindAddress, metricsBindAddress, bindAddress, nodePortAddresses } = configuration;
   return {

@@ -48,16 +48,16 @@ it('removes every mode but the present one', async () => {
 it.each([
   ['were not programmed', { ...standing, firstAttempt: Promise.resolve('IPv4: refused') }, 'IPv4: refused'],
   ['cannot be seen', { ...standing, inspect: () => Promise.resolve('cannot be listed') }, 'cannot be listed'],
-  ['may not be all', partial, 'could not be read: loop.yaml: ELOOP'],
+  ['may not be all', partial, 'cannot be read: loop.yaml: ELOOP'],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const [problem, ...others] = await removeOtherModes([standing, loop], modes, present);
-  expect(problem).toContain('rules of other modes, if there are any, stay');
+  expect(problem).toContain('keeping any rules of other modes');
   expect(problem).toContain(reason);
   expect([others, removed]).toEqual([[], []]);
 });
 
 it('says once what each mode leaves, and goes on with the others', async () => {
-  const unseen = () => ['could not look for rules of iptables-nft'];
+  const unseen = () => ['cannot check for rules of iptables-nft'];
   const fail = () => {
     throw new Error('EPERM');
   };
@@ -67,8 +67,8 @@ it('says once what each mode leaves, and goes on with the others', async () => {
     present,
   );
   expect(left).toEqual([
-    'could not look for rules of iptables-nft',
-    'rules of mode ipvs could not be removed: EPERM',
+    'cannot check for rules of iptables-nft',
+    'cannot remove the rules of mode ipvs: EPERM',
   ]);
   expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);
 });

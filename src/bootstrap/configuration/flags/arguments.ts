@@ -5,7 +5,7 @@ import type { Field } from '../schema/field.js';
 import { flagFields, flagHelp } from './flags.js';
 import { ValueError } from '../types/value-type.js';
 
-/** What is to be done: serve, print what would be written, ask the proxy that runs what became of a Service, or check manifests. */
+/** Serve, print what would be written, ask the running proxy about a Service, or check manifests. */
 export type CommandName = 'run' | 'plan' | 'explain' | 'validate';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
@@ -48,13 +48,15 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     .action((stray: readonly string[]) => refuseArguments(stray));
   program
     .command('plan')
-    .description('Print the rules that would be written, touching nothing; the same flags, and --family.')
+    .description(
+      'Print the rules that would be written, without changing anything. Takes the same flags, and --family.',
+    )
     .usage('[flags]')
     .helpOption('-h, --help', 'Print this text.')
     .addOption(
       new Option(
         '--family <family>',
-        'Print the rules of this family alone, so that one tool can read them.',
+        'Print the rules of this IP family only, so that one tool can read them.',
       ).choices(Object.keys(FAMILIES)),
     )
     .argument('[arguments...]')
@@ -65,7 +67,7 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     });
   program
     .command('explain')
-    .description('Ask the proxy that runs on this node what became of a Service, and why.')
+    .description('Show how the proxy running on this node handles a Service, and why.')
     .usage('NAMESPACE/NAME [flags]')
     .helpOption('-h, --help', 'Print this text.')
     .argument('[arguments...]')
@@ -75,7 +77,9 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     });
   program
     .command('validate')
-    .description('Say what of these manifests cannot be used, by file, line and field, touching nothing.')
+    .description(
+      'Report what in these manifests is invalid, by file, line and field, without changing anything.',
+    )
     .usage('PATH... [flags]')
     .helpOption('-h, --help', 'Print this text.')
     .argument('[arguments...]')

@@ -9,7 +9,7 @@ export const flagFields: ReadonlyMap<string, Field<unknown>> = new Map(
   [...sharers].map(([name, [first]]) => [name, first!]),
 );
 
-/** What a flag means, in which modes, and what to use instead when it is to be given up. */
+/** What a flag means, in which modes, and what to use instead if it is deprecated. */
 export function flagHelp(name: string): string {
   const fields = sharers.get(name) ?? [];
   const { help = '', deprecated } = fields[0]?.options ?? {};

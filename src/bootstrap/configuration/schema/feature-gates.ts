@@ -1,7 +1,7 @@
 /** A feature gate that means something here (docs/spec/configuration.md §7). */
 interface GateSpec {
   readonly stage: 'alpha' | 'beta' | 'GA';
-  /** What it does here, for the documentation. */
+  /** Its effect here, for the documentation. */
   readonly help: string;
   readonly default: boolean;
   /** The gate has its default for good. */

@@ -15,7 +15,7 @@ const outputStream = (format: string) => ({
   infoBufferSize: field(quantity, {
     flag: `log-${format}-info-buffer-size`,
     onEdit: 'none',
-    help: `Accepted without effect: every line is written at once. ${ALPHA_LOGGING}`,
+    help: `Accepted without effect: every line is written immediately. ${ALPHA_LOGGING}`,
     besideFile: true,
   }),
 });
@@ -33,19 +33,19 @@ export const loggingFields = {
     default: 5 * SECOND,
     flag: 'log-flush-frequency',
     onEdit: 'none',
-    help: 'Accepted without effect: every line is written at once.',
+    help: 'Accepted without effect: every line is written immediately.',
     besideFile: true,
   }),
   verbosity: field(verbosityLevel, {
     flag: 'v',
     onEdit: 'at-once',
-    help: 'Log verbosity: more with higher numbers.',
+    help: 'Log verbosity; higher numbers log more.',
     besideFile: true,
   }),
   vmodule: field(vmodule, {
     flag: 'vmodule',
     onEdit: 'none',
-    help: 'Accepted without effect: the source files have other names here. Text format only.',
+    help: 'Accepted without effect: source files have other names here. Text format only.',
     besideFile: true,
     joinWithFile: (flag, file) => [...flag, ...file],
   }),

@@ -14,21 +14,21 @@ export const iptablesFields = {
     modes: ['iptables', 'ipvs'],
     rule: { ...within(2, 'KubeProxyIPTablesConfiguration.MasqueradeBit', 0, 31), inEveryMode: true },
     onEdit: 'resync',
-    help: 'Bit of the packet mark that asks for masquerading.',
+    help: 'Bit of the packet mark that requests masquerading.',
   }),
   masqueradeAll: field(bool, {
     flag: 'masquerade-all',
     modes: ['iptables', 'ipvs'],
     elsewhere: false,
     onEdit: 'resync',
-    help: 'Masquerade everything sent to service IPs.',
+    help: 'Masquerade all traffic sent to service IPs.',
   }),
   localhostNodePorts: field(bool, {
     default: true,
     keepsZero: true,
     flag: 'iptables-localhost-nodeports',
     modes: ['iptables'],
-    help: 'Node ports answer on IPv4 loopback addresses.',
+    help: 'Accept node port traffic on IPv4 loopback addresses.',
   }),
   syncPeriod: field(duration, {
     default: 30 * SECOND,
@@ -46,7 +46,7 @@ export const iptablesFields = {
     elsewhere: '0s',
     rule: notNegativeDuration(13, 'MinSyncPeriod'),
     onEdit: 'at-once',
-    help: 'Shortest time between two writes of rules; 0 writes each change at once.',
+    help: 'Minimum time between two writes of rules; 0 writes each change immediately.',
   }),
 };
 
@@ -68,7 +68,7 @@ export const ipvsFields = {
     elsewhere: '0s',
     rule: notNegativeDuration(13, 'MinSyncPeriod'),
     onEdit: 'at-once',
-    help: 'Shortest time between two writes of rules.',
+    help: 'Minimum time between two writes of rules.',
   }),
   scheduler: field(text, {
     flag: 'ipvs-scheduler',
@@ -79,7 +79,7 @@ export const ipvsFields = {
     flag: 'ipvs-exclude-cidrs',
     modes: ['ipvs'],
     rule: cidrs(4, 'KubeProxyIPVSConfiguration.ExcludeCidrs'),
-    help: 'CIDRs whose IPVS services are not touched when cleaning up.',
+    help: 'CIDRs whose IPVS virtual servers are not touched when cleaning up.',
   }),
   strictARP: field(bool, {
     flag: 'ipvs-strict-arp',
@@ -114,14 +114,14 @@ export const nftablesFields = {
     modes: ['nftables'],
     rule: within(5, 'KubeProxyNFTablesConfiguration.MasqueradeBit', 0, 31),
     onEdit: 'resync',
-    help: 'Bit of the packet mark that asks for masquerading.',
+    help: 'Bit of the packet mark that requests masquerading.',
   }),
   masqueradeAll: field(bool, {
     flag: 'masquerade-all',
     modes: ['nftables'],
     elsewhere: false,
     onEdit: 'resync',
-    help: 'Masquerade everything sent to service IPs.',
+    help: 'Masquerade all traffic sent to service IPs.',
   }),
   syncPeriod: field(duration, {
     default: 30 * SECOND,
@@ -138,6 +138,6 @@ export const nftablesFields = {
     elsewhere: '0s',
     rule: notNegativeDuration(13, 'MinSyncPeriod'),
     onEdit: 'at-once',
-    help: 'Shortest time between two writes of rules; unset, a change is written at once.',
+    help: 'Minimum time between two writes of rules; if unset, each change is written immediately.',
   }),
 };

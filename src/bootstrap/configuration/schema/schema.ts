@@ -31,7 +31,7 @@ import {
 export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
 export const KIND = 'KubeProxyConfiguration';
 
-/** How services are programmed. Unset is iptables; `auto` is our own: nftables where the kernel has it. */
+/** How services are programmed. Unset is iptables; `auto` is our own: nftables if the kernel supports it. */
 export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as const;
 export type ProxyMode = (typeof PROXY_MODES)[number];
 export type RequestedMode = ProxyMode | 'auto' | '';
@@ -55,15 +55,15 @@ const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
 const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
 const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
-const JSON_ONLY = 'Accepted without effect: the API server is spoken to in JSON.';
+const JSON_ONLY = 'Accepted without effect: requests to the API server use JSON.';
 const INTERFACE_NAMES =
-  'At most 15 bytes, the longest name that the kernel gives; a longer one, or one that no interface could have, is refused.';
+  'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
  * Every field of KubeProxyConfiguration v1alpha1 (docs/spec/configuration.md §2 and §3) with its type, default, flag and
- * meaning. Decoding, defaulting, validation, `--help`, docs/configuration.md and what an edit takes are derived from this;
- * validation.ts says what must hold between values.
+ * meaning. Decoding, defaults, validation, `--help`, docs/configuration.md and the effect of edits are derived from this;
+ * validation.ts has the rules between fields.
  */
 export const schema = {
   featureGates: field(gateMap, {
@@ -93,7 +93,7 @@ export const schema = {
   logging: loggingFields,
   hostnameOverride: field(text, {
     flag: 'hostname-override',
-    help: 'Name of the Node this runs on, instead of the host name.',
+    help: "Name of this node's Node object, if it is not the host name.",
     besideFile: true,
     joinWithFile: (flag, file) => flag || file,
   }),
@@ -101,7 +101,7 @@ export const schema = {
     default: '0.0.0.0',
     flag: 'bind-address',
     rule: address(15, 'BindAddress'),
-    help: "Overrides the node's primary IP unless it is unspecified. Nothing listens on it but mode userspace.",
+    help: "Replaces the node's primary IP, unless it is unspecified (0.0.0.0 or ::). Only mode userspace listens on it.",
   }),
   healthzBindAddress: field(ipPort, {
     default: '0.0.0.0:10256',
@@ -126,12 +126,12 @@ export const schema = {
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',
     rule: oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
-    help: 'The previous minor version, to show the metrics that are hidden since.',
+    help: 'Previous minor version, to show metrics that were hidden after it.',
   }),
   mode: field(textOf<RequestedMode>(), {
     flag: 'proxy-mode',
     rule: oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
-    help: 'iptables, which blank means as well; ipvs; nftables; userspace; or auto: nftables where this kernel has it.',
+    help: 'iptables (also if blank), ipvs, nftables, userspace, or auto: nftables if this kernel supports it, otherwise iptables.',
   }),
   iptables: iptablesFields,
   ipvs: ipvsFields,
@@ -147,37 +147,37 @@ export const schema = {
     flag: 'detect-local-mode',
     rule: supported(21, 'DetectLocalMode', DETECT_LOCAL_MODES),
     onEdit: 'resync',
-    help: `How traffic from local pods is told: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
+    help: `How to detect traffic from local pods: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
   }),
   detectLocal: {
     bridgeInterface: field(text, {
       flag: 'pod-bridge-interface',
       onEdit: 'resync',
-      help: `Bridge that local pods are attached to, with --detect-local-mode=BridgeInterface. ${INTERFACE_NAMES}`,
+      help: `Bridge that local pods are connected to, with --detect-local-mode=BridgeInterface. ${INTERFACE_NAMES}`,
     }),
     interfaceNamePrefix: field(text, {
       flag: 'pod-interface-name-prefix',
       onEdit: 'resync',
-      help: `Start of the names of the interfaces of local pods, with --detect-local-mode=InterfaceNamePrefix. ${INTERFACE_NAMES}`,
+      help: `Prefix of the interface names of local pods, with --detect-local-mode=InterfaceNamePrefix. ${INTERFACE_NAMES}`,
     }),
   },
   clusterCIDR: field(commaSeparated, {
     flag: 'cluster-cidr',
     onEdit: 'resync',
-    help: 'CIDR of the pods of the cluster, or a comma-separated pair of one IPv4 and one IPv6 CIDR.',
+    help: "CIDR of the cluster's pods, or a comma-separated pair of one IPv4 and one IPv6 CIDR.",
   }),
   nodePortAddresses: field(stringSlice, {
     flag: 'nodeport-addresses',
     rule: primaryOrCidrs(18, 'NodePortAddresses'),
     onEdit: 'resync',
-    help: 'CIDRs of the local addresses on which node ports answer, or "primary": the node IPs only.',
+    help: 'CIDRs of the local addresses that accept node port traffic, or "primary" for the node IPs only.',
   }),
   oomScoreAdj: field(int32, {
     default: -999,
     keepsZero: true,
     flag: 'oom-score-adj',
     rule: within(8, 'KubeProxyLinuxConfiguration.OOMScoreAdj', -1000, 1000),
-    help: 'oom_score_adj of this process.',
+    help: 'oom_score_adj value of this process.',
   }),
   conntrack: {
     maxPerCore: field(int32, {
@@ -185,14 +185,14 @@ export const schema = {
       keepsZero: true,
       flag: 'conntrack-max-per-core',
       rule: notNegative(6, `${CONNTRACK}.MaxPerCore`),
-      help: 'Connections to track for each CPU; 0 leaves the limit alone.',
+      help: 'Maximum number of tracked connections per CPU; 0 keeps the current limit.',
     }),
     min: field(int32, {
       default: 131072,
       keepsZero: true,
       flag: 'conntrack-min',
       rule: notNegative(6, `${CONNTRACK}.Min`),
-      help: 'Connections to track at least.',
+      help: 'Minimum limit of tracked connections, whatever the number of CPUs.',
     }),
     tcpEstablishedTimeout: field(duration, {
       default: 24 * HOUR,
@@ -228,13 +228,13 @@ export const schema = {
     flag: 'config-sync-period',
     rule: positiveDuration(11, 'ConfigSyncPeriod'),
     onEdit: 'none',
-    help: 'Accepted without effect: watches are held against the API server without a period.',
+    help: 'Accepted without effect: objects are watched, not polled.',
   }),
   portRange: field(text, {
     flag: 'proxy-port-range',
     modes: ['userspace'],
     rule: portRange(28, 'PortRange'),
-    help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank leaves the choice to the kernel.',
+    help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank lets the kernel choose.',
   }),
   udpIdleTimeout: field(durationUnless(IDLE_TIMEOUT), {
     default: IDLE_TIMEOUT,

@@ -6,8 +6,8 @@ import { NftablesMode } from './nftables-mode.js';
 const GAIN =
   'with 10,000 services of 5 endpoints: first sync 0.5 s, one changed endpoint 0.1 ms, and packets find their service at once, not after thousands of rules';
 
-/** Where nobody chose a mode: says which it is, and what would be gained with nftables on this machine. */
-export async function tellOfNftables(
+/** If no mode is configured: logs which one is used, and what nftables would gain on this machine. */
+export async function suggestNftables(
   { configuration, nftTransport }: CommandLine,
   logger: Logger,
 ): Promise<void> {
@@ -16,11 +16,11 @@ export async function tellOfNftables(
   if (problem === undefined)
     logger.info(
       { gain: GAIN },
-      'no mode is configured, which means iptables; this node could use nftables: --proxy-mode nftables, or auto',
+      'no proxy mode is configured; using iptables. This node supports nftables: set --proxy-mode=nftables or auto',
     );
   else
     logger.info(
       { problem },
-      'no mode is configured, which means iptables; nftables, which is faster, is not to be had here',
+      'no proxy mode is configured; using iptables. nftables, which is faster, is unavailable on this node',
     );
 }
