@@ -17,7 +17,7 @@ import {
 import type { Resolved } from '../injection/identifier.js';
 import { checkedSettings, nodeSettings } from '../node/node-settings.js';
 
-/** The configuration was edited so that only a new start can follow; whoever supervises the process starts it again. */
+/** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
 export class ConfigurationUpdatedError extends Error {
   constructor() {
     super("content of the proxy server's configuration file was updated");
@@ -35,7 +35,7 @@ export const EDITED = {
 };
 
 /**
- * Applies edits of the configuration file to a proxy that runs, until aborted. Without a file there is nothing to follow.
+ * Applies edits of the configuration file to a running proxy, until aborted. Without a file there is nothing to follow.
  * @param asked the command line before the mode was chosen
  * @throws ConfigurationUpdatedError
  */
@@ -51,7 +51,7 @@ export async function followConfiguration(
     const { configuration } = commandLine;
     const periods = modeSettings(configuration, modeInForce(configuration));
     const log = logSettings(configuration);
-    // Otherwise the level may have been set by other means since.
+    // Otherwise a level that was set over HTTP since would be lost.
     if (!isDeepStrictEqual(log, logSettings(former.configuration))) logger.adjust(log);
     health.use(2 * periods.syncPeriod);
     contexts.use(nodeSettings(commandLine));

@@ -95,8 +95,8 @@ async function cleanUpOtherModes(
 }
 
 /**
- * The first signal that asks for the end; a second one ends the process at once. The listeners stay: whoever minds child
- * processes ends this one at a signal that nobody else listens to.
+ * The first signal to stop; a second one ends the process at once. The listeners stay: the library for child processes
+ * ends this process at a signal that has no other listener.
  */
 function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -55,7 +55,7 @@ export interface CommandLineDependencies {
 /**
  * Reads the arguments after the program's name, and the configuration file they name, and checks the outcome.
  * @throws UsageError, ConfigurationError
- * @throws EarlyExit when `--help` or `--version` has been answered
+ * @throws EarlyExit when `--help` or `--version` was handled
  */
 export function parseCommandLine(
   argv: readonly string[],
@@ -77,7 +77,7 @@ export function completeCommandLine(
 ): CommandLine {
   const { command, service, family, paths, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
-  const version = answerVersion(options.version);
+  const version = handleVersion(options.version);
 
   const loaded = load(options, flags, dependencies);
   const asked = chooseModeDefaults(
@@ -167,7 +167,7 @@ function chooseModeDefaults(configuration: Configuration): Configuration {
   return mode === '' || mode === 'auto' ? configuration : withMode(configuration, mode);
 }
 
-/** A flag that says something wins, and is tidied up; the file's value stays as it is (docs/spec/configuration.md §1.3). */
+/** A flag overrides the file and is normalized; the file's value is kept as it is (docs/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
   if (asked === '') return configuration.hostnameOverride;
@@ -185,7 +185,7 @@ function nodeName(
   return name;
 }
 
-function answerVersion(request: string): string {
+function handleVersion(request: string): string {
   if (request === 'true') throw new EarlyExit(`${versionLine()}\n`);
   if (request === 'raw') throw new EarlyExit(`${rawVersion()}\n`);
   return request === 'false' ? KUBERNETES_VERSION : request;

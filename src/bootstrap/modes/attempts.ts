@@ -1,6 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
 
-/** Steps of which none that fails keeps the others from being made. */
+/** Makes several steps; one that fails does not stop the others. */
 export class Attempts {
   private readonly errors: unknown[] = [];
 
@@ -12,7 +12,7 @@ export class Attempts {
     }
   }
 
-  /** Throws what went wrong in any of them. */
+  /** Throws the errors of all failed steps. */
   end(): void {
     if (this.errors.length === 0) return;
     if (this.errors.length === 1) throw this.errors[0];

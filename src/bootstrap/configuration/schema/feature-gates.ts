@@ -1,10 +1,10 @@
-/** A feature gate that means something here (docs/spec/configuration.md §7). */
+/** A feature gate with an effect here (docs/spec/configuration.md §7). */
 interface GateSpec {
   readonly stage: 'alpha' | 'beta' | 'GA';
   /** Its effect here, for the documentation. */
   readonly help: string;
   readonly default: boolean;
-  /** The gate has its default for good. */
+  /** The gate cannot be changed. */
   readonly locked?: true;
 }
 
@@ -76,21 +76,21 @@ export interface ResolvedGates {
 }
 
 /**
- * Turns what was asked for into what is on. Gates of other Kubernetes components may stand in a shared configuration,
- * so names unknown here are ignored with a warning.
+ * Which gates are on. A shared configuration may name gates of other Kubernetes components, so unknown names are ignored
+ * with a warning.
  */
 export function resolveFeatureGates(requested: Readonly<Record<string, boolean>>): ResolvedGates {
   const warnings: string[] = [];
   const problems: string[] = [];
   const gates = mapGates((name, spec) => {
-    const wish = requested[name];
-    if (wish === undefined) return bulk(requested, spec) ?? spec.default;
-    if (spec.locked && wish !== spec.default) {
-      problems.push(`cannot set feature gate ${name} to ${wish}, feature is locked to ${spec.default}`);
+    const asked = requested[name];
+    if (asked === undefined) return bulk(requested, spec) ?? spec.default;
+    if (spec.locked && asked !== spec.default) {
+      problems.push(`cannot set feature gate ${name} to ${asked}, feature is locked to ${spec.default}`);
     } else if (spec.stage === 'GA') {
-      warnings.push(`setting GA feature gate ${name}=${wish}; it will be removed in a future release`);
+      warnings.push(`setting GA feature gate ${name}=${asked}; it will be removed in a future release`);
     }
-    return wish;
+    return asked;
   });
   const unknown = Object.keys(requested).filter((name) => !Object.hasOwn(GATES, name));
   if (unknown.length > 0)

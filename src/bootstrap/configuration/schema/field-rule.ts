@@ -4,15 +4,15 @@ import { parsePortRange } from '../../../domain/userspace/port-range.js';
 import { formatDuration } from '../types/duration.js';
 import { hostPortProblems } from '../types/listen-address.js';
 
-/** A rule of docs/spec/configuration.md §4.2 that the value of one field decides. */
+/** A rule of docs/spec/configuration.md §4.2 about the value of one field. */
 export interface FieldRule<T> {
   /** Its number there. Problems are reported in the order of these numbers. */
   readonly number: number;
-  /** It holds in every mode, also in those in which the field means nothing. */
+  /** It applies in every mode, also where the field has no effect. */
   readonly inEveryMode?: boolean;
-  /** What must hold, for the documentation, where the meaning of the field does not say it. */
+  /** The rule in words, for the documentation, if the meaning of the field does not say it. */
   readonly text?: string;
-  /** What is wrong, each `path: Invalid value: value: text`. */
+  /** The problems, each `path: Invalid value: value: text`. */
   problems(value: T): readonly string[];
 }
 

@@ -2,7 +2,7 @@ import type { EditEffect } from '../../../application/configuration/apply-config
 import type { FieldRule } from './field-rule.js';
 import type { ValueType } from '../types/value-type.js';
 
-/** What a field says about itself beyond its type. */
+/** What describes a field besides its type. */
 export interface FieldOptions<T> {
   /** The meaning, for `--help` and the documentation. */
   readonly help: string;
@@ -14,23 +14,23 @@ export interface FieldOptions<T> {
   readonly keepsZero?: boolean;
   /** The flag's name without dashes. Fields that name the same flag are set together; the first one's help is shown. */
   readonly flag?: string;
-  /** The flag counts beside `--config` as well, and wins over the file. */
+  /** The flag also applies with `--config`, and overrides the file. */
   readonly besideFile?: boolean;
-  /** What the field is when both the flag and the file speak, where the flag does not simply win. */
+  /** The value when both the flag and the file set it, if the flag does not simply override the file. */
   joinWithFile?(flag: T, file: T): T;
-  /** The flag is to be given up; the text says what to use instead. */
+  /** The flag is deprecated; the text says what to use instead. */
   readonly deprecated?: string;
-  /** The modes in which the value means something; missing: in every mode. */
+  /** The modes in which the value has an effect; missing: in every mode. */
   readonly modes?: readonly string[];
-  /** What it takes for an edit of the file to count while the proxy runs, in the modes that know the value. */
+  /** How an edit of the file takes effect while the proxy runs, in the modes in which the value has an effect. */
   readonly onEdit?: EditEffect;
   /** What must hold of the value. */
   readonly rule?: FieldRule<NoInfer<T>>;
-  /** What kube-proxy writes in the other modes, where it forgets the value in them (docs/spec/configuration.md §3.1). */
+  /** What kube-proxy writes in the other modes, if it drops the value there (docs/spec/configuration.md §3.1). */
   readonly elsewhere?: unknown;
 }
 
-/** One field of the configuration, or one flag that is none: the single source of its decoding, default, flag and help. */
+/** One field of the configuration, or one flag that is not a field: the single source of its decoding, default, flag and help. */
 export class Field<T> {
   readonly default: T;
 
@@ -41,7 +41,7 @@ export class Field<T> {
     this.default = options.default ?? type.zero;
   }
 
-  /** Where a field says nothing, a new start is the safe way. */
+  /** By default a restart, which is always safe. */
   get onEdit(): EditEffect {
     return this.options.onEdit ?? 'restart';
   }
@@ -57,7 +57,7 @@ export class Field<T> {
     return !this.options.keepsZero && isZero(decoded) ? this.default : decoded;
   }
 
-  /** What the field is when a file and a flag both give it. */
+  /** The value when both the file and the flag set it. */
   join(flag: T, file: T): T {
     return this.options.joinWithFile ? this.options.joinWithFile(flag, file) : flag;
   }

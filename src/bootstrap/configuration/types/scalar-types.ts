@@ -82,7 +82,7 @@ export function durationUnless(usual: number): ValueType<number> {
   return { ...duration, toFile: (value) => (value === usual ? undefined : formatDuration(value)) };
 }
 
-/** Milliseconds, or undefined when nobody asked for a value; a zero in the file is nobody asking. */
+/** Milliseconds, or undefined when not configured; a zero in the file means not configured. */
 export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
   return {
     name: 'duration',

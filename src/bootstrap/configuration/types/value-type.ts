@@ -20,7 +20,7 @@ export interface ValueType<T> {
   toFile(value: T): unknown;
 }
 
-/** The value does not fit its type; the message says what was expected. The caller adds field or flag. */
+/** The value does not fit its type; the message says what was expected. The caller adds the field or flag. */
 export class ValueError extends Error {
   constructor(message: string) {
     super(message);
