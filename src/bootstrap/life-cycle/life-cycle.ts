@@ -30,9 +30,15 @@ export class LifeCycle {
     private readonly stopLimit = STOP_LIMIT,
   ) {}
 
-  /** Registers parts: they start after, and stop before, all that were registered earlier. */
+  /**
+   * Registers parts: they start after, and stop before, all that were registered earlier.
+   * @throws when a name is registered already, since logs and operators tell parts apart by it
+   */
   add(...parts: readonly Part[]): void {
-    this.parts.push(...parts);
+    for (const part of parts) {
+      if (this.names.includes(part.name)) throw new Error(`part "${part.name}" is registered twice`);
+      this.parts.push(part);
+    }
   }
 
   /** The names of all parts, in the order in which they start. */

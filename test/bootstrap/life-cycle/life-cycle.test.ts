@@ -112,6 +112,12 @@ describe('LifeCycle', () => {
     expect(stopped).toEqual(order.toReversed());
   });
 
+  it('registers a name once', () => {
+    life.add(part('first'), part('second'));
+    expect(() => life.add(part('first'))).toThrow('part "first" is registered twice');
+    expect(life.names).toEqual(['first', 'second']);
+  });
+
   it('stops what was started when a start fails, and rejects with its error', async () => {
     life.add(
       part('running before'),

@@ -35,7 +35,7 @@ const GATES = {
 } as const satisfies Record<string, GateSpec>;
 
 export type FeatureGate = keyof typeof GATES;
-export const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
+const featureGateNames = Object.keys(GATES) as readonly FeatureGate[];
 /** Whether each gate is on. */
 export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
 

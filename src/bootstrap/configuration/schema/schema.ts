@@ -36,7 +36,7 @@ export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as cons
 export type ProxyMode = (typeof PROXY_MODES)[number];
 export type RequestedMode = ProxyMode | 'auto' | '';
 
-export const DETECT_LOCAL_MODES = [
+const DETECT_LOCAL_MODES = [
   'ClusterCIDR',
   'NodeCIDR',
   'BridgeInterface',
