@@ -9,8 +9,6 @@ import 'reflect-metadata';
 export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
 export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
 export { ConfigurationError, UsageError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
-/** The names under which the container of a proxy holds what may be bound otherwise. */
-export * as identifiers from './bootstrap/embedding/port-identifiers.js';
 
 // What an embedder implements.
 export type {

@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { IPTABLES_BELONGINGS } from '../../adapters/iptables/clean-up-scripts.js';
 import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
 import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
@@ -9,8 +8,10 @@ import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/options.js';
-import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables } from '../iptables-access.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { LOGGER, METRICS } from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
@@ -30,25 +31,19 @@ export class IptablesMode implements Mode {
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const counters = openCounters();
     const host = new IptablesHostReader(tool, counters, this.logger);
-    const module = new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) =>
-          context
-            .get(FAMILIES)
-            .map(
-              (family) =>
-                new IptablesBackend(
-                  family,
-                  tool,
-                  iptables.watch(family),
-                  () => host.read(family),
-                  context.get(LOGGER).child({ caller: 'iptables' }),
-                  { observer: context.get(METRICS) },
-                ),
-            ),
-        )
-        .inSingletonScope();
-    });
+    const backend = provide(
+      BACKEND,
+      { family: FAMILY, logger: LOGGER, metrics: METRICS },
+      ({ family, logger, metrics }) =>
+        new IptablesBackend(
+          family,
+          tool,
+          iptables.watch(family),
+          () => host.read(family),
+          logger.child({ caller: 'iptables' }),
+          { observer: metrics },
+        ),
+    );
     const packetCounters = await openReadableCounters();
     const close = async () => {
       counters?.close();
@@ -61,7 +56,7 @@ export class IptablesMode implements Mode {
       means,
       iptables: { variant, belongings: IPTABLES_BELONGINGS },
       packetCounters,
-      module,
+      backend,
       close,
     };
   }
