@@ -111,7 +111,7 @@ describe('followConfiguration', () => {
     logger.debug({}, 'seen');
     expect(lines.at(-1)).toContain('seen');
     await clock.advanceAsync(5_000);
-    expect(backend.take().map(({ method }) => method)).toContain('comparison');
+    expect(backend.take().map(({ method }) => method)).toContain('full');
     health.loopStarted('IPv4');
     health.updated('IPv4');
     health.queued('IPv4');
