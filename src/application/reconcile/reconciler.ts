@@ -81,7 +81,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     this.unexplained.clear();
     await driver.begin(node, options);
     const changes = all.map((entry) => ({ key: entry.key, entry }));
-    await driver.prepare?.(changes);
+    await driver.prepare?.(changes, node);
     const reading = await this.read();
     const adopted = driver.adopted?.(reading.actual);
     const { candidates, failed } = await this.compileAll(changes);
@@ -93,7 +93,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    await this.driver.prepare?.(changes);
+    await this.driver.prepare?.(changes, node);
     const change = this.driver.newChange();
     const { candidates, failed } = await this.compileAll(changes, change);
     this.node = node;
