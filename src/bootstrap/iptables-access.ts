@@ -1,16 +1,15 @@
 import { cleanUpScripts, type ModeChains } from '../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../adapters/iptables/tool/iptables-tool.js';
 import { legacyTables } from '../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../adapters/iptables/watch/legacy-watch.js';
-import { NftWatch } from '../adapters/iptables/nft-watch.js';
-import { BLIND_WATCH, type RulesWatch } from '../adapters/iptables/rules-watch.js';
 import { listChains } from '../adapters/nftables/netlink/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { WriteWatch } from '../application/ports/write-watch.js';
 import type { SavedTables } from '../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
@@ -27,7 +26,8 @@ export interface IptablesAccess {
   readonly means: object;
   /** The families that the tools can serve. */
   readonly families: readonly IpFamily[];
-  watch(family: IpFamily): RulesWatch;
+  /** Undefined where nothing cheap tells whether another program wrote. */
+  watch(family: IpFamily): WriteWatch | undefined;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -41,13 +41,14 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   const families = await usableFamilies(tool, logger);
   // Without netlink, changes by others are found by listing.
   const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
-  const nftWatch = generations && new NftWatch(new GenerationWatch(generations));
+  // Both families share it, since the kernel counts their commits together.
+  const generationWatch = generations && new GenerationWatch(generations);
   return {
     tool,
     variant,
     means: { variant, iptables: version, because: reason },
     families,
-    watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : (nftWatch ?? BLIND_WATCH)),
+    watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : generationWatch),
     async close() {
       tool.close();
       await generations?.close();
@@ -75,9 +76,7 @@ export function removeFromIptables(
     const kept = beside?.variant === variant ? beside.belongings : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
     const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, belongings, kept, limit);
-    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), logger, {
-      cleanUp,
-    }).cleanup();
+    await iptablesBackend(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
   });
 }
 

@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
@@ -23,9 +24,8 @@ import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
-import { IptablesBackend } from '../iptables/iptables-driver.js';
+import { iptablesBackend } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import type { RulesWatch } from '../iptables/rules-watch.js';
 import { PortClaimError } from './errors.js';
 import { PortClaims, type HoldPort } from './sockets/port-claims.js';
 import { removePortals } from './remove-portals.js';
@@ -57,7 +57,7 @@ export class UserspaceBackend implements Backend {
   readonly mode = 'userspace';
   private readonly ports = new Map<ServicePortKey, ServicePort>();
   private readonly means: SharedMeans;
-  private readonly rules: IptablesBackend;
+  private readonly rules: Backend;
   private node!: NodeNetwork;
   private local: ReadonlySet<string> = new Set();
   /** Service ports that lack a port which another one has. */
@@ -67,7 +67,7 @@ export class UserspaceBackend implements Backend {
     readonly family: IpFamily,
     options: UserspaceOptions,
     private readonly commands: IptablesCommands,
-    watch: RulesWatch,
+    watch: WriteWatch | undefined,
     private readonly localAddresses: LocalAddresses,
     private readonly clock: Clock,
     logger: Logger,
@@ -83,9 +83,9 @@ export class UserspaceBackend implements Backend {
       random,
       logger,
     };
-    this.rules = new IptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
+    this.rules = iptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
       compile: (entry) => this.portals(entry),
-      frame: () => USERSPACE_BASE_RULES,
+      baseRules: () => USERSPACE_BASE_RULES,
       isServiceChain: () => false,
       dispatch: PORTAL_DISPATCH,
     });

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
@@ -120,8 +120,9 @@ export class IpvsMode implements Mode {
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
       rules: (source) =>
-        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          ...source,
+        iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
+          compile: source.compile,
+          baseRules: source.frame,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
         }),

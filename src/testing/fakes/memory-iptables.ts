@@ -1,10 +1,10 @@
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RestoreRefusedError, type RestoreFailure } from '../../adapters/iptables/errors.js';
 import type { IptablesCommands, RestoreOutcome } from '../../adapters/iptables/iptables-commands.js';
-import type { RulesWatch } from '../../adapters/iptables/rules-watch.js';
 
 const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
@@ -70,13 +70,14 @@ export class MemoryIptables implements IptablesCommands {
   }
 
   /** Sees every commit, whoever makes it. */
-  watch(): RulesWatch {
+  watch(): WriteWatch {
     let seen = this.commits;
     let epoch = 0;
     return {
-      async ours(restore, effect) {
-        const outcome = await restore();
-        seen += effect().commits;
+      seesEveryWrite: true,
+      async ours(write, effect) {
+        const outcome = await write();
+        seen += effect(outcome).commits;
         return outcome;
       },
       epoch: () => {

@@ -1,6 +1,5 @@
 import { IPTABLES_CHAINS } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
-import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../src/adapters/ipvs/ipvs-retirement.js';
 import { SWEEP_PERIOD } from '../../../src/adapters/ipvs/server-table.js';
@@ -83,7 +82,7 @@ describe('mode ipvs makes room for another mode', () => {
 
 describe('modes ipvs and iptables, which share chains', () => {
   const iptables = () =>
-    new IptablesBackend('IPv4', node.iptables, BLIND_WATCH, () => Promise.resolve(HOST), node.logger);
+    iptablesBackend('IPv4', node.iptables, undefined, () => Promise.resolve(HOST), node.logger);
   const network = nodeNetwork();
 
   it('leave each other what both have', async () => {

@@ -34,7 +34,7 @@ export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRu
       sharedChain('nat', NODE_PORTS),
     ],
     jumps: JUMPS,
-    lent: ownsFirewall ? [] : [{ table: 'filter', name: FIREWALL }],
+    unmanagedChains: ownsFirewall ? [] : [{ table: 'filter', name: FIREWALL }],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../../model/endpoint.js';
 import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
-import { chainsChangeBy, type ChainComparison } from '../state/chains-change.js';
+import { chainsChangeBy, type ChainComparison } from '../chains-change.js';
 import {
   checkEndpoints,
   endpointChoice,
@@ -52,7 +52,6 @@ export function serviceChainsChange(
 const BY_ORIGIN: ChainComparison<ServiceChain> = {
   id: ({ id }) => id,
   isSame: (one, other) => one.origin === other.origin,
-  size: ({ size }) => size,
 };
 
 /**
