@@ -5,7 +5,7 @@ import { IptablesHostReader } from '../adapters/iptables/detection/iptables-host
 import { IptablesTool } from '../adapters/iptables/tool/iptables-tool.js';
 import { legacyTables } from '../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../adapters/iptables/watch/legacy-watch.js';
-import { listChains } from '../adapters/nftables/netlink/list-chains.js';
+import { listChains } from '../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';

@@ -74,7 +74,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   };
   /** How many steps the proxy says it has repaired in this test. */
   const stepsOf = (family: IpFamily): number =>
-    [...proxy.log.slice(logStart).matchAll(/^.*somebody changed the rules; repaired.*$/gm)]
+    [...proxy.log.slice(logStart).matchAll(/^.*another program changed the rules; repaired them.*$/gm)]
       .map(([line]) => JSON.parse(line) as { readonly family: IpFamily; readonly steps: number })
       .reduce((sum, repair) => sum + (repair.family === family ? repair.steps : 0), 0);
   const rulesOf = (chains: Map<string, ChainSinceMark>): Record<string, readonly string[]> =>

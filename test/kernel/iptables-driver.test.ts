@@ -316,29 +316,31 @@ describe('the xtables lock, with iptables-legacy', () => {
   beforeEach(() => void (bench = new Bench('legacy')));
   afterEach(() => bench.remove());
 
-  /** Holds the lock in another process until that is ended. */
-  async function holdLock(seconds: number) {
-    const holder = spawn('flock', [lockFile, 'sleep', String(seconds)], { stdio: 'ignore' });
-    await pause(200);
-    return new Promise<void>((resolve) => holder.once('exit', () => resolve()));
+  /** Holds the lock in another process, as soon as this resolves. */
+  async function holdLock(seconds: number): Promise<{ readonly released: Promise<void> }> {
+    const holder = spawn('flock', [lockFile, 'sh', '-c', `echo held; exec sleep ${seconds}`], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const released = new Promise<void>((resolve) => holder.once('exit', () => resolve()));
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    return { released };
   }
 
   it('is waited for, and the wait measured', async () => {
     const backend = await bench.started();
-    const released = holdLock(3);
-    await pause(250);
+    const { released } = await holdLock(3);
+    const began = performance.now();
     const { failed } = await backend.apply([bench.services.set(9)], bench.node);
     expect(failed).toEqual([]);
-    expect(bench.waits.at(-1)).toBeGreaterThan(2);
-    expect(bench.waits.at(-1)).toBeLessThan(4);
+    expect(bench.waits.at(-1)).toBeGreaterThan(1);
+    expect(bench.waits.at(-1)).toBeLessThan((performance.now() - began) / 1000);
     expect(bench.dump()).toContain(serviceChain(9));
     await released;
   });
 
   it('has its own error when it stays held', async () => {
     const backend = await bench.started();
-    const released = holdLock(7);
-    await pause(250);
+    const { released } = await holdLock(7);
     await expect(backend.apply([bench.services.set(9)], bench.node)).rejects.toThrow(XtablesLockedError);
     await (await released, backend.start(bench.services.all, bench.node));
     expect(bench.dump()).toContain(serviceChain(9));

@@ -2,10 +2,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
-import { isUnexplained, unexplainedOwner } from '../../domain/reconcile/unexplained.js';
+import { isUnexplained } from '../../domain/reconcile/unexplained.js';
 import { errorMessage } from '../error-message.js';
 import type {
   ApplyResult,
@@ -18,6 +18,7 @@ import type {
 import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { restore, type Candidate, type Candidates } from './candidates.js';
+import { UnexplainedRules } from './unexplained-rules.js';
 
 /** Service ports compiled between two turns of the event loop: a millisecond or two. */
 const COMPILED_AT_ONCE = 128;
@@ -55,9 +56,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   private node!: NodeNetwork;
   /** The epoch in which the kernel was last found equal to the desired state, or made so. */
   private soundEpoch: number | undefined;
-  /** Labels of rules that an earlier process left and no known service port explains. */
-  private readonly unexplained = new Set<string>();
-  private labelOf: (name: ServicePortName) => string = () => '';
+  private unexplained: UnexplainedRules<Rules, Change>;
 
   constructor(
     private readonly driver: Driver<Rules, Change, Actual>,
@@ -65,6 +64,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   ) {
     this.mode = driver.mode;
     this.family = driver.family;
+    this.unexplained = UnexplainedRules.none(driver.desired);
     if (driver.rulesDependOn) this.rulesDependOn = (before, after) => driver.rulesDependOn!(before, after);
   }
 
@@ -78,15 +78,16 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const { driver } = this;
     const all = [...entries];
     this.node = node;
-    this.unexplained.clear();
     await driver.begin(node, options);
+    this.unexplained = UnexplainedRules.none(driver.desired);
     const changes = all.map((entry) => ({ key: entry.key, entry }));
     await driver.prepare?.(changes, node);
     const reading = await this.read();
     const adopted = driver.adopted?.(reading.actual);
     const { candidates, failed } = await this.compileAll(changes);
     if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
-    if (adopted && options.keepUnexplained) this.keepUnexplained(all, adopted);
+    if (adopted && options.keepUnexplained)
+      this.unexplained = UnexplainedRules.kept(driver.desired, adopted, all);
     const outcome = await this.reconcile(candidates, { reading, adopted });
     const lost = driver.lost?.(reading.actual) ?? [];
     return { ...this.result(outcome, failed, changes), ...(lost.length > 0 && { lost }) };
@@ -138,7 +139,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
         continue;
       }
       const former = candidates.has(key) ? candidates.get(key)!.former : present;
-      const kept = entry && this.explain(entry.name, change);
+      const kept = entry && this.unexplained.explain(entry.name, change);
       candidates.set(key, { name: entry?.name, wanted, former: former ?? kept });
       desired.replace(key, wanted, change);
       if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
@@ -254,31 +255,6 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const keys = new Set(failed.map(({ key }) => key));
     for (const { key, name } of entries)
       if (keys.has(key)) this.driver.desired.replace(key, adopted.rules(adopted.label(name), key));
-  }
-
-  /** Keeps what the kernel has for others than these service ports. */
-  private keepUnexplained(known: readonly ForwardingEntry[], adopted: AdoptedRules<Rules>): void {
-    this.labelOf = (name) => adopted.label(name);
-    const explained = new Set(known.map(({ name }) => adopted.label(name)));
-    for (const label of adopted.labels()) {
-      if (explained.has(label)) continue;
-      const owner = unexplainedOwner(label);
-      const rules = adopted.rules(label, owner);
-      if (rules === undefined) continue;
-      this.unexplained.add(label);
-      this.driver.desired.replace(owner, rules);
-    }
-  }
-
-  /** The service port is known now: nothing is kept without explanation for it. What was. */
-  private explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
-    if (this.unexplained.size === 0) return undefined;
-    const label = this.labelOf(name);
-    if (!this.unexplained.delete(label)) return undefined;
-    const owner = unexplainedOwner(label);
-    const rules = this.driver.desired.rules(owner);
-    this.driver.desired.replace(owner, undefined, change);
-    return rules;
   }
 
   /** Service ports without a candidate: what they had in the kernel is gone, so they have nothing to fall back to. */

@@ -123,7 +123,7 @@ export class SyncFamily {
     if (keepUnexplained)
       this.logger.warn(
         { family: this.family, unread: keptFor.length, first: keptFor[0] },
-        'not everything could be read; rules that nothing explains are kept until it was',
+        'some objects could not be read; keeping rules that no known Service explains until they can',
       );
     const services = this.allServices().filter((service) => !keepUnexplained || this.isExplained(service));
     this.table.update(this.state, services, forwarding);
@@ -209,11 +209,11 @@ export class SyncFamily {
         this.statuses.set(family, key, { state: 'failed', since: before.since, reason, attempts });
         this.logger.error(
           { family, service: key, reason, attempts },
-          'service port could not be programmed; it keeps what it had',
+          'cannot program the service port; keeping its last good rules',
         );
       } else if (entry) {
         if (previous?.state === 'failed')
-          this.logger.info({ family, service: key }, 'service port programmed after all');
+          this.logger.info({ family, service: key }, 'service port programmed');
         this.recordProgrammed(key, plain);
       } else {
         this.statuses.remove(family, key);
@@ -233,7 +233,7 @@ export class SyncFamily {
     const own = this.notes.get(key);
     if (held === undefined && own === undefined) return this.statuses.set(family, key, plain);
     const note = [held, own].filter((text) => text !== undefined).join('; ');
-    this.logger.warn({ family, service: key, note }, 'service port programmed otherwise than asked for');
+    this.logger.warn({ family, service: key, note }, 'service port programmed with deviations');
     this.statuses.set(family, key, { ...plain, note });
   }
 }

@@ -3,22 +3,15 @@ import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/mo
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
 import { errorMessage } from '../error-message.js';
-import type { Backend, VerificationKind, VerifyResult } from '../ports/backend.js';
+import type { Backend } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import { retryDelay } from './backoff.js';
 import { logChanges } from './change-log.js';
+import { Retries } from './retries.js';
 import type { SyncFamily } from './sync-family.js';
-import {
-  afterInterruption,
-  afterStart,
-  afterVerification,
-  mayBeInterrupted,
-  NEVER_VERIFIED,
-  verificationDue,
-  withFrequentChecks,
-} from './verification-policy.js';
+import { Verifier, type VerifierTurns } from './verifier.js';
 
 /** Times in milliseconds. */
 export interface SyncPeriods {
@@ -36,10 +29,9 @@ const LONGEST_PAUSE = 20;
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
  * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
  * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
- * changes and is repeated after a backoff, sooner if another change comes. Service ports that alone failed are tried
- * again after a backoff of their own. Between syncs, however fast they follow each other, the rules are verified as the
- * verification policy says; a change interrupts that, unless it was put off too often. Stopping waits for what is under
- * way.
+ * changes and is repeated after a back-off, sooner if another change comes. Service ports that failed alone are retried
+ * after a back-off of their own. Between syncs, however fast they follow each other, the verifier gets its turns. Stopping
+ * waits for the step that is running.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
@@ -50,13 +42,10 @@ export class SyncLoop {
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
-  private verifyTimer: Timer | undefined;
-  private readonly retries = new Map<ServicePortKey, Timer>();
+  private readonly retries: Retries;
+  private readonly verifier: Verifier;
   private pauseUntil = 0;
   private failures = 0;
-  private verified = NEVER_VERIFIED;
-  private nodeReadAt = 0;
-  private verification: AbortController | undefined;
   private reportFirst!: (problem: string | undefined) => void;
   /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
@@ -72,7 +61,23 @@ export class SyncLoop {
     private readonly observer: SyncObserver,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.retries = new Retries(clock, (key) => this.retry(key));
+    const turns: VerifierTurns = {
+      enqueue: (step) => this.enqueue(step),
+      mayVerify: () => this.failures === 0,
+      readNode: () => {
+        this.pending.nodeChanged();
+        this.changed();
+      },
+      startAnew: () => {
+        this.pending.everyServiceChanged();
+        this.changed();
+      },
+      failed: (key) => this.retryLater(key),
+    };
+    this.verifier = new Verifier(turns, sync, periods.syncPeriod, observer, clock, logger);
+  }
 
   get family(): IpFamily {
     return this.backend.family;
@@ -86,11 +91,7 @@ export class SyncLoop {
   /** From now on these periods count, also for the verification that is due next. */
   use(periods: SyncPeriods): void {
     this.periods = periods;
-    if (!this.verifyTimer) return;
-    this.verifyTimer.cancel();
-    this.verifyTimer = undefined;
-    this.verified = withFrequentChecks(this.verified);
-    this.scheduleVerification();
+    this.verifier.use(periods.syncPeriod);
   }
 
   /** What is wanted in the kernel. */
@@ -127,40 +128,29 @@ export class SyncLoop {
     if (this.state === 'waiting' || this.state === 'stopped') return;
     this.observer.queued(this.family);
     this.waitingSince ??= this.clock.now();
-    if (mayBeInterrupted(this.verified, this.periods.syncPeriod, this.clock.now()))
-      this.verification?.abort();
+    this.verifier.interrupt();
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.reschedule();
   }
 
   /**
-   * Compares the rules with the kernel's after the sync that is running, unless signs show that nobody touched them, and
-   * repairs them; no change interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   * Verifies the rules after the sync that is running; no change interrupts that. Resolves with undefined, or with the reason
+   * when it could not be done.
    */
   verifyNow(): Promise<string | undefined> {
     return new Promise((resolve) =>
       this.enqueue(async () => {
-        if (this.isStopped()) return resolve('the proxy stops');
-        const uninterrupted = new AbortController().signal;
-        try {
-          const { watched, compared } = await this.compare('quick', uninterrupted);
-          if (!watched && !compared) await this.compare('full', uninterrupted);
-          resolve(undefined);
-        } catch (error) {
-          resolve(errorMessage(error));
-        }
+        resolve(this.isStopped() ? 'the proxy is stopping' : await this.verifier.verifyNow());
       }),
     );
   }
 
-  /** Ends the loop after what is under way. */
+  /** Ends the loop after the step that is running. */
   async stop(): Promise<void> {
     this.state = 'stopped';
     this.timer?.cancel();
-    this.verifyTimer?.cancel();
-    this.verification?.abort();
-    for (const timer of this.retries.values()) timer.cancel();
-    this.retries.clear();
+    this.verifier.stop();
+    this.retries.stop();
     await this.work;
   }
 
@@ -208,7 +198,7 @@ export class SyncLoop {
         Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))),
       );
     else if (!this.pending.empty) this.schedule();
-    this.scheduleVerification();
+    this.verifier.schedule();
   }
 
   private async attempt(changes: TakenChanges, start: number, since: number): Promise<boolean> {
@@ -218,7 +208,7 @@ export class SyncLoop {
       const { full, written, failed, changed } = await this.sync.program(changes);
       const now = this.clock.now();
       this.failures = 0;
-      if (full) [this.verified, this.nodeReadAt] = [afterStart(this.verified, now), now];
+      if (full) this.verifier.started();
       for (const key of failed) this.retryLater(key);
       this.observer.finished(family, {
         ok: true,
@@ -252,7 +242,7 @@ export class SyncLoop {
       this.failures++;
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
-      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will try again');
+      this.logger.error({ family, error, attempt: this.failures }, 'sync failed; will retry');
       this.observer.finished(family, {
         ok: false,
         error: reason,
@@ -268,67 +258,14 @@ export class SyncLoop {
   }
 
   private retryLater(key: ServicePortKey): void {
-    this.retries.get(key)?.cancel();
-    if (this.isStopped()) return;
-    const delay = retryDelay(this.sync.attempts(key));
-    const timer = this.clock.after(delay, () => {
-      this.retries.delete(key);
-      // An update may have mended it, or it may be gone.
-      if (this.sync.attempts(key) === 0) return;
-      this.pending.serviceChanged(serviceOf(key));
-      this.changed();
-    });
-    this.retries.set(key, timer);
+    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key));
   }
 
-  private scheduleVerification(): void {
-    this.verifyTimer ??= this.clock.after(this.verified.quickPeriod, () => {
-      this.verifyTimer = undefined;
-      this.enqueue(() => this.verify());
-    });
-  }
-
-  private async verify(): Promise<void> {
-    // While nothing can be programmed there is nothing to compare with; the next sync schedules this again.
-    if (this.isStopped() || this.failures > 0) return;
-    const start = this.clock.now();
-    const how = verificationDue(this.verified, this.periods.syncPeriod, start);
-    if (start - this.nodeReadAt >= this.periods.syncPeriod) {
-      // Not every source of the node's addresses tells when they come and go.
-      this.nodeReadAt = start;
-      this.pending.nodeChanged();
-      this.changed();
-    }
-    if (this.sync.canForgetUnexplained) {
-      this.pending.everyServiceChanged();
-      this.changed();
-    }
-    this.verification = new AbortController();
-    const { signal } = this.verification;
-    try {
-      const result = await this.compare(how, signal);
-      const time = { start, end: this.clock.now() };
-      this.verified = afterVerification(this.verified, this.periods.syncPeriod, how, time, result);
-    } catch (error) {
-      if (signal.aborted)
-        this.verified = afterInterruption(this.verified, how, { start, end: this.clock.now() });
-      else this.logger.error({ family: this.family, error }, 'rules could not be verified; will try again');
-    }
-    this.verification = undefined;
-    if (!this.isStopped()) this.scheduleVerification();
-  }
-
-  private async compare(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
-    const result = await this.sync.verify(how, signal);
-    for (const { key } of result.failed) this.retryLater(key);
-    if (result.written > 0) {
-      this.logger.warn(
-        { family: this.family, steps: result.written },
-        'somebody changed the rules; repaired',
-      );
-      this.observer.repaired(this.family, result.written);
-    }
-    return result;
+  private retry(key: ServicePortKey): void {
+    // An update may have fixed it, or it may be gone.
+    if (this.sync.attempts(key) === 0) return;
+    this.pending.serviceChanged(serviceOf(key));
+    this.changed();
   }
 
   /** A method, since the state changes while a step waits. */

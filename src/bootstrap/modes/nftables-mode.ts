@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
-import { isWithoutNfTables } from '../../adapters/nftables/netlink/list-chains.js';
+import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';

@@ -37,6 +37,8 @@ export class RecordingBackend implements Backend {
   readonly conflicts: FrontendConflict[] = [];
   /** While set, calls that program or verify reject with it. */
   failure: Error | undefined;
+  /** Whether signs show every write of another program. */
+  watched = false;
   /** What the next verifications find; without one a full verification finds nothing, and a quick one compares nothing. */
   readonly findings: Partial<VerifyResult>[] = [];
   private gate: Promise<void> = Promise.resolve();
@@ -88,7 +90,14 @@ export class RecordingBackend implements Backend {
     await this.called(how, []);
     signal?.throwIfAborted();
     const compared = how === 'full';
-    return { compared, written: 0, failed: [], conflicts: [], ...this.findings.shift() };
+    return {
+      compared,
+      watched: this.watched,
+      written: 0,
+      failed: [],
+      conflicts: [],
+      ...this.findings.shift(),
+    };
   }
 
   async cleanup(): Promise<void> {

@@ -77,7 +77,7 @@ describe('restores that fail', () => {
     await proxy.add('b');
     expect(await proxy.failures()).toEqual({ all: 1, partial: 1 });
     const [said] = proxy.bench.logger.at('error');
-    expect(said).toMatchObject({ message: 'sync failed; will try again' });
+    expect(said).toMatchObject({ message: 'sync failed; will retry' });
     // Tried again with everything, as kube-proxy does: that is no sync of changes.
     await proxy.pass(5000);
     expect(await proxy.failures()).toMatchObject({ partial: 1 });

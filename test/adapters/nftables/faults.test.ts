@@ -1,7 +1,7 @@
-import { MemoryNftTransport, type Blame } from '../../../src/testing/fakes/memory-nft-transport.js';
+import { MemoryNftTransport, type Blame } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { outcomeOf, type Outcome } from '../../../src/domain/nftables/walk/packet.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
@@ -31,7 +31,7 @@ function applyService(proxy: InMemoryProxy, number: number, generation = 0): voi
 
 function proxyOn(kernel: MemoryNftTransport, compile = compileNftables): InMemoryProxy {
   const watch = new GenerationWatch(kernel);
-  const backend = new NftablesBackend('IPv4', kernel, watch, new MemoryLogger(), { compile });
+  const backend = nftablesBackend('IPv4', kernel, watch, new MemoryLogger(), { compile });
   return new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
 }
 
@@ -105,7 +105,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expect(outcome(kernel, bad)).toEqual(to(bad));
       // What is in memory is what the kernel has: nothing is left to repair.
       kernel.bystanderCommits();
-      expect(await proxy.verify('glance')).toBe(0);
+      expect(await proxy.verify('quick')).toBe(0);
       lift();
       proxy.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
       expect((await proxy.sync())[0]!.failed).toEqual([]);
@@ -121,7 +121,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expectOthers(1);
       expect(outcome(kernel, bad)).toEqual(to(bad));
       kernel.bystanderCommits();
-      expect(await restarted.verify('glance')).toBe(0);
+      expect(await restarted.verify('quick')).toBe(0);
       lift();
       restarted.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
       expect((await restarted.sync())[0]!.failed).toEqual([]);
@@ -132,7 +132,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       await proxy.sync();
       refuseService(kernel, bad, blame);
       kernel.tamper('IPv4', [{ op: 'delete-table' }]);
-      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('quick');
       expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
       expectOthers();
     });
@@ -146,7 +146,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       );
       kernel.tamper('IPv4', [{ op: 'delete-elements', set: endpoints, elements }]);
       kernel.resetCounts();
-      const { failed } = await proxy.families.get('IPv4')!.backend.verify('glance');
+      const { failed } = await proxy.families.get('IPv4')!.backend.verify('quick');
       expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
       expectOthers();
       const touched = kernel.commits.flatMap(({ operations }) =>
@@ -204,17 +204,17 @@ describe('a table that somebody else touches', () => {
   });
 
   it('is left alone when nobody touched it, and when they touched another table', async () => {
-    expect(await proxy.verify('glance')).toBe(0);
+    expect(await proxy.verify('quick')).toBe(0);
     kernel.bystanderCommits();
-    expect(await proxy.verify('glance')).toBe(0);
+    expect(await proxy.verify('quick')).toBe(0);
     expect(kernel.commits).toEqual([]);
   });
 
   it('is written again when it was deleted', async () => {
     kernel.tamper('IPv4', [{ op: 'delete-table' }]);
-    expect(await proxy.verify('glance')).toBeGreaterThan(0);
+    expect(await proxy.verify('quick')).toBeGreaterThan(0);
     expect(kernel.dump('IPv4')).toBe(sound);
-    expect(await proxy.verify('glance')).toBe(0);
+    expect(await proxy.verify('quick')).toBe(0);
   });
 
   it('is written again by the next change when that comes first', async () => {
@@ -317,11 +317,11 @@ describe('a table that somebody else touches', () => {
   ])('is repaired with no more than it takes when %s', async (_, damage, operations) => {
     kernel.tamper('IPv4', damage());
     expect(kernel.dump('IPv4')).not.toBe(sound);
-    expect(await proxy.verify('glance')).toBe(operations);
+    expect(await proxy.verify('quick')).toBe(operations);
     expect(kernel.dump('IPv4')).toBe(sound);
     expect(kernel.operationCount).toBe(operations);
     expect(kernel.refusedCount).toBe(0);
-    expect(await proxy.verify('glance')).toBe(0);
+    expect(await proxy.verify('quick')).toBe(0);
     expect(kernel.operationCount).toBe(operations);
   });
 
@@ -331,8 +331,8 @@ describe('a table that somebody else touches', () => {
     applyService(other, 1);
     await other.sync();
     blind.tamper('IPv4', [{ op: 'flush-chain', chain: 'services' }]);
-    expect(await other.verify('glance')).toBe(0);
-    expect(await other.verify('inspection')).toBeGreaterThan(0);
+    expect(await other.verify('quick')).toBe(0);
+    expect(await other.verify('full')).toBeGreaterThan(0);
     expect(outcome(blind, 1)).toEqual(to(1));
   });
 });
@@ -408,10 +408,10 @@ describe('leftovers', () => {
     await proxy.sync();
     const { backend } = proxy.families.get('IPv4')!;
     kernel.bystanderCommits();
-    await expect(backend.verify('glance', AbortSignal.abort(new Error('a change came')))).rejects.toThrow(
+    await expect(backend.verify('quick', AbortSignal.abort(new Error('a change came')))).rejects.toThrow(
       'a change',
     );
-    await proxy.verify('glance');
+    await proxy.verify('quick');
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
 
@@ -424,7 +424,7 @@ describe('leftovers', () => {
     await proxy.sync();
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(true);
     kernel.bystanderCommits();
-    expect(await proxy.verify('glance')).toBe(0);
+    expect(await proxy.verify('quick')).toBe(0);
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
 
@@ -433,18 +433,18 @@ describe('leftovers', () => {
     const failures: string[] = [];
     const observer = { cleanupFailed: (family: string) => void failures.push(family) };
     const generations = new GenerationWatch(kernel);
-    const backend = new NftablesBackend('IPv4', kernel, generations, new MemoryLogger(), { observer });
+    const backend = nftablesBackend('IPv4', kernel, generations, new MemoryLogger(), { observer });
     const proxy = new InMemoryProxy([backend], SETTINGS, () => ['198.51.100.11']);
     applyService(proxy, 1);
     await proxy.sync();
     proxy.events.deleted('Service', { namespace: 'ns', name: 'service-1' });
     await proxy.sync();
     const lift = kernel.refuse(({ op }) => (op === 'delete-chain' ? 'EBUSY' : undefined), 'operation');
-    await proxy.verify('glance');
+    await proxy.verify('quick');
     expect(failures).toEqual(['IPv4']);
     lift();
     kernel.bystanderCommits();
-    await proxy.verify('inspection');
+    await proxy.verify('full');
     expect(failures).toHaveLength(1);
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
@@ -477,12 +477,12 @@ describe('leftovers', () => {
       expect((await proxy.sync())[0]!.failed).toEqual([keyOf(1)]);
       expect(outcome(kernel, 1)).toMatchObject({ to: ['10.244.9.1:8080', '10.244.9.2:8080'] });
       kernel.resetCounts();
-      await proxy.verify('inspection');
+      await proxy.verify('full');
       expect(kernel.refusedCount).toBe(0);
       lift();
       slice(1, 5);
       await proxy.sync();
-      await proxy.verify('inspection');
+      await proxy.verify('full');
       expect(kernel.refusedCount).toBe(0);
       const chains = [...kernel.contents('IPv4')!.chains.keys()].filter((name) => name.startsWith('pick-'));
       expect(chains.sort()).toEqual(['pick-1', 'pick-5']);

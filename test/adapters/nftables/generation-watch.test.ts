@@ -1,8 +1,7 @@
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
-import type { NftTransport } from '../../../src/adapters/nftables/transport.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
@@ -14,6 +13,8 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
+const ONE = () => ({ commits: 1 });
+
 describe('GenerationWatch', () => {
   let generation = 100;
   let asking: Promise<void>;
@@ -24,16 +25,16 @@ describe('GenerationWatch', () => {
       await asking;
       return generation;
     };
-    watch = new GenerationWatch({ generation: ask } as NftTransport);
+    watch = new GenerationWatch({ generation: ask });
   });
 
   it('takes our own commits for our own', async () => {
     const before = await watch.epoch();
     await watch.ours(
       () => Promise.resolve((generation += 3)),
-      () => 3,
+      () => ({ commits: 3 }),
     );
-    await watch.ours(() => Promise.resolve(generation++));
+    await watch.ours(() => Promise.resolve(generation++), ONE);
     expect(await watch.epoch()).toBe(before);
     generation++;
     expect(await watch.epoch()).not.toBe(before);
@@ -45,7 +46,7 @@ describe('GenerationWatch', () => {
     const writing = watch.ours(() => {
       generation++;
       return opened;
-    });
+    }, ONE);
     const asked = watch.epoch();
     open();
     await writing;
@@ -59,7 +60,7 @@ describe('GenerationWatch', () => {
     const { opened, open } = gate();
     asking = opened;
     const asked = watch.epoch();
-    await watch.ours(() => Promise.resolve(generation++));
+    await watch.ours(() => Promise.resolve(generation++), ONE);
     open();
     expect(await asked).toBe(before);
     generation++;
@@ -68,7 +69,7 @@ describe('GenerationWatch', () => {
 
   it('does not count what was refused', async () => {
     const before = await watch.epoch();
-    await expect(watch.ours(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+    await expect(watch.ours(() => Promise.reject(new Error('refused')), ONE)).rejects.toThrow('refused');
     expect(await watch.epoch()).toBe(before);
   });
 });
@@ -83,11 +84,11 @@ class SlowKernel extends MemoryNftTransport {
   }
 }
 
-it('a change by a stranger is found after a family looked while the other one was writing', async () => {
+it('a change by another program is found after a family looked while the other one was writing', async () => {
   const kernel = new SlowKernel();
   const watch = new GenerationWatch(kernel);
-  const [one, other] = IP_FAMILIES.map(
-    (family) => new NftablesBackend(family, kernel, watch, new MemoryLogger()),
+  const [one, other] = IP_FAMILIES.map((family) =>
+    nftablesBackend(family, kernel, watch, new MemoryLogger()),
   );
   for (const backend of [one!, other!]) await backend.start([], sampleNode(backend.family));
   const sound = kernel.dump('IPv6');
@@ -97,11 +98,11 @@ it('a change by a stranger is found after a family looked while the other one wa
   const entry = sampleEntry('IPv4', 'web', { number: 1, endpoints: 1 });
   const applying = one!.apply([{ key: entry.key, entry }], sampleNode('IPv4'));
   await new Promise(setImmediate);
-  const looking = other!.verify('glance');
+  const looking = other!.verify('quick');
   await new Promise(setImmediate);
   open();
   await Promise.all([applying, looking]);
   kernel.tamper('IPv6', [{ op: 'flush-chain', chain: 'masquerading' }]);
-  await other!.verify('glance');
+  await other!.verify('quick');
   expect(kernel.dump('IPv6')).toBe(sound);
 });

@@ -74,7 +74,7 @@ export class InMemoryProxy {
   }
 
   /** Verifies each family as the loop does: what may have changed about the node first. */
-  async verify(how: 'glance' | 'inspection'): Promise<number> {
+  async verify(how: 'quick' | 'full'): Promise<number> {
     let written = 0;
     for (const { backend } of this.families.values()) written += (await backend.verify(how)).written;
     return written;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryNftTransport } from '../../../src/testing/fakes/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Ending, Packet } from '../../../src/domain/nftables/walk/packet.js';
@@ -19,7 +19,7 @@ const localAddresses = new Set(LOCAL_ADDRESSES);
 function proxyOn(kernel: MemoryNftTransport, nodeSettings: NodeSettings): InMemoryProxy {
   const generations = new GenerationWatch(kernel);
   const proxy: InMemoryProxy = new InMemoryProxy(
-    IP_FAMILIES.map((family) => new NftablesBackend(family, kernel, generations, proxyLogger)),
+    IP_FAMILIES.map((family) => nftablesBackend(family, kernel, generations, proxyLogger)),
     nodeSettings,
     () => LOCAL_ADDRESSES,
   );
@@ -64,12 +64,12 @@ describe('a table changed step by step', () => {
         await live(proxyOn(fresh, nodeSettings), [...final].reverse());
 
         // What nobody needs any more goes with the next look, and then nothing is left to do.
-        expect(await proxy.verify('inspection')).toBe(0);
+        expect(await proxy.verify('full')).toBe(0);
         for (const family of IP_FAMILIES)
           expect(contentsIn(kernel, family)).toEqual(contentsIn(fresh, family));
         kernel.resetCounts();
         kernel.bystanderCommits();
-        expect(await proxy.verify('inspection')).toBe(0);
+        expect(await proxy.verify('full')).toBe(0);
         expect(kernel.operationCount).toBe(0);
 
         // A restart finds everything as it should be.

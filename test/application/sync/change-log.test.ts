@@ -25,7 +25,7 @@ describe('the log of changes', () => {
     expect(told(bench)).toEqual([
       [
         'error',
-        'service port could not be programmed; it keeps what it had',
+        'cannot program the service port; keeping its last good rules',
         { ...of('b'), reason: 'EINVAL', attempts: 1 },
       ],
       ['debug', 'service port programmed', { ...of('a'), sinceEvent: 1000, endpoints: 2 }],

@@ -1,24 +1,23 @@
 import { Bench, keyOf } from './bench.js';
 
-const verifications = (bench: Bench) =>
-  bench.calls().filter((call) => ['glance', 'inspection', 'comparison'].includes(call));
+const verifications = (bench: Bench) => bench.calls().filter((call) => ['quick', 'full'].includes(call));
 
 describe('between syncs', () => {
-  it('the loop glances each second and compares each sync period, with the node read anew', async () => {
+  it('the loop verifies quickly each second and fully each sync period, with the node read anew', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     bench.calls();
     await bench.clock.advanceAsync(999);
     expect(bench.calls()).toEqual([]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['glance']);
+    expect(bench.calls()).toEqual(['quick']);
     await bench.clock.advanceAsync(3999);
-    expect(bench.calls()).toEqual(['glance', 'glance', 'glance']);
+    expect(bench.calls()).toEqual(['quick', 'quick', 'quick']);
     expect(bench.refreshes).toEqual([true]);
     await bench.clock.advanceAsync(1);
-    expect(bench.calls()).toEqual(['comparison', 'apply']);
+    expect(bench.calls()).toEqual(['full', 'apply']);
     expect(bench.refreshes).toEqual([true, true]);
     await bench.clock.advanceAsync(5000);
-    expect(verifications(bench)).toEqual(['glance', 'glance', 'glance', 'glance', 'comparison']);
+    expect(verifications(bench)).toEqual(['quick', 'quick', 'quick', 'quick', 'full']);
   });
 
   describe('where a comparison takes more than a twentieth of the sync period', () => {
@@ -26,31 +25,38 @@ describe('between syncs', () => {
     const SLOW = 2000;
 
     /** It began a comparison a sync period after the start, which took long. */
-    async function begunSlowly(): Promise<Bench> {
+    async function begunSlowly(watched = true): Promise<Bench> {
       const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
+      bench.backend.watched = watched;
       await bench.clock.advanceAsync(29_000);
       const release = bench.backend.hold();
       await bench.clock.advanceAsync(1000 + SLOW);
       release();
       await bench.settle();
-      expect(verifications(bench).slice(-2)).toEqual(['glance', 'comparison']);
+      expect(verifications(bench).slice(-2)).toEqual(['quick', 'full']);
       return bench;
     }
 
     it('only signs make it compare, but for once an hour', async () => {
       const bench = await begunSlowly();
       await bench.clock.advanceAsync(HOUR - 1000);
-      const seen = verifications(bench);
-      expect(seen).not.toContain('comparison');
-      expect(seen.filter((call) => call === 'inspection')).toHaveLength(HOUR / (20 * SLOW) - 1);
+      expect(verifications(bench)).not.toContain('full');
       await bench.clock.advanceAsync(2000);
-      expect(verifications(bench)).toContain('comparison');
+      expect(verifications(bench)).toContain('full');
     });
 
-    it('it goes on glancing each second after it', async () => {
+    it('where nothing shows writes of others, it compares as often as a twentieth of the time allows', async () => {
+      const bench = await begunSlowly(false);
+      await bench.clock.advanceAsync(20 * SLOW - 1000);
+      expect(verifications(bench)).not.toContain('full');
+      await bench.clock.advanceAsync(1000);
+      expect(verifications(bench)).toContain('full');
+    });
+
+    it('it goes on verifying quickly each second after it', async () => {
       const bench = await begunSlowly();
       await bench.clock.advanceAsync(3000);
-      expect(verifications(bench)).toEqual(['glance', 'glance', 'glance']);
+      expect(verifications(bench)).toEqual(['quick', 'quick', 'quick']);
     });
 
     it('one that was interrupted is not begun again before it had its share of the time', async () => {
@@ -58,26 +64,26 @@ describe('between syncs', () => {
       await bench.clock.advanceAsync(HOUR - 1000);
       const release = bench.backend.hold();
       await bench.clock.advanceAsync(2000);
-      expect(verifications(bench).at(-1)).toBe('comparison');
+      expect(verifications(bench).at(-1)).toBe('full');
       bench.change('a');
       release();
       await bench.settle();
       await bench.clock.advanceAsync(15_000);
-      expect(new Set(verifications(bench))).toEqual(new Set(['glance']));
+      expect(new Set(verifications(bench))).toEqual(new Set(['quick']));
       await bench.clock.advanceAsync(10_000);
-      expect(verifications(bench)).toContain('comparison');
+      expect(verifications(bench)).toContain('full');
     });
   });
 
   it('everything is compared once an hour also where the sync period is longer', async () => {
     const bench = await new Bench({ syncPeriod: 10 * 3_600_000 }).begin('a');
     await bench.clock.advanceAsync(3_599_000);
-    expect(verifications(bench)).not.toContain('comparison');
+    expect(verifications(bench)).not.toContain('full');
     await bench.clock.advanceAsync(1000);
-    expect(verifications(bench)).toEqual(['comparison']);
+    expect(verifications(bench)).toEqual(['full']);
   });
 
-  it('glances become rarer while somebody touches the rules without harm, and then as before', async () => {
+  it('quick verifications become rarer while another program writes without harm, and then as before', async () => {
     const bench = await new Bench({ syncPeriod: 30_000 }).begin('a');
     const harmless = { compared: true, written: 0 };
     bench.backend.findings.push(harmless, harmless, harmless, harmless, { compared: false, written: 0 });
@@ -86,11 +92,11 @@ describe('between syncs', () => {
       await bench.clock.advanceAsync(delay - 1);
       expect(verifications(bench)).toEqual([]);
       await bench.clock.advanceAsync(1);
-      expect(verifications(bench)).toEqual(['glance']);
+      expect(verifications(bench)).toEqual(['quick']);
     }
   });
 
-  it('other periods count at once, also for a glance that was put off', async () => {
+  it('other periods count at once, also for a verification that was delayed', async () => {
     const bench = await new Bench({ syncPeriod: 3_600_000 }).begin('a');
     const harmless = { compared: true, written: 0 };
     bench.backend.findings.push(harmless, harmless, harmless);
@@ -98,7 +104,7 @@ describe('between syncs', () => {
     bench.calls();
     bench.loop.use({ syncPeriod: 5000, minSyncPeriod: 500 });
     await bench.clock.advanceAsync(1000);
-    expect(verifications(bench)).toEqual(['comparison']);
+    expect(verifications(bench)).toEqual(['full']);
     bench.change('a');
     await bench.settle();
     bench.change('a');
@@ -118,7 +124,7 @@ describe('between syncs', () => {
     expect(bench.logger.at('warn')).toHaveLength(1);
     bench.calls();
     await bench.clock.advanceAsync(1000);
-    expect(verifications(bench)).toEqual(['glance']);
+    expect(verifications(bench)).toEqual(['quick']);
   });
 
   it('what a verification cannot repair is reported, and tried again after its backoff', async () => {
@@ -131,7 +137,7 @@ describe('between syncs', () => {
     });
     bench.calls();
     await bench.clock.advanceAsync(1000);
-    expect(bench.calls()).toEqual(['glance']);
+    expect(bench.calls()).toEqual(['quick']);
     expect(bench.statuses.failures('IPv4')).toMatchObject([{ key: keyOf('a'), reason: 'EINVAL' }]);
     bench.backend.poisoned.clear();
     await bench.clock.advanceAsync(1000);
@@ -147,7 +153,7 @@ describe('between syncs', () => {
     expect(bench.logger.at('error')).toHaveLength(1);
     bench.backend.failure = undefined;
     await bench.clock.advanceAsync(1000);
-    expect(bench.calls()).toEqual(['glance', 'glance']);
+    expect(bench.calls()).toEqual(['quick', 'quick']);
     expect(bench.loop.inSync).toBe(true);
   });
 
@@ -159,19 +165,19 @@ describe('between syncs', () => {
     bench.change('a');
     release();
     await bench.settle();
-    expect(bench.calls()).toEqual(['glance', 'apply a']);
+    expect(bench.calls()).toEqual(['quick', 'apply a']);
     expect(bench.logger.at('error')).toEqual([]);
     await bench.clock.advanceAsync(1000);
-    expect(bench.calls()).toEqual(['glance']);
+    expect(bench.calls()).toEqual(['quick']);
   });
 
-  it('an interrupted comparison is made up for, and carried through when it was put off for long', async () => {
+  it('an interrupted comparison is made up for, and carried through when it was delayed for long', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     const comparisons: boolean[] = [];
     for (let second = 0; second < 30; second++) {
       const release = bench.backend.hold();
       await bench.clock.advanceAsync(1000);
-      const comparing = bench.calls().at(-1) === 'comparison';
+      const comparing = bench.calls().at(-1) === 'full';
       const findings = bench.backend.findings.length;
       bench.backend.findings.push({ compared: true });
       bench.change('a');
@@ -185,7 +191,7 @@ describe('between syncs', () => {
     expect(bench.logger.at('error')).toEqual([]);
   });
 
-  it('can be told to inspect, which no change interrupts, and says when that fails', async () => {
+  it('verifies when told to, which no change interrupts, and says when that fails', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();
     const release = bench.backend.hold();
@@ -196,12 +202,17 @@ describe('between syncs', () => {
     release();
     expect(await inspected).toBeUndefined();
     await bench.settle();
-    expect(bench.calls()).toEqual(['inspection', 'apply a']);
+    expect(bench.calls()).toEqual(['quick', 'apply a']);
     expect(bench.observer.calls).toContain('repaired IPv4 2');
+    expect(await bench.loop.verifyNow()).toBeUndefined();
+    expect(bench.calls()).toEqual(['quick', 'full']);
+    bench.backend.watched = true;
+    expect(await bench.loop.verifyNow()).toBeUndefined();
+    expect(bench.calls()).toEqual(['quick']);
     bench.backend.failure = new Error('no answer');
     expect(await bench.loop.verifyNow()).toBe('no answer');
     await bench.loop.stop();
-    expect(await bench.loop.verifyNow()).toBe('the proxy stops');
+    expect(await bench.loop.verifyNow()).toBe('the proxy is stopping');
   });
 
   it('syncs and verifications never overlap', async () => {
@@ -211,15 +222,15 @@ describe('between syncs', () => {
     await bench.clock.advanceAsync(1000);
     bench.change('a');
     await bench.clock.advanceAsync(500);
-    expect(bench.calls()).toEqual(['glance']);
+    expect(bench.calls()).toEqual(['quick']);
     release();
     await bench.settle();
     expect(bench.calls()).toEqual(['apply a']);
     await bench.clock.advanceAsync(1000);
-    expect(bench.calls()).toEqual(['glance']);
+    expect(bench.calls()).toEqual(['quick']);
   });
 
-  it('changes that never cease do not keep it from glancing and comparing', async () => {
+  it('changes that never cease do not keep it from verifying', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     bench.calls();
     for (let i = 0; i < 24; i++) {
@@ -227,7 +238,7 @@ describe('between syncs', () => {
       await bench.clock.advanceAsync(500);
     }
     const seen = verifications(bench);
-    expect(seen.filter((call) => call === 'glance').length).toBeGreaterThanOrEqual(8);
-    expect(seen.filter((call) => call === 'comparison')).toHaveLength(2);
+    expect(seen.filter((call) => call === 'quick').length).toBeGreaterThanOrEqual(8);
+    expect(seen.filter((call) => call === 'full')).toHaveLength(2);
   });
 });

@@ -12,7 +12,7 @@ const present: OpenMode = {
 
 const standing: StandingLoop = {
   firstAttempt: Promise.resolve(undefined),
-  inspect: () => Promise.resolve(undefined),
+  verifyNow: () => Promise.resolve(undefined),
   complete: Promise.resolve(),
   keptFor: [],
 };
@@ -45,7 +45,11 @@ it('removes every mode but the present one', async () => {
 
 it.each([
   ['were not programmed', { ...standing, firstAttempt: Promise.resolve('IPv4: refused') }, 'IPv4: refused'],
-  ['cannot be seen', { ...standing, inspect: () => Promise.resolve('cannot be listed') }, 'cannot be listed'],
+  [
+    'cannot be seen',
+    { ...standing, verifyNow: () => Promise.resolve('cannot be listed') },
+    'cannot be listed',
+  ],
   ['may not be all', partial, 'could not be read: loop.yaml: ELOOP'],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const [problem, ...others] = await removeOtherModes([standing, loop], modes, present);

@@ -43,14 +43,14 @@ describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family'
   const { family, context, entries, frontends } = recorded;
 
   it('in nftables', () => {
-    const imageOf = (some: readonly ForwardingEntry[]) => {
-      const composition = new NftablesDesiredState();
-      for (const entry of some) composition.replace(entry.key, compileNftables(entry));
-      return desiredTable(composition, context.network);
+    const stateOf = (some: readonly ForwardingEntry[]) => {
+      const desired = new NftablesDesiredState();
+      for (const entry of some) desired.replace(entry.key, compileNftables(entry));
+      return desired;
     };
-    const { sets } = contentsOf(imageOf(entries));
-    expect(lostInNftables(sets, imageOf([])).map(text).sort()).toEqual(frontends);
-    expect(lostInNftables(sets, imageOf(entries))).toEqual([]);
+    const { sets } = contentsOf(desiredTable(stateOf(entries), context.network));
+    expect(lostInNftables(sets, stateOf([])).map(text).sort()).toEqual(frontends);
+    expect(lostInNftables(sets, stateOf(entries))).toEqual([]);
   });
 
   it('in iptables', () => {

@@ -1,6 +1,10 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Key, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
-import type { ChainDefinition, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import type {
+  ChainDefinition,
+  SetDefinition,
+  SetElement,
+} from '../../../src/domain/nftables/layout/table.js';
 
 /** One table with every kind of statement, set and element: written by hand, with nft's text for each. */
 

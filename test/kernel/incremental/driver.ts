@@ -1,6 +1,6 @@
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
@@ -32,8 +32,8 @@ const handlers = {
     }
     const generations = new GenerationWatch(transports.generations);
     const proxy: InMemoryProxy = new InMemoryProxy(
-      IP_FAMILIES.map(
-        (family) => new NftablesBackend(family, transports.families[family], generations, new MemoryLogger()),
+      IP_FAMILIES.map((family) =>
+        nftablesBackend(family, transports.families[family], generations, new MemoryLogger()),
       ),
       settings,
       () => LOCAL_ADDRESSES,
@@ -47,7 +47,7 @@ const handlers = {
     }
     await sync();
     const lived = { failed, operations };
-    await proxy.verify('inspection');
+    await proxy.verify('full');
     await transports.close();
     return lived;
   },

@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
@@ -8,7 +8,10 @@ import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import type { Fragment, PlacedElement } from '../../../src/domain/nftables/state/service-port-rules.js';
+import type {
+  NftablesServicePortRules,
+  PlacedElement,
+} from '../../../src/domain/nftables/state/service-port-rules.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { TransportName } from '../proxy-process.js';
@@ -26,7 +29,7 @@ export async function poisonedNftables(
   blind: boolean,
   logger: Logger,
 ): Promise<OpenMode> {
-  const compile = (entry: ForwardingEntry): Fragment => {
+  const compile = (entry: ForwardingEntry): NftablesServicePortRules => {
     const poison = poisoned.get(entry.key);
     if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
     const fragment = compileNftables(entry);
@@ -36,7 +39,7 @@ export async function poisonedNftables(
   const transports = await openNftTransports(transportName, logger);
   const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
   const watch = new GenerationWatch(transports.generations);
-  const backend = new NftablesBackend('IPv4', transport, watch, logger, { compile });
+  const backend = nftablesBackend('IPv4', transport, watch, logger, { compile });
   return {
     name: 'nftables',
     families: ['IPv4'],

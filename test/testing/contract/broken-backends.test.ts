@@ -76,7 +76,7 @@ class ClosesOnce extends RecordingBackend {
 
 class Meddles extends RecordingBackend {
   override async verify(how: VerificationKind): Promise<VerifyResult> {
-    if (how === 'inspection') this.programmed.clear();
+    if (how === 'full') this.programmed.clear();
     return super.verify(how);
   }
 }
@@ -117,7 +117,7 @@ const broken = {
   ChangesItsInput: [ChangesItsInput, 'starts with nothing to forward, and with services of every kind'],
   LeavesSomething: [LeavesSomething, 'removes everything that it made'],
   ClosesOnce: [ClosesOnce, 'removes nothing when it is closed'],
-  Meddles: [Meddles, 'finds nothing to mend when nobody touched anything'],
+  Meddles: [Meddles, 'finds nothing to repair when nobody touched anything'],
   RejectsForOtherReasons: [RejectsForOtherReasons, 'rejects with the reason of the signal'],
   KeepsNothing: [KeepsNothing, 'keeps what no entry explains'],
   KeepsForever: [KeepsForever, 'keeps what no entry explains'],

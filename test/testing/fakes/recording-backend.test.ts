@@ -63,20 +63,21 @@ describe('RecordingBackend', () => {
     const backend = new RecordingBackend();
     backend.failure = new Error('no');
     await expect(backend.start([a], NODE)).rejects.toThrow('no');
-    await expect(backend.verify('glance')).rejects.toThrow('no');
+    await expect(backend.verify('quick')).rejects.toThrow('no');
     expect(backend.programmed.size).toBe(0);
   });
 
   it('finds in a verification what it is told', async () => {
     const backend = new RecordingBackend();
     backend.findings.push({ compared: true, written: 2 });
-    expect(await backend.verify('inspection')).toEqual({
+    expect(await backend.verify('full')).toEqual({
       compared: true,
+      watched: false,
       written: 2,
       failed: [],
       conflicts: [],
     });
-    expect((await backend.verify('glance')).compared).toBe(false);
+    expect((await backend.verify('quick')).compared).toBe(false);
   });
 
   it('can be held up', async () => {

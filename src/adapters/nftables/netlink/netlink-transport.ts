@@ -17,12 +17,12 @@ import type { NetlinkRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
-import { BatchEncoder } from './batch-encoder.js';
-import { DisturbedReadError } from './disturbed-read-error.js';
-import { fingerprintChain, fingerprintRule, fingerprintSet } from './fingerprints.js';
+import { BatchEncoder } from './encode/batch-encoder.js';
+import { DisturbedReadError } from './read/disturbed-read-error.js';
+import { fingerprintChain, fingerprintRule, fingerprintSet } from './read/fingerprints.js';
 import * as nf from './nf-tables.js';
-import { queryTable, type Ask, type Question } from './table-query.js';
-import { attributesOf } from './table-reader.js';
+import { queryTable, type Ask, type Question } from './read/table-query.js';
+import { attributesOf } from './read/table-reader.js';
 
 /** So often a read is begun anew because of what may be commits to tables of others. */
 const UNDISTURBED_ATTEMPTS = 3;

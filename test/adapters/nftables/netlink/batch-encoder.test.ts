@@ -1,4 +1,4 @@
-import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/batch-encoder.js';
+import { BatchEncoder } from '../../../../src/adapters/nftables/netlink/encode/batch-encoder.js';
 import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
 import { readMessages } from '../../../../src/adapters/netlink/message-reader.js';
 import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';

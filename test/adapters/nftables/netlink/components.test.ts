@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { ComponentScanner } from '../../../../src/adapters/nftables/netlink/component-scanner.js';
-import { componentsText } from '../../../../src/adapters/nftables/netlink/component-text.js';
-import { componentOf, slotLength } from '../../../../src/adapters/nftables/netlink/components.js';
+import { ComponentScanner } from '../../../../src/adapters/nftables/netlink/read/component-scanner.js';
+import { componentsText } from '../../../../src/adapters/nftables/netlink/read/component-text.js';
+import { componentOf, slotLength } from '../../../../src/adapters/nftables/netlink/read/components.js';
 import { parseAddress } from '../../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { formatPriority } from '../../../../src/domain/nftables/layout/priority.js';

@@ -2,7 +2,7 @@ import {
   fingerprintChain,
   fingerprintRule,
   fingerprintSet,
-} from '../../../../src/adapters/nftables/netlink/fingerprints.js';
+} from '../../../../src/adapters/nftables/netlink/read/fingerprints.js';
 import type { Rule } from '../../../../src/domain/nftables/layout/rule.js';
 import { hookedSamples, matchSamples } from '../../../domain/nftables/every-statement.js';
 

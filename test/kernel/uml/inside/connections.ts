@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { SCHEDULER_ANNOTATION } from '../../../../src/domain/border/read-service.js';
+import { SCHEDULER_ANNOTATION } from '../../../../src/domain/decode/read-service.js';
 import { clusterObjects, testConfig } from '../../cluster-objects.js';
 import { Command } from '../../command.js';
 import { HINT_CHAIN, NodeIptables } from '../../iptables-node.js';
@@ -119,7 +119,7 @@ describe('mode ipvs', () => {
       return true;
     });
     await eventually('the log tells of it', async () => {
-      const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"somebody changed the rules/g)];
+      const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"another program changed the rules/g)];
       const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
       // The virtual server and its two real servers, the other real server, the member and the address.
       expect(repaired).toBe(6);

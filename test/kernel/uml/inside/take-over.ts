@@ -57,7 +57,7 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
           const entries = forwardingTable(state, context).entries();
           const started = await backend.start(entries, context.network);
           expect({ ...recorded, family, ...started }).toMatchObject({ family, written: 0, failed: [] });
-          const verified = await backend.verify('inspection');
+          const verified = await backend.verify('full');
           expect({ ...recorded, family, ...verified }).toMatchObject({ written: 0, failed: [] });
           await backend.close();
         }

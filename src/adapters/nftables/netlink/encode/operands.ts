@@ -1,0 +1,56 @@
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { safeInterface, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
+import { componentOf, ownLength } from '../read/components.js';
+import { ComponentScanner } from '../read/component-scanner.js';
+
+/**
+ * What expressions compare and calculate with, as bytes. What the kernel computed is in the host's byte order, what came
+ * from the packet in the network's.
+ */
+
+const INTERFACE_NAME_LENGTH = 16;
+
+/** 32 bits that the kernel computed. Negative numbers as two's complement. */
+export function hostWord(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value >>> 0);
+  return bytes;
+}
+
+/** 32 bits, as in a packet. */
+export function networkWord(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Throws UnsafeTextError for what is no port. */
+export function networkPort(port: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(safeNumber('port', port, 0, 65535));
+  return bytes;
+}
+
+/** Of an address of the family. Throws UnsafeTextError. */
+export function addressBytes(family: IpFamily, text: string): Buffer {
+  const component = componentOf(family, 'address');
+  const words = new Uint32Array(ownLength(component) / 4);
+  new ComponentScanner().scan(text, [component], words, 0);
+  return Buffer.from(words.buffer);
+}
+
+/** So many bytes, of which the first bits are ones. */
+export function maskBytes(length: number, prefixLength: number): Buffer {
+  return Buffer.from(
+    Array.from(
+      { length },
+      (_, index) => 0xff & (0xff00 >> Math.min(8, Math.max(0, prefixLength - index * 8))),
+    ),
+  );
+}
+
+/** A whole name is compared with its padding, so that it is not taken for a prefix. Throws UnsafeTextError. */
+export function interfaceBytes(name: string, wildcard: boolean): Buffer {
+  const bytes = Buffer.from(safeInterface(name));
+  return wildcard ? bytes : Buffer.concat([bytes], INTERFACE_NAME_LENGTH);
+}

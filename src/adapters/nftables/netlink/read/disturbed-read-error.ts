@@ -1,0 +1,13 @@
+import { nftFamily, TABLE_NAME } from '../../../../domain/nftables/layout/table.js';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { NetlinkError } from '../../../netlink/errors.js';
+
+/** Parts of the table went each time that it was being read. */
+export class DisturbedReadError extends NetlinkError {
+  constructor(family: IpFamily, attempts: number) {
+    super(
+      `table ${nftFamily(family)} ${TABLE_NAME} could not be read in ${attempts} attempts: ` +
+        'something deletes parts of it, or the whole, all the time',
+    );
+  }
+}

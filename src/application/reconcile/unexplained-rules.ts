@@ -1,0 +1,52 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ServicePortName } from '../../domain/model/service-port-name.js';
+import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
+import type { DesiredState } from '../../domain/reconcile/desired-state.js';
+import { unexplainedOwner } from '../../domain/reconcile/unexplained.js';
+
+/**
+ * Rules that an earlier process left and no known service port explains, where not all objects could be read: they are part
+ * of the desired state, each under an owner that is no service port, until a service port comes that they are the rules of.
+ */
+export class UnexplainedRules<Rules, Change> {
+  private readonly labels = new Set<string>();
+
+  private constructor(
+    private readonly desired: DesiredState<Rules, Change>,
+    private readonly adopted: AdoptedRules<Rules> | undefined,
+  ) {}
+
+  static none<Rules, Change>(desired: DesiredState<Rules, Change>): UnexplainedRules<Rules, Change> {
+    return new UnexplainedRules(desired, undefined);
+  }
+
+  /** Keeps what the kernel has for others than the service ports that are known. */
+  static kept<Rules, Change>(
+    desired: DesiredState<Rules, Change>,
+    adopted: AdoptedRules<Rules>,
+    known: readonly ForwardingEntry[],
+  ): UnexplainedRules<Rules, Change> {
+    const unexplained = new UnexplainedRules(desired, adopted);
+    const explained = new Set(known.map(({ name }) => adopted.label(name)));
+    for (const label of adopted.labels()) {
+      if (explained.has(label)) continue;
+      const owner = unexplainedOwner(label);
+      const rules = adopted.rules(label, owner);
+      if (rules === undefined) continue;
+      unexplained.labels.add(label);
+      desired.replace(owner, rules);
+    }
+    return unexplained;
+  }
+
+  /** The service port is known now, so nothing is kept for it any more. Gives what was. */
+  explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
+    if (this.labels.size === 0 || !this.adopted) return undefined;
+    const label = this.adopted.label(name);
+    if (!this.labels.delete(label)) return undefined;
+    const owner = unexplainedOwner(label);
+    const rules = this.desired.rules(owner);
+    this.desired.replace(owner, undefined, change);
+    return rules;
+  }
+}

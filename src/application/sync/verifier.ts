@@ -1,0 +1,134 @@
+import { errorMessage } from '../error-message.js';
+import type { VerificationKind, VerifyResult } from '../ports/backend.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { SyncObserver } from '../ports/sync-observer.js';
+import type { SyncFamily } from './sync-family.js';
+import {
+  afterInterruption,
+  afterStart,
+  afterVerification,
+  mayBeInterrupted,
+  NEVER_VERIFIED,
+  verificationDue,
+  withFrequentChecks,
+} from './verification-policy.js';
+
+/** What a verifier needs of the loop in which it takes its turns. */
+export interface VerifierTurns {
+  /** Runs a step when nothing else of the family runs. */
+  enqueue(step: () => Promise<void>): void;
+  /** Not before everything is programmed: until then there is nothing to compare with. */
+  mayVerify(): boolean;
+  /** The node is to be read again: not every source of its addresses reports when they come and go. */
+  readNode(): void;
+  /** Everything is to be programmed anew: what no object explains may go. */
+  startAnew(): void;
+  /** A repair did not succeed for this service port. */
+  failed(key: VerifyResult['failed'][number]['key']): void;
+}
+
+/** Has the rules of one family verified as the verification policy says, and repaired. A change may interrupt it. */
+export class Verifier {
+  private timer: Timer | undefined;
+  private state = NEVER_VERIFIED;
+  private nodeReadAt = 0;
+  private running: AbortController | undefined;
+  private isStopped = false;
+
+  /** @param syncPeriod in milliseconds */
+  constructor(
+    private readonly turns: VerifierTurns,
+    private readonly sync: SyncFamily,
+    private syncPeriod: number,
+    private readonly observer: SyncObserver,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** From now on this period counts, also for the verification that is due next. */
+  use(syncPeriod: number): void {
+    this.syncPeriod = syncPeriod;
+    if (!this.timer) return;
+    this.timer.cancel();
+    this.timer = undefined;
+    this.state = withFrequentChecks(this.state);
+    this.schedule();
+  }
+
+  /** Everything was programmed, and compared for that. */
+  started(): void {
+    this.nodeReadAt = this.clock.now();
+    this.state = afterStart(this.state, this.nodeReadAt);
+  }
+
+  /** Has the next verification come in its time. Idempotent. */
+  schedule(): void {
+    if (this.isStopped) return;
+    this.timer ??= this.clock.after(this.state.quickPeriod, () => {
+      this.timer = undefined;
+      this.turns.enqueue(() => this.verify());
+    });
+  }
+
+  /** There is a change to program: ends a verification that is running, unless it was delayed for too long. */
+  interrupt(): void {
+    if (mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running?.abort();
+  }
+
+  /**
+   * Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them; no change
+   * interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   */
+  async verifyNow(): Promise<string | undefined> {
+    const { signal } = new AbortController();
+    try {
+      const { watched, compared } = await this.compare('quick', signal);
+      if (!watched && !compared) await this.compare('full', signal);
+      return undefined;
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.timer?.cancel();
+    this.running?.abort();
+  }
+
+  private async verify(): Promise<void> {
+    // The next sync schedules this again.
+    if (this.isStopped || !this.turns.mayVerify()) return;
+    const start = this.clock.now();
+    const how = verificationDue(this.state, this.syncPeriod, start);
+    if (start - this.nodeReadAt >= this.syncPeriod) {
+      this.nodeReadAt = start;
+      this.turns.readNode();
+    }
+    if (this.sync.canForgetUnexplained) this.turns.startAnew();
+    this.running = new AbortController();
+    const { signal } = this.running;
+    try {
+      const result = await this.compare(how, signal);
+      const time = { start, end: this.clock.now() };
+      this.state = afterVerification(this.state, this.syncPeriod, how, time, result);
+    } catch (error) {
+      if (signal.aborted) this.state = afterInterruption(this.state, how, { start, end: this.clock.now() });
+      else this.logger.error({ family: this.sync.family, error }, 'cannot verify the rules; will retry');
+    }
+    this.running = undefined;
+    this.schedule();
+  }
+
+  private async compare(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
+    const result = await this.sync.verify(how, signal);
+    for (const { key } of result.failed) this.turns.failed(key);
+    if (result.written > 0) {
+      const { family } = this.sync;
+      this.logger.warn({ family, steps: result.written }, 'another program changed the rules; repaired them');
+      this.observer.repaired(family, result.written);
+    }
+    return result;
+  }
+}

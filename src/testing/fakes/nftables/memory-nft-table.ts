@@ -1,0 +1,218 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { ChainRules } from '../../../domain/nftables/layout/node-rules.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import type {
+  ChainDefinition,
+  Operation,
+  SetDefinition,
+  SetElement,
+} from '../../../domain/nftables/layout/table.js';
+import type { SetContents, TableContents } from '../../../domain/nftables/text/table-contents.js';
+import { checkElement, checkReach, checkRule, KernelRefusal, verdictTarget } from './memory-nft-checks.js';
+
+interface Chain extends ChainRules {
+  rules: readonly Rule[];
+}
+
+interface SetOfElements extends SetContents {
+  readonly elements: Map<string, SetElement>;
+}
+
+/**
+ * One table as nf_tables keeps it, changed by operations under the kernel's rules; `KernelRefusal` says which one was
+ * broken. Every change leaves behind how to undo it, so that a transaction costs what is in it, also when it fails.
+ */
+export class MemoryNftTable implements TableContents {
+  readonly chains = new Map<string, Chain>();
+  readonly sets = new Map<string, SetOfElements>();
+  private undo: (() => void)[] = [];
+  /** Chains that elements deleted in this transaction point to: before Linux 6.2 they are held until its end. */
+  private held = new Set<string>();
+  private reachChanged = false;
+
+  constructor(
+    readonly family: IpFamily,
+    readonly comment: string,
+  ) {}
+
+  /** Starts a transaction: what follows can be rolled back to here. */
+  begin(): void {
+    this.undo = [];
+    this.held = new Set();
+    this.reachChanged = false;
+  }
+
+  /** The kernel's last look at the whole: loops, and statements that a hook does not allow. */
+  check(): void {
+    if (this.reachChanged) checkReach(this);
+  }
+
+  rollback(): void {
+    for (const step of this.undo.reverse()) step();
+    this.undo = [];
+  }
+
+  apply(operation: Exclude<Operation, { op: 'add-table' | 'delete-table' }>): void {
+    switch (operation.op) {
+      case 'add-chain':
+        return this.addChain(operation.chain);
+      case 'flush-chain':
+        return this.setRules(this.chain(operation.chain), []);
+      case 'delete-chain':
+        return this.deleteChain(operation.chain);
+      case 'add-rule': {
+        checkRule(operation.rule, this);
+        const chain = this.chain(operation.chain);
+        return this.setRules(chain, [...chain.rules, operation.rule]);
+      }
+      case 'add-set':
+        return this.addSet(operation.set);
+      case 'delete-set':
+        return this.deleteSet(operation.set.name);
+      case 'flush-set': {
+        const { set, elements } = this.set(operation.set.name);
+        return [...elements.values()].forEach((element) => this.deleteElement(set, elements, element));
+      }
+      case 'add-elements': {
+        const { set, elements } = this.set(operation.set.name);
+        return eachElement(operation.elements, (element) => this.addElement(set, elements, element));
+      }
+      case 'delete-elements': {
+        const { set, elements } = this.set(operation.set.name);
+        return eachElement(operation.elements, (element) => this.deleteElement(set, elements, element));
+      }
+    }
+  }
+
+  private addChain(chain: ChainDefinition): void {
+    const present = this.chains.get(chain.name);
+    if (!present) {
+      this.chains.set(chain.name, { chain, rules: [] });
+      this.undo.push(() => this.chains.delete(chain.name));
+    } else if (chain.hook && JSON.stringify(present.chain.hook) !== JSON.stringify(chain.hook)) {
+      throw new KernelRefusal('EEXIST', `chain ${chain.name} has another hook`);
+    }
+  }
+
+  private setRules(chain: Chain, rules: readonly Rule[]): void {
+    const before = chain.rules;
+    chain.rules = rules;
+    this.reachChanged = true;
+    this.undo.push(() => (chain.rules = before));
+  }
+
+  private deleteChain(name: string): void {
+    const chain = this.chain(name);
+    if (this.pointsTo(name)) throw new KernelRefusal('EBUSY', `chain ${name} is in use`);
+    this.chains.delete(name);
+    this.undo.push(() => this.chains.set(name, chain));
+  }
+
+  private addSet(set: SetDefinition): void {
+    const present = this.sets.get(set.name);
+    if (!present) {
+      this.sets.set(set.name, { set, elements: new Map() });
+      this.undo.push(() => this.sets.delete(set.name));
+    } else if (layout(present.set) !== layout(set)) {
+      throw new KernelRefusal('EEXIST', `set ${set.name} has other types`);
+    }
+  }
+
+  private deleteSet(name: string): void {
+    const set = this.set(name);
+    const used = [...this.chains.values()].some(({ rules }) => rules.some((rule) => looksInto(rule, name)));
+    if (used) throw new KernelRefusal('EBUSY', `set ${name} is in use`);
+    for (const { value } of set.elements.values()) this.hold(set.set, value);
+    this.sets.delete(name);
+    this.undo.push(() => this.sets.set(name, set));
+  }
+
+  private addElement(set: SetDefinition, elements: Map<string, SetElement>, element: SetElement): void {
+    checkElement(this.family, set, element);
+    const present = elements.get(element.key);
+    if (present) {
+      if (present.value !== element.value)
+        throw new KernelRefusal('EEXIST', `${set.name} { ${element.key} }`);
+      return;
+    }
+    const target = verdictTarget(element.value);
+    if (set.value === 'verdict' && target !== undefined) {
+      this.chain(target);
+      this.reachChanged = true;
+    }
+    elements.set(element.key, element);
+    this.undo.push(() => elements.delete(element.key));
+  }
+
+  private deleteElement(set: SetDefinition, elements: Map<string, SetElement>, { key }: SetElement): void {
+    const present = elements.get(key);
+    if (!present) throw new KernelRefusal('ENOENT', `${set.name} { ${key} }`);
+    this.hold(set, present.value);
+    elements.delete(key);
+    this.undo.push(() => elements.set(key, present));
+  }
+
+  private hold({ value: type }: SetDefinition, value: string | undefined): void {
+    const target = type === 'verdict' ? verdictTarget(value) : undefined;
+    if (target !== undefined) this.held.add(target);
+  }
+
+  private pointsTo(chain: string): boolean {
+    if (this.held.has(chain)) return true;
+    const byRule = [...this.chains.values()].some(({ rules }) =>
+      rules.some(({ statements }) =>
+        statements.some(
+          (statement) =>
+            (statement.kind === 'jump' || statement.kind === 'goto') && statement.chain === chain,
+        ),
+      ),
+    );
+    return byRule || [...this.sets.values()].some(({ set, elements }) => leadsTo(set, elements, chain));
+  }
+
+  private chain(name: string): Chain {
+    const chain = this.chains.get(name);
+    if (!chain) throw new KernelRefusal('ENOENT', `chain ${name}`);
+    return chain;
+  }
+
+  private set(name: string): SetOfElements {
+    const set = this.sets.get(name);
+    if (!set) throw new KernelRefusal('ENOENT', `set ${name}`);
+    return set;
+  }
+}
+
+/** What must be equal for a set to be added over itself. */
+function layout({ key, value, dynamicSize }: SetDefinition): string {
+  return JSON.stringify([key, value, dynamicSize]);
+}
+
+function looksInto({ statements }: Rule, set: string): boolean {
+  return statements.some(
+    (statement) =>
+      ('set' in statement && statement.set === set) ||
+      ('map' in statement && statement.map === set) ||
+      (statement.kind === 'set-priority' &&
+        typeof statement.to === 'object' &&
+        'map' in statement.to &&
+        statement.to.map === set),
+  );
+}
+
+function leadsTo(set: SetDefinition, elements: ReadonlyMap<string, SetElement>, chain: string): boolean {
+  return (
+    set.value === 'verdict' && [...elements.values()].some(({ value }) => verdictTarget(value) === chain)
+  );
+}
+
+/** Refusals name the element. */
+function eachElement(elements: readonly SetElement[], step: (element: SetElement) => void): void {
+  elements.forEach((element, index) => {
+    try {
+      step(element);
+    } catch (error) {
+      throw error instanceof KernelRefusal ? error.atElement(index) : error;
+    }
+  });
+}

@@ -1,0 +1,256 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { renderDeclaration, setKeyword } from '../../../domain/nftables/text/render-set.js';
+import { renderHook, renderRule, renderTable } from '../../../domain/nftables/text/render-text.js';
+import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import type {
+  ChainDefinition,
+  Operation,
+  SetDefinition,
+  SetElement,
+} from '../../../domain/nftables/layout/table.js';
+import type { TableContents } from '../../../domain/nftables/text/table-contents.js';
+import {
+  NftCommitError,
+  type ChainState,
+  type NftFailure,
+  type NftTransport,
+  type SetState,
+  type TableState,
+} from '../../../adapters/nftables/transport.js';
+import { KernelRefusal } from './memory-nft-checks.js';
+import { MemoryNftTable } from './memory-nft-table.js';
+
+/** A reason to refuse the operation, or this element of it; undefined to let it pass. */
+export type Refusal = (operation: Operation, element?: SetElement) => string | undefined;
+
+/** What a refusal tells: operation and element, the operation alone, or nothing, as a tool without positions. */
+export type Blame = 'element' | 'operation' | 'nothing';
+
+/**
+ * nf_tables in memory: a fake of the kernel for tests of what uses a transport, without root, kernel or `nft`. It keeps
+ * the tables `kube-proxy` of both families and holds transactions to the kernel's rules: all operations or none;
+ * `EEXIST` for a map element with another value, a base chain with another hook, a set of other types; `ENOENT` for
+ * what does not exist; `EBUSY` for deleting what is in use, as kernels before 6.2 judge it; `EINVAL` for lookups and
+ * elements of other types than the set's; `ELOOP` and `EOPNOTSUPP` for chains that may not be reached from a hook.
+ * Adding what is there already is no error.
+ *
+ *     const kernel = new MemoryNftTransport();
+ *     const backend = new NftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
+ *     kernel.refuse((operation, element) => (element?.key.startsWith('10.96.0.7 ') ? 'EINVAL' : undefined));
+ *     kernel.tamper('IPv4', [{ op: 'flush-chain', chain: 'services' }]);
+ *     console.log(kernel.dump('IPv4'));
+ *
+ * `contents` gives a table to walk packets through (`walk`).
+ */
+export class MemoryNftTransport implements NftTransport {
+  readonly name = 'memory';
+  private readonly tables = new Map<IpFamily, MemoryNftTable>();
+  private readonly refusals = new Set<{ readonly refuse: Refusal; readonly blame: Blame }>();
+  private failure: Error | undefined;
+  private generationNumber: number;
+  private tellsGeneration: boolean;
+  private committed: { readonly family: IpFamily; readonly operations: readonly Operation[] }[] = [];
+  private refused = 0;
+
+  /**
+   * @param generation the number of the last transaction before the first, or undefined for a transport that cannot
+   *   tell (then `generation()` resolves to undefined)
+   */
+  constructor({ generation }: { readonly generation: number | undefined } = { generation: 1 }) {
+    this.generationNumber = generation ?? 0;
+    this.tellsGeneration = generation !== undefined;
+  }
+
+  /** Transactions that succeeded, in order. Those of tamper are not among them. */
+  get commits(): readonly { readonly family: IpFamily; readonly operations: readonly Operation[] }[] {
+    return this.committed;
+  }
+
+  /** Operations in transactions that succeeded; an element counts as none of its own. */
+  get operationCount(): number {
+    return this.committed.reduce((sum, { operations }) => sum + operations.length, 0);
+  }
+
+  /** Transactions that were refused. */
+  get refusedCount(): number {
+    return this.refused;
+  }
+
+  /** Forgets what `commits`, `operationCount` and `refusedCount` counted. */
+  resetCounts(): void {
+    this.committed = [];
+    this.refused = 0;
+  }
+
+  async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
+    this.fail();
+    if (operations.length === 0) return;
+    this.transact(family, operations, true);
+    this.committed.push({ family, operations });
+  }
+
+  async read(
+    family: IpFamily,
+    expected: readonly SetDefinition[],
+    signal?: AbortSignal,
+  ): Promise<TableState | undefined> {
+    signal?.throwIfAborted();
+    this.fail();
+    const table = this.tables.get(family);
+    if (!table) return undefined;
+    const known = new Map(expected.map((set) => [set.name, this.fingerprintSet(family, set)]));
+    const chains = new Map<string, ChainState>();
+    for (const [name, { chain, rules }] of table.chains) {
+      chains.set(name, {
+        fingerprint: this.fingerprintChain(chain),
+        rules: rules.map((rule) => this.fingerprintRule(family, rule)),
+      });
+    }
+    const sets = new Map<string, SetState>();
+    for (const [name, { set, elements }] of table.sets) {
+      const fingerprint = this.fingerprintSet(family, set);
+      const readable = known.get(name) === fingerprint && set.dynamicSize === undefined;
+      sets.set(name, { fingerprint, elements: new Map(readable ? elements : []) });
+    }
+    return { chains, sets };
+  }
+
+  async generation(): Promise<number | undefined> {
+    this.fail();
+    return this.tellsGeneration ? this.generationNumber : undefined;
+  }
+
+  fingerprintRule(family: IpFamily, rule: Rule): string {
+    return renderRule(family, rule);
+  }
+
+  fingerprintSet(family: IpFamily, set: SetDefinition): string {
+    return `${setKeyword(set)} ${renderDeclaration(family, { ...set, comment: undefined }).join('; ')}`;
+  }
+
+  fingerprintChain(chain: ChainDefinition): string {
+    return chain.hook ? renderHook(chain.hook) : 'regular chain';
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /**
+   * Refuses transactions that hold what the predicate names. It is asked once for each element of operations that have
+   * elements, once without an element for each other operation. Several refusals may be in force.
+   * @returns lifts the refusal
+   */
+  refuse(refuse: Refusal, blame: Blame = 'element'): () => void {
+    const rule = { refuse, blame };
+    this.refusals.add(rule);
+    return () => void this.refusals.delete(rule);
+  }
+
+  /** Every call rejects with this error: no kernel, no permission. @returns ends the outage */
+  outage(error: Error): () => void {
+    this.failure = error;
+    return () => (this.failure = undefined);
+  }
+
+  /**
+   * Changes the table as somebody else would, past refusals and counts; the generation tells that somebody did.
+   * @throws NftCommitError when the kernel would not let them either
+   */
+  tamper(family: IpFamily, operations: readonly Operation[]): void {
+    this.transact(family, operations, false);
+  }
+
+  /** Somebody changed a table of another name: the generation moves, nothing of ours does. */
+  bystanderCommits(): void {
+    this.generationNumber++;
+  }
+
+  /** The table as it stands, or undefined when there is none. It is the table itself, not a copy. */
+  contents(family: IpFamily): TableContents | undefined {
+    return this.tables.get(family);
+  }
+
+  /** The table as `nft list table` shows it, in order of names; empty when there is none. */
+  dump(family: IpFamily): string {
+    const table = this.tables.get(family);
+    if (!table) return '';
+    return renderTable(family, {
+      comment: table.comment,
+      chains: sorted(table.chains),
+      sets: sorted(table.sets).map(({ set, elements }) => ({ set, elements: sorted(elements) })),
+    });
+  }
+
+  private fail(): void {
+    if (this.failure) throw this.failure;
+  }
+
+  /** Applies all operations or, when one is refused, none. */
+  private transact(family: IpFamily, operations: readonly Operation[], refusable: boolean): void {
+    const before = this.tables.get(family);
+    before?.begin();
+    try {
+      if (refusable) this.refuseSome(family, operations);
+      operations.forEach((operation, index) => this.step(family, operation, index));
+      this.guarded(family, undefined, () => this.tables.get(family)?.check());
+    } catch (error) {
+      before?.rollback();
+      if (before) this.tables.set(family, before);
+      else this.tables.delete(family);
+      if (refusable) this.refused++;
+      throw error;
+    }
+    this.generationNumber++;
+  }
+
+  private step(family: IpFamily, operation: Operation, index: number): void {
+    this.guarded(family, index, () => {
+      const table = this.tables.get(family);
+      if (operation.op === 'add-table') {
+        if (!table) this.tables.set(family, new MemoryNftTable(family, operation.comment));
+        return;
+      }
+      if (!table) throw new KernelRefusal('ENOENT', 'table kube-proxy');
+      if (operation.op === 'delete-table') this.tables.delete(family);
+      else table.apply(operation);
+    });
+  }
+
+  private guarded(family: IpFamily, operation: number | undefined, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof KernelRefusal)) throw error;
+      throw new NftCommitError(family, [failureAt(operation, error.element, error.message)]);
+    }
+  }
+
+  private refuseSome(family: IpFamily, operations: readonly Operation[]): void {
+    const failures: NftFailure[] = [];
+    for (const { refuse, blame } of this.refusals) {
+      operations.forEach((operation, index) => {
+        const elements = 'elements' in operation ? operation.elements : [undefined];
+        elements.forEach((element, at) => {
+          const reason = refuse(operation, element);
+          if (reason === undefined) return;
+          const place = blame === 'element' && element !== undefined ? at : undefined;
+          failures.push(failureAt(blame === 'nothing' ? undefined : index, place, reason));
+        });
+      });
+    }
+    if (failures.length > 0) throw new NftCommitError(family, failures);
+  }
+}
+
+function failureAt(operation: number | undefined, element: number | undefined, reason: string): NftFailure {
+  return {
+    ...(operation === undefined ? {} : { operation }),
+    ...(element === undefined ? {} : { element }),
+    reason,
+  };
+}
+
+function sorted<T>(named: ReadonlyMap<string, T>): readonly T[] {
+  return [...named].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
+}

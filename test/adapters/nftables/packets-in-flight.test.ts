@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { Packet } from '../../../src/domain/nftables/walk/packet.js';
+import type { Operation } from '../../../src/domain/nftables/layout/table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { walk } from '../../../src/domain/nftables/walk/walk.js';
+import { LOCAL_ADDRESSES, NODE, SETTINGS } from './cluster-arbitraries.js';
+import { InMemoryProxy } from './in-memory-proxy.js';
+
+/** Keeps what the table was after each transaction. */
+class RememberingKernel extends MemoryNftTransport {
+  readonly states: TableContents[] = [];
+
+  override async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
+    await super.commit(family, operations);
+    if (operations.length > 0) this.states.push(this.copy());
+  }
+
+  /** What the table is now. */
+  copy(): TableContents {
+    const { chains, sets } = this.contents('IPv4')!;
+    return {
+      chains: new Map([...chains].map(([name, { chain, rules }]) => [name, { chain, rules }])),
+      sets: new Map(
+        [...sets].map(([name, { set, elements }]) => [name, { set, elements: new Map(elements) }]),
+      ),
+    };
+  }
+}
+
+/**
+ * A table that changes while a packet is in it, as the kernel shows it: lookups answer as of their moment, while rules are
+ * those of the moment at which the packet entered its base chain. A chain that was not there then has no rules.
+ */
+class MovingTable implements TableContents {
+  readonly chains: TableContents['chains'];
+  readonly sets: TableContents['sets'];
+  /** Lookups so far. */
+  lookups = 0;
+
+  /** @param moment the number of lookups before the change */
+  constructor(before: TableContents, after: TableContents, moment: number) {
+    const present = () => (this.lookups < moment ? before : after);
+    let rules = before;
+    const chain = (name: string) => {
+      if (present().chains.get(name)?.chain.hook) rules = present();
+      return rules.chains.get(name) ?? { chain: { name }, rules: [] };
+    };
+    const set = (name: string) => {
+      const contents = present().sets.get(name);
+      this.lookups++;
+      return contents;
+    };
+    this.chains = Object.assign(new Map(before.chains), { get: chain });
+    this.sets = Object.assign(new Map(before.sets), { get: set });
+  }
+}
+
+interface ServiceState {
+  /** Of each endpoint its number, and whether it is on the node. */
+  readonly endpoints: readonly (readonly [number: number, local: boolean])[];
+  readonly sticky: boolean;
+  readonly local: boolean;
+  readonly restricted: boolean;
+}
+
+const endpoints = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.boolean()), {
+  selector: ([number]) => number,
+  minLength: 1,
+  maxLength: 5,
+});
+const serviceState = fc.record<ServiceState>({
+  endpoints,
+  sticky: fc.boolean(),
+  local: fc.boolean(),
+  restricted: fc.boolean(),
+});
+const clusterState = fc.tuple(serviceState, serviceState);
+
+function apply(proxy: InMemoryProxy, states: readonly ServiceState[]): void {
+  states.forEach((state, at) => {
+    const name = `s${at}`;
+    proxy.events.applied('Service', {
+      metadata: { namespace: 'ns', name },
+      spec: {
+        type: 'LoadBalancer',
+        clusterIP: `172.30.0.${at + 1}`,
+        ports: [{ port: 80, nodePort: 30080 + at }],
+        externalTrafficPolicy: state.local ? 'Local' : 'Cluster',
+        ...(state.local && { healthCheckNodePort: 32000 + at }),
+        ...(state.restricted && { loadBalancerSourceRanges: ['203.0.113.0/24'] }),
+        ...(state.sticky && { sessionAffinity: 'ClientIP' }),
+      },
+      status: { loadBalancer: { ingress: [{ ip: `192.0.2.${at + 1}` }] } },
+    });
+    proxy.events.applied('EndpointSlice', {
+      metadata: { namespace: 'ns', name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      ports: [{ name: '', port: 8080 }],
+      endpoints: state.endpoints.map(([number, local]) => ({
+        addresses: [`10.244.${local ? 1 : 2}.${number}`],
+        nodeName: local ? NODE : 'node2',
+      })),
+    });
+  });
+}
+
+const surroundings = { localAddresses: new Set(LOCAL_ADDRESSES) };
+
+function* packets(): Iterable<Packet> {
+  const from = [
+    { source: '203.0.113.5', inputInterface: 'eth0' },
+    { source: '10.244.1.200', inputInterface: 'veth5' },
+    { source: '198.51.100.11', inputInterface: undefined },
+  ];
+  const to = [0, 1].flatMap((at) => [
+    { destination: `172.30.0.${at + 1}`, destinationPort: 80 },
+    { destination: `192.0.2.${at + 1}`, destinationPort: 80 },
+    { destination: '198.51.100.11', destinationPort: 30080 + at },
+  ]);
+  for (const client of from)
+    for (const destination of to) yield { family: 'IPv4', protocol: 'TCP', ...client, ...destination };
+}
+
+const fates = (table: TableContents, packet: Packet): readonly string[] =>
+  walk(table, packet, surroundings).map(({ verdict, endpoint }) => endpoint ?? verdict);
+const served = (fate: string): boolean => fate.includes(':');
+
+describe('a packet that meets the table while it changes', () => {
+  it('is sent to an endpoint from before or after, where it would have been served before and after', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(clusterState, { minLength: 2, maxLength: 4 }), async (steps) => {
+        const kernel = new RememberingKernel();
+        const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), new MemoryLogger());
+        const proxy = new InMemoryProxy([backend], SETTINGS, () => LOCAL_ADDRESSES);
+        for (const [step, states] of steps.entries()) {
+          apply(proxy, states);
+          if (step > 0) kernel.states.splice(0, Infinity, kernel.copy());
+          await proxy.sync();
+          if (step > 0) {
+            // Now and then what is unused is removed: that, too, happens under packets.
+            if (step % 2 === 0) await proxy.verify('quick');
+            expectService(kernel.states);
+          }
+        }
+        expect(kernel.refusedCount).toBe(0);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+/** Through every two neighbouring states, with the change before each lookup. */
+function expectService(states: readonly TableContents[]): void {
+  for (const packet of packets()) {
+    const allowed = new Set([...fates(states[0]!, packet), ...fates(states.at(-1)!, packet)]);
+    if (![...allowed].every(served)) continue;
+    states.slice(1).forEach((after, at) => {
+      const before = states[at]!;
+      for (let moment = 0, last = 0; moment <= last; moment++) {
+        const table = new MovingTable(before, after, moment);
+        const lost = fates(table, packet).filter((fate) => !allowed.has(fate));
+        if (lost.length > 0) expect({ packet, transaction: at, moment, lost }).toEqual([]);
+        last = table.lookups;
+      }
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
+import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
+import { compileNftables } from '../../../src/domain/nftables/compile.js';
+import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
+import type { NftablesServicePortRules } from '../../../src/domain/nftables/state/service-port-rules.js';
+import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
+import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
+import { serviceEntries } from '../iptables/arbitraries.js';
+
+function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
+  return new Set(frontends.map(({ address, port }) => `${address} ${port}`)).size === frontends.length;
+}
+
+describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
+  const node: NodeNetwork = {
+    family,
+    detector: undefined,
+    masqueradeBit: 14,
+    masqueradeAll: false,
+    nodePortIPs: 'all',
+    serviceCIDRs: [],
+  };
+
+  function composed(rules: ReadonlyMap<string, NftablesServicePortRules>): NftablesDesiredState {
+    const desired = new NftablesDesiredState();
+    for (const [key, each] of rules) desired.replace(key, each);
+    return desired;
+  }
+  const tableOf = (desired: NftablesDesiredState): TableContents => {
+    const { chains, sets } = contentsOf(desiredTable(desired, node));
+    return { chains: new Map([...chains].sort()), sets };
+  };
+
+  it('make the table that they were read from', () => {
+    fc.assert(
+      fc.property(serviceEntries(family, 'a'), serviceEntries(family, 'b'), (one, other) => {
+        const entries: readonly ForwardingEntry[] = [...one, ...other];
+        const desired = composed(new Map(entries.map((entry) => [entry.key, compileNftables(entry)])));
+        // What lost its frontend, to another service or to the same, has nothing there to be read.
+        fc.pre(entries.every(({ key }) => desired.conflictsOf(key).length === 0));
+        fc.pre(entries.every(hasEachFrontendOnce));
+        const table = tableOf(desired);
+        const adopted = new NftablesAdoptedRules(table.sets, desired);
+        const read = entries.flatMap(({ key, name }) => {
+          const rules = adopted.rules(adopted.label(name), key);
+          return rules ? [[key, rules] as const] : [];
+        });
+        expect(tableOf(composed(new Map(read)))).toEqual(table);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('go without the frontends that others claim', () => {
+    const entry = fc.sample(
+      serviceEntries(family, 'a').map(([first]) => first!),
+      { numRuns: 1, seed: 7 },
+    )[0]!;
+    const desired = composed(new Map([['a', compileNftables(entry)]]));
+    const adopted = new NftablesAdoptedRules(tableOf(desired).sets, desired);
+    const label = adopted.label(entry.name);
+    expect([...adopted.labels()]).toEqual([label]);
+    expect(adopted.rules(label, 'a')).toBeDefined();
+    expect(adopted.rules(label, 'b')).toBeUndefined();
+  });
+
+  it('are those of nobody in a table of another layout', () => {
+    const none = new NftablesAdoptedRules(new Map(), new NftablesDesiredState());
+    const name = { namespace: 'default', name: 'a', port: 'http', protocol: 'TCP' } as const;
+    expect(none.rules(none.label(name), 'a')).toBeUndefined();
+  });
+});
