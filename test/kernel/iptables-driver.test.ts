@@ -176,7 +176,7 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     await bench.started();
     expect(bench.dump()).toContain(serviceChain(5));
     expect(bench.logger.at('warn').map(({ message }) => message)).toEqual([
-      'could not remove unused chains; will try again',
+      'cannot remove unused chains; will retry',
     ]);
   });
 
@@ -282,7 +282,7 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     });
     expect(await tool.identify()).toMatchObject({
       variant,
-      reason: 'chain KUBE-IPTABLES-HINT is there',
+      reason: 'chain KUBE-IPTABLES-HINT exists',
       randomFully: true,
     });
     expect(await tool.problem('IPv4')).toBeUndefined();

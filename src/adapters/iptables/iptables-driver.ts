@@ -28,14 +28,14 @@ import { RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { changeScript } from './restore/change-script.js';
-import { cleanUpScripts, IPTABLES_CHAINS } from './restore/clean-up-scripts.js';
+import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './restore/clean-up-scripts.js';
 import { refusalOf } from './restore/refusal.js';
 import type { RestoreScript } from './restore/restore-script.js';
 import { RuleTally } from './restore/rule-tally.js';
 import { tablesDifference, type TablesDifference } from './restore/tables-difference.js';
 import { CanaryWatch } from './watch/canary-watch.js';
 
-/** What other modes that write through iptables have otherwise. What is missing is as in mode iptables. */
+/** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
 export interface IptablesBackendOptions {
   readonly observer?: IptablesObserver;
   readonly compile?: typeof compileIptables;
@@ -50,7 +50,7 @@ export interface IptablesBackendOptions {
 
 /**
  * Mode iptables for one family: its tables filter, nat and mangle.
- * @param watch undefined where nothing cheap tells whether another program wrote
+ * @param watch undefined where no cheap sign shows whether another program wrote
  * @param readHost what this host's tools and kernel can do; asked at each start
  */
 export function iptablesBackend(
@@ -161,7 +161,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
   async cleanup(): Promise<void> {
     const saved = await this.commands.save(this.family);
     const chainsPerCommit = await this.commands.chainsPerCommit();
-    const { cleanUp = (tables, limit) => cleanUpScripts(tables, IPTABLES_CHAINS, undefined, limit) } =
+    const { cleanUp = (tables, limit) => cleanUpScripts(tables, IPTABLES_OWNED_CHAINS, undefined, limit) } =
       this.options;
     const errors: unknown[] = [];
     for (const script of cleanUp(saved, chainsPerCommit)) {

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import { IPTABLES_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
@@ -58,7 +58,7 @@ export class IptablesMode implements Mode {
       name: this.name,
       families,
       means,
-      iptables: { variant, belongings: IPTABLES_CHAINS },
+      iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
       module,
       close,
@@ -82,7 +82,7 @@ export class IptablesMode implements Mode {
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_CHAINS, successor?.iptables, this.logger);
+    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
 }
 

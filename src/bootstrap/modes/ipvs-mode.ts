@@ -58,7 +58,7 @@ export class IpvsMode implements Mode {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
-        iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
+        iptables: { variant: opened.variant, ownedChains: IPVS_BELONGINGS },
         module: this.module(ways, opened),
         async close() {
           ways.close();

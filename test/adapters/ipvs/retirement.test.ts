@@ -1,4 +1,4 @@
-import { IPTABLES_CHAINS } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../src/adapters/ipvs/ipvs-retirement.js';
@@ -89,7 +89,7 @@ describe('modes ipvs and iptables, which share chains', () => {
     const mode = iptables();
     await mode.start([entryOf('a')], network);
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retireIpvs(node.remains('IPv4', IPTABLES_CHAINS), node.clock, node.logger, stopping.signal);
+    await retireIpvs(node.remains('IPv4', IPTABLES_OWNED_CHAINS), node.clock, node.logger, stopping.signal);
     expect(await mode.verify('inspection')).toMatchObject({ compared: true, written: 0 });
     const chains = ['KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-IPVS-FILTER', 'KUBE-IPVS-OUT-FILTER'];
     for (const chain of chains)

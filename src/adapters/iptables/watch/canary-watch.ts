@@ -6,15 +6,15 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { IptablesCommands } from '../iptables-commands.js';
 
 /**
- * Asks a better watch, and where that cannot tell, looks whether the canaries and the jumps are there: they are gone when
+ * Asks a better watch. Where that cannot answer, looks whether the canaries and the jumps are there: they are gone when
  * another program flushed the tables.
  */
 export class CanaryWatch implements WriteWatch {
-  private told: number | undefined;
+  private answer: number | undefined;
   private count = 0;
 
   /**
-   * @param better undefined on hosts where nothing else tells
+   * @param better undefined on hosts that have no other sign
    * @param baseRules the canaries and the jumps; undefined before the first start
    */
   constructor(
@@ -25,7 +25,7 @@ export class CanaryWatch implements WriteWatch {
   ) {}
 
   get seesEveryWrite(): boolean {
-    return this.told !== undefined && this.better!.seesEveryWrite;
+    return this.answer !== undefined && this.better!.seesEveryWrite;
   }
 
   ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
@@ -33,9 +33,9 @@ export class CanaryWatch implements WriteWatch {
   }
 
   async epoch(): Promise<number> {
-    const told = await this.better?.epoch();
-    if (told !== this.told || (told === undefined && !(await this.areThere()))) this.count++;
-    this.told = told;
+    const answer = await this.better?.epoch();
+    if (answer !== this.answer || (answer === undefined && !(await this.areThere()))) this.count++;
+    this.answer = answer;
     return this.count;
   }
 

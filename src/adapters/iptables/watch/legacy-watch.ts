@@ -14,17 +14,17 @@ const NAME_LENGTH = 32;
 const ENTRIES_OFFSET = 76;
 const TABLES: readonly TableName[] = ['filter', 'nat', 'mangle'];
 
-/** What the kernel tells of all tables. */
+/** What the kernel reports about all tables. */
 interface TablesInfo {
   readonly text: string;
   readonly entries: number;
 }
 
 /**
- * For iptables-legacy: the kernel tells of each table how many entries it has, how many bytes, and where the built-in
+ * For iptables-legacy: the kernel reports for each table how many entries it has, how many bytes, and where the built-in
  * chains begin, for the price of a system call. Only a change that keeps all of that goes unnoticed until everything is
- * compared. A restore of ours may wait for the lock while somebody else changes the tables, so what they are like after it
- * counts as ours only if they have grown as they should have; where that is not known, if nobody was seen to hold the lock.
+ * compared. A restore of ours may wait for the lock while another program changes the tables. So the state after it counts
+ * as ours only if the tables have grown as they should have or, where that is unknown, if no other program held the lock.
  */
 export class LegacyWatch implements WriteWatch {
   readonly seesEveryWrite = false;
