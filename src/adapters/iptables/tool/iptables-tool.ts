@@ -44,7 +44,8 @@ export interface IptablesIdentity extends IptablesChoice {
 
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
-const NFT_CHAINS_PER_COMMIT = 500;
+/** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
+const NFT_CHAINS_PER_COMMIT = 1_000;
 
 /** Starts the programs of iptables, and knows why they would not start. */
 export class IptablesTool implements IptablesCommands {
