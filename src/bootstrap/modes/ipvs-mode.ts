@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
@@ -22,10 +21,12 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Configuration } from '../configuration/schema.js';
-import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
-import { Attempts } from '../attempts.js';
+import type { Configuration } from '../configuration/schema/schema.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { CLOCK, LOGGER, METRICS } from '../identifiers.js';
+import { provide, type Provider } from '../injection/provider.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
+import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
@@ -59,7 +60,7 @@ export class IpvsMode implements Mode {
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_BELONGINGS },
-        module: this.module(ways, opened),
+        backend: this.backend(ways, opened),
         async close() {
           ways.close();
           await opened.close();
@@ -114,7 +115,7 @@ export class IpvsMode implements Mode {
     }
   }
 
-  private module(ways: Ways, iptables: IptablesAccess): ContainerModule {
+  private backend(ways: Ways, iptables: IptablesAccess): Provider {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
@@ -129,22 +130,14 @@ export class IpvsMode implements Mode {
       servedByIptables: () => servedByIptables(tool, family),
     });
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
-    return new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) => {
-          const [clock, logger, metrics] = [
-            context.get(CLOCK),
-            context.get(LOGGER).child({ caller: 'ipvs' }),
-            context.get(METRICS),
-          ];
-          return context
-            .get(FAMILIES)
-            .map(
-              (family) => new IpvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options),
-            );
-        })
-        .inSingletonScope();
-    });
+    return provide(
+      BACKEND,
+      { family: FAMILY, clock: CLOCK, logger: LOGGER, metrics: METRICS },
+      ({ family, clock, logger, metrics }) => {
+        const log = logger.child({ caller: 'ipvs' });
+        return new IpvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
+      },
+    );
   }
 
   private async setTimeouts(servers: NetlinkVirtualServers): Promise<void> {
@@ -158,14 +151,14 @@ export class IpvsMode implements Mode {
     } catch (error) {
       this.logger.error(
         { tcp, tcpFin, udp, error },
-        'timeouts of IPVS could not be set; they stay as they are',
+        'cannot set the IPVS timeouts; keeping the current ones',
       );
     }
   }
 }
 
 function stillCarrying(servers: number): string {
-  return `connections go on through virtual servers of mode ipvs (${servers}): run this again when they have ended, or end them with --cleanup`;
+  return `virtual servers of mode ipvs still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
 /** The ways into the kernel that mode ipvs has for itself. */

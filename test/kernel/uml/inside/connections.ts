@@ -194,7 +194,7 @@ describe('mode ipvs', () => {
     ]);
     await rm(folder, { recursive: true });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 1 });
-    expect(stderr).toMatch(/^not removed: connections go on through virtual servers of mode ipvs \(\d+\)/m);
+    expect(stderr).toMatch(/^not removed: virtual servers of mode ipvs still carry connections \(\d+\)/m);
     expect(await run('ipset', 'save')).not.toContain('create KUBE');
     expect(await standing.ask(PATIENCE)).toMatchObject({ body: name, connections: 1 });
   });
