@@ -1,23 +1,24 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 
 /** Which of the kernel's two filters the tools speak to. */
 export type IptablesVariant = 'nft' | 'legacy';
 
-/** What a restore cost besides its own work. */
+/** How a restore went. */
 export interface RestoreOutcome {
   /** How long another program held the xtables lock before we had it; undefined when that could not be measured. */
   readonly lockWaitSeconds: number | undefined;
 }
 
 /**
- * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call of a family at a time.
+ * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call at a time
+ * for each family.
  */
 export interface IptablesCommands {
   /**
-   * How many chains one commit should hold at most where few rules stand yet. iptables-nft needs time that grows with their
-   * square; legacy replaces the whole table with each commit.
+   * How many chains one commit should hold at most. iptables-nft needs time that grows with their square; iptables-legacy
+   * replaces the whole table with each commit, so it should be one.
    */
   chainsPerCommit(): Promise<number>;
 

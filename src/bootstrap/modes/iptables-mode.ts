@@ -1,13 +1,13 @@
-import { IPTABLES_BELONGINGS } from '../../adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
-import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
-import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
-import { Nfacct } from '../../adapters/iptables/nfacct.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import type { CounterName } from '../../domain/iptables/options.js';
+import type { CounterName } from '../../domain/iptables/compile/options.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -35,7 +35,7 @@ export class IptablesMode implements Mode {
       BACKEND,
       { family: FAMILY, logger: LOGGER, metrics: METRICS },
       ({ family, logger, metrics }) =>
-        new IptablesBackend(
+        iptablesBackend(
           family,
           tool,
           iptables.watch(family),
@@ -54,7 +54,7 @@ export class IptablesMode implements Mode {
       name: this.name,
       families,
       means,
-      iptables: { variant, belongings: IPTABLES_BELONGINGS },
+      iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
       backend,
       close,
@@ -78,7 +78,7 @@ export class IptablesMode implements Mode {
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
+    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
 }
 

@@ -1,6 +1,6 @@
-import { cleanUpScripts } from '../../adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
-import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
@@ -59,7 +59,7 @@ export class IpvsMode implements Mode {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
-        iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
+        iptables: { variant: opened.variant, ownedChains: IPVS_BELONGINGS },
         backend: this.backend(ways, opened),
         async close() {
           ways.close();
@@ -121,8 +121,9 @@ export class IpvsMode implements Mode {
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
       rules: (source) =>
-        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          ...source,
+        iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
+          compile: source.compile,
+          baseRules: source.frame,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
         }),

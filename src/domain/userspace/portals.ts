@@ -1,7 +1,7 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { comment } from '../iptables/quoting.js';
-import { addressText, numberText, protocolText, ruleText, to } from '../iptables/rule-parts.js';
-import type { IptablesFragment, SharedEntry, TableName } from '../iptables/table.js';
+import { comment } from '../iptables/text/quoting.js';
+import { addressText, numberText, protocolText, ruleText, to } from '../iptables/text/rule-parts.js';
+import type { IptablesServicePortRules, SharedEntry, TableName } from '../iptables/table.js';
 import { displayName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import {
@@ -19,7 +19,7 @@ const LOCAL = '-m addrtype --dst-type LOCAL';
 
 /**
  * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2).
- * @param frontends those of the entry that are to be reached
+ * @param frontends those of the entry that can be served
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
 export function compilePortals(
@@ -27,7 +27,7 @@ export function compilePortals(
   frontends: readonly Frontend[],
   proxyPort: number,
   { listen, host }: ProxyAddress,
-): IptablesFragment {
+): IptablesServicePortRules {
   const protocol = protocolText(name.protocol);
   const because = comment(displayName(name));
   const fromOutside =

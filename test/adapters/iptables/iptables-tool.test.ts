@@ -11,9 +11,9 @@ import {
   XtablesLockedError,
   XtablesLockFileError,
 } from '../../../src/adapters/iptables/errors.js';
-import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
-import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
-import { SaveSyntaxError } from '../../../src/domain/iptables/save-reader.js';
+import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
+import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
+import { SaveSyntaxError } from '../../../src/domain/iptables/text/save-reader.js';
 
 let folder: string;
 let tools: IptablesTool[] = [];
@@ -159,7 +159,7 @@ describe('IptablesTool', () => {
       'iptables-nft':
         'case "$*" in *--version) echo "iptables v1.8.9 (nf_tables)";; *) echo "iptables: Failed to initialize nft: Protocol not supported" >&2; exit 1;; esac',
     });
-    expect(await tool.problem('IPv4')).toContain('this kernel does not serve this variant of iptables');
+    expect(await tool.problem('IPv4')).toContain('this kernel does not support this variant of iptables');
   });
 
   it('makes one restore at a time', async () => {
@@ -237,7 +237,9 @@ describe('XtablesLock', () => {
 
   it('says when it cannot be opened', async () => {
     const problem = await new XtablesLock(join(folder, 'nowhere', 'lock')).problem();
-    expect(problem).toMatch(/nowhere\/lock cannot be opened, .* mount the host's, writable \(ENOENT/);
+    expect(problem).toMatch(
+      /nowhere\/lock cannot be opened, .* mount the host's lock file, writable \(ENOENT/,
+    );
   });
 
   it.each([

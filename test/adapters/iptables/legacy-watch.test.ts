@@ -1,4 +1,4 @@
-import { LegacyWatch } from '../../../src/adapters/iptables/legacy-watch.js';
+import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
 
 const ENTRIES = 76;
 
@@ -33,7 +33,7 @@ describe('LegacyWatch', () => {
         kernel.entries += actual;
         return Promise.resolve({ lockWaitSeconds });
       },
-      () => ({ commits: 1, entriesGained: thought }),
+      (outcome) => ({ ...outcome, commits: 1, entriesGained: thought }),
     );
     return { isOurs: (await watch.epoch()) === before };
   }

@@ -4,9 +4,8 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryServiceAddresses } from '../../../src/testing/fakes/memory-service-addresses.js';
 import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-servers.js';
-import { cleanUpScripts, type Belongings } from '../../../src/adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
-import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IPVS_BELONGINGS } from '../../../src/adapters/ipvs/belongings.js';
 import type { IpvsRemains } from '../../../src/adapters/ipvs/ipvs-remains.js';
@@ -48,8 +47,9 @@ export class MemoryNode {
         addresses,
         sets,
         rules: (source) =>
-          new IptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
-            ...source,
+          iptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
+            compile: source.compile,
+            baseRules: source.frame,
             cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
@@ -67,17 +67,12 @@ export class MemoryNode {
   }
 
   /** What mode ipvs has left here, for its removal. */
-  remains(family: IpFamily = 'IPv4', kept?: Belongings): IpvsRemains {
+  remains(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsRemains {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
-    const rules = new IptablesBackend(
-      family,
-      this.iptables,
-      BLIND_WATCH,
-      () => Promise.resolve(HOST),
-      logger,
-      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept) },
-    );
+    const rules = iptablesBackend(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {
+      cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept),
+    });
     return {
       family,
       servers: new ServerTable(family, servers, [], clock, logger),

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
-import { TcpProxySocket } from '../../../src/adapters/userspace/tcp-proxy-socket.js';
-import { TcpRelay } from '../../../src/adapters/userspace/tcp-relay.js';
+import { TcpProxySocket } from '../../../src/adapters/userspace/sockets/tcp-proxy-socket.js';
+import { TcpRelay } from '../../../src/adapters/userspace/sockets/tcp-relay.js';
 import { RoundRobin } from '../../../src/domain/userspace/round-robin.js';
 import { addressOf, askTcp, at, freePort, HERE, named, tcpEndpoint } from './endpoints.js';
 
@@ -56,7 +56,7 @@ it('tries the next when one refuses, and ends the connection when all do', async
   endpoints.use([at(await freePort())]);
   expect(await askTcp(proxy.port)).toBe('');
   const [line] = logger.lines.filter(({ level }) => level === 'warn');
-  expect(line).toMatchObject({ message: 'a connection could not be passed on' });
+  expect(line).toMatchObject({ message: 'cannot forward a connection' });
   expect(String((line!.facts as { error: Error }).error)).toMatch(
     /no endpoint takes the connection \((127\.0\.0\.1:\d+: .*ECONNREFUSED.*; ){3}/,
   );

@@ -113,7 +113,7 @@ describe('start', () => {
     expect(new Set(Object.values(proxyPorts())).size).toBe(2);
     expect(proxyPorts('PORTALS-HOST')).toEqual(proxyPorts());
     expect(await backend.start(entries, NODE)).toEqual(EMPTY);
-    expect(await backend.verify('inspection')).toMatchObject({ compared: false, written: 0 });
+    expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });
   });
 
   it('replaces what an earlier process left, and nothing of others', async () => {
@@ -296,7 +296,7 @@ describe('claims', () => {
     expect(failed).toEqual([
       {
         key: web.key,
-        reason: expect.stringMatching(/^node port \d+\/TCP cannot be held: another program has the port/),
+        reason: expect.stringMatching(/^node port \d+\/TCP is unavailable: another program has the port/),
       },
     ]);
     expect([targets('PORTALS-CONTAINER').length, targets('NODEPORT-CONTAINER').length]).toEqual([1, 0]);
@@ -333,7 +333,7 @@ describe('claims', () => {
     await listening(18080, '127.0.0.8');
     servers.pop()!.close();
     local = ['127.0.0.9', '127.0.0.8'];
-    expect(await backend.verify('inspection')).toMatchObject({ written: 0, failed: [] });
+    expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
     await expect(listening(18080, '127.0.0.8')).rejects.toThrow('EADDRINUSE');
     local = [];
     await backend.apply([], NODE);
@@ -346,7 +346,7 @@ describe('verify and clean-up', () => {
     await backend.start([entry('web')], NODE);
     const before = nat('PORTALS-HOST');
     iptables.tamper('IPv4', '*nat\n:KUBE-PORTALS-HOST - [0:0]\n-A KUBE-PORTALS-HOST -j ACCEPT\nCOMMIT\n');
-    const result = await backend.verify('glance');
+    const result = await backend.verify('quick');
     expect(result.compared).toBe(true);
     expect(result.written).toBeGreaterThan(0);
     expect(nat('PORTALS-HOST')).toEqual(before);
@@ -358,7 +358,7 @@ describe('verify and clean-up', () => {
       'IPv4',
       '*nat\n:MINE - [0:0]\n-A MINE -j KUBE-NODEPORT-HOST\n-A PREROUTING -j MINE\nCOMMIT\n',
     );
-    await expect(backend.cleanup()).rejects.toThrow('chains of userspace mode are left in iptables for IPv4');
+    await expect(backend.cleanup()).rejects.toThrow('cannot remove all chains of mode userspace from iptables for IPv4');
     expect(nat('PORTALS-HOST')).toBeUndefined();
     expect(iptables.chain('IPv4', 'filter', 'KUBE-NODEPORT-NON-LOCAL')).toBeUndefined();
     iptables.tamper('IPv4', '*nat\n:MINE - [0:0]\nCOMMIT\n');

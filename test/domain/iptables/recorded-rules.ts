@@ -1,13 +1,13 @@
-import type { IptablesImage } from '../../../src/domain/iptables/image.js';
-import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import type { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
+import { savedRules, type SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
 import { allChains, isHeld } from './tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
-export function expectRecorded(image: IptablesImage, recorded: SavedTables): void {
-  const { lent, jumps } = image.frame;
+export function expectRecorded(image: DesiredTables, recorded: SavedTables): void {
+  const { unmanagedChains, jumps } = image.baseRules;
   const chains = allChains(image);
   const names = recorded.flatMap(({ name, chains: all }) => all.map((chain) => `${name} ${chain.name}`));
-  expect([...chains, ...lent].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
+  expect([...chains, ...unmanagedChains].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
     names.filter((name) => / KUBE-/.test(name)).sort(),
   );
   for (const chain of chains) {

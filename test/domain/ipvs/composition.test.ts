@@ -39,7 +39,7 @@ function compositionOf(entries: Iterable<ForwardingEntry>): IpvsComposition {
 /** The image with its chains made, so that two can be compared. */
 function image(composition: IpvsComposition, family: IpFamily): object {
   const { rules, ...others } = ipvsImage(composition, nodeOf(family), RECORDED_HOST);
-  return { ...others, chains: allChains(rules), jumps: rules.frame.jumps };
+  return { ...others, chains: allChains(rules), jumps: rules.baseRules.jumps };
 }
 
 /** Knows what it was told to look at, and nothing else. */

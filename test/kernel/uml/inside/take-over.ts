@@ -3,10 +3,10 @@ import { before, beforeEach, describe, it } from 'node:test';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
-import { cleanUpScripts } from '../../../../src/adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../../../src/adapters/iptables/iptables-backend.js';
-import { IptablesTool } from '../../../../src/adapters/iptables/iptables-tool.js';
-import { LegacyWatch } from '../../../../src/adapters/iptables/legacy-watch.js';
+import { cleanUpScripts } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
+import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
 import { IPVS_BELONGINGS } from '../../../../src/adapters/ipvs/belongings.js';
 import { IpvsBackend, type IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-backend.js';
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
@@ -31,7 +31,7 @@ function backendOf(family: IpFamily): IpvsBackend {
     addresses: new NetlinkServiceAddresses(),
     sets: new IpSetTool(),
     rules: (source) =>
-      new IptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
+      iptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
         ...source,
         cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
       }),

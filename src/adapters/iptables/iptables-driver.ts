@@ -1,0 +1,250 @@
+import type { Backend } from '../../application/ports/backend.js';
+import { RefusedError, type Driver, type WriteResult } from '../../application/ports/driver.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
+import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { iptablesBaseRules } from '../../domain/iptables/compile/base-rules.js';
+import { ClusterSize } from '../../domain/iptables/compile/cluster-size.js';
+import { compileIptables } from '../../domain/iptables/compile/compile.js';
+import {
+  compilesAlike,
+  type IptablesHost,
+  type IptablesOptions,
+} from '../../domain/iptables/compile/options.js';
+import { IptablesAdoptedRules } from '../../domain/iptables/state/adopted-rules.js';
+import { baseRulesChange } from '../../domain/iptables/state/base-rules-change.js';
+import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
+import { DesiredTables } from '../../domain/iptables/state/desired-tables.js';
+import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
+import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/lost-frontends.js';
+import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { RestoreRefusedError } from './errors.js';
+import type { IptablesCommands } from './iptables-commands.js';
+import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
+import { changeScript } from './restore/change-script.js';
+import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './restore/clean-up-scripts.js';
+import { refusalOf } from './restore/refusal.js';
+import type { RestoreScript } from './restore/restore-script.js';
+import { RuleTally } from './restore/rule-tally.js';
+import { tablesDifference, type TablesDifference } from './restore/tables-difference.js';
+import { CanaryWatch } from './watch/canary-watch.js';
+
+/** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
+export interface IptablesBackendOptions {
+  readonly observer?: IptablesObserver;
+  readonly compile?: typeof compileIptables;
+  readonly baseRules?: (node: NodeNetwork, host: IptablesHost) => BaseRules;
+  /** What removes everything that is written here. */
+  readonly cleanUp?: (saved: SavedTables, chainsPerCommit: number) => readonly RestoreScript[];
+  /** Which chains of table nat go when no service port has them. */
+  readonly isServiceChain?: (name: string) => boolean;
+  /** How rules lead from a frontend to its service port. */
+  readonly dispatch?: Dispatch;
+}
+
+/**
+ * Mode iptables for one family: its tables filter, nat and mangle.
+ * @param watch undefined where no cheap sign shows whether another program wrote
+ * @param readHost what this host's tools and kernel can do; asked at each start
+ */
+export function iptablesBackend(
+  family: IpFamily,
+  commands: IptablesCommands,
+  watch: WriteWatch | undefined,
+  readHost: () => Promise<IptablesHost>,
+  logger: Logger,
+  options?: IptablesBackendOptions,
+): Backend {
+  return new Reconciler(new IptablesDriver(family, commands, watch, readHost, logger, options), logger);
+}
+
+/** Programs one family's tables filter, nat and mangle through iptables-restore. */
+class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange, SavedTables> {
+  readonly mode = 'iptables';
+  readonly watch: WriteWatch;
+  desired = new IptablesDesiredState();
+  private size = new ClusterSize();
+  private host!: IptablesHost;
+  private node!: NodeNetwork;
+  private baseRules: BaseRules | undefined;
+  private compileOptions!: IptablesOptions;
+  private chainsPerCommit = Infinity;
+  private readonly tally = new RuleTally();
+  /** Why unused chains cannot be removed, as said last. */
+  private obstacle: string | undefined;
+
+  constructor(
+    readonly family: IpFamily,
+    private readonly commands: IptablesCommands,
+    watch: WriteWatch | undefined,
+    private readonly readHost: () => Promise<IptablesHost>,
+    private readonly logger: Logger,
+    private readonly options: IptablesBackendOptions = {},
+  ) {
+    this.watch = new CanaryWatch(watch, family, commands, () => this.baseRules);
+  }
+
+  async begin(node: NodeNetwork): Promise<void> {
+    this.desired = new IptablesDesiredState();
+    this.size = new ClusterSize();
+    [this.host, this.chainsPerCommit] = await Promise.all([this.readHost(), this.commands.chainsPerCommit()]);
+    this.node = node;
+    this.baseRules = this.baseRulesFor(node);
+  }
+
+  prepare(changes: Iterable<ForwardingChange>, node: NodeNetwork): void {
+    this.tally.begin();
+    for (const { key, entry } of changes) this.size.note(key, entry);
+    this.compileOptions = { node, host: this.host, largeCluster: this.size.isLarge };
+  }
+
+  rulesDependOn(before: NodeNetwork, after: NodeNetwork): boolean {
+    return !compilesAlike(before, after);
+  }
+
+  compile(entry: ForwardingEntry, former: IptablesServicePortRules | undefined): IptablesServicePortRules {
+    const { compile = compileIptables } = this.options;
+    return compile(entry, this.compileOptions, former);
+  }
+
+  newChange(): IptablesChange {
+    return new IptablesChange();
+  }
+
+  async commit(change: IptablesChange, node: NodeNetwork): Promise<WriteResult> {
+    const former = this.baseRules!;
+    const baseRules = node === this.node ? former : this.baseRulesFor(node);
+    this.node = node;
+    this.baseRules = baseRules;
+    const baseChange = baseRulesChange(former, baseRules);
+    const script = changeScript(change, baseChange, this.desiredTables(), this.chainsPerCommit);
+    const ofServices = baseChange.chains.length === 0 && baseChange.tails.length === 0;
+    const written = await this.send(script, ofServices ? change : undefined);
+    this.reportRules();
+    return { written };
+  }
+
+  read(signal?: AbortSignal): Promise<SavedTables> {
+    return this.commands.save(this.family, signal);
+  }
+
+  async repair(actual: SavedTables): Promise<WriteResult> {
+    const difference = this.difference(actual);
+    try {
+      return await this.write(difference);
+    } catch (error) {
+      const isOfOthers =
+        error instanceof RefusedError && error.culprits.size === 0 && difference.deletesByText;
+      if (!isOfOthers) throw error;
+      this.logger.warn(
+        { family: this.family, reason: error.message },
+        'iptables refused to delete single rules; writing shared chains anew',
+      );
+      return this.write(this.difference(await this.read(), true));
+    }
+  }
+
+  adopted(actual: SavedTables): IptablesAdoptedRules {
+    return new IptablesAdoptedRules(actual, this.baseRules!, this.desired);
+  }
+
+  lost(actual: SavedTables): readonly FrontendAddress[] {
+    return lostUdpFrontends(actual, this.desiredTables(), this.options.dispatch);
+  }
+
+  async cleanup(): Promise<void> {
+    const saved = await this.commands.save(this.family);
+    const chainsPerCommit = await this.commands.chainsPerCommit();
+    const { cleanUp = (tables, limit) => cleanUpScripts(tables, IPTABLES_OWNED_CHAINS, undefined, limit) } =
+      this.options;
+    const errors: unknown[] = [];
+    for (const script of cleanUp(saved, chainsPerCommit)) {
+      try {
+        await this.send(script);
+      } catch (error) {
+        this.logger.error({ family: this.family, error }, 'cannot remove all iptables rules');
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, `rules of ${this.family} are left in iptables`);
+  }
+
+  close(): Promise<void> {
+    this.commands.close();
+    return Promise.resolve();
+  }
+
+  private baseRulesFor(node: NodeNetwork): BaseRules {
+    const { baseRules = iptablesBaseRules } = this.options;
+    return baseRules(node, this.host);
+  }
+
+  private desiredTables(): DesiredTables {
+    return new DesiredTables(this.desired, this.baseRules!);
+  }
+
+  private difference(actual: SavedTables, rewriteShared = false): TablesDifference {
+    const { chainsPerCommit, options } = this;
+    const { isServiceChain } = options;
+    return tablesDifference(this.desiredTables(), actual, { chainsPerCommit, rewriteShared, isServiceChain });
+  }
+
+  private async write({ repair, removal }: TablesDifference): Promise<WriteResult> {
+    const repaired = await this.send(repair);
+    const removed = await this.remove(removal);
+    this.reportRules();
+    return { written: repaired + removed };
+  }
+
+  /**
+   * Returns how many chains and rules were written: none where there is nothing to write, and then no tool is started.
+   * @param change all of what the script changes, where that is known
+   */
+  private async send(script: RestoreScript, change?: IptablesChange): Promise<number> {
+    if (script.isEmpty()) return 0;
+    const { observer = SILENT_OBSERVER } = this.options;
+    const text = script.text();
+    try {
+      const { lockWaitSeconds } = await this.watch.ours(
+        () => this.commands.restore(this.family, text),
+        (outcome) => ({ ...outcome, commits: text.commits, entriesGained: change?.tableGrowth }),
+      );
+      this.tally.applied(text);
+      observer.restored(this.family, { written: text.written, lockWaitSeconds });
+      if (lockWaitSeconds !== undefined && lockWaitSeconds > 1)
+        this.logger.warn({ family: this.family, seconds: lockWaitSeconds }, 'waited for the xtables lock');
+      return text.written;
+    } catch (error) {
+      observer.restoreFailed(this.family);
+      throw error instanceof RestoreRefusedError ? refusalOf(error, script) : error;
+    }
+  }
+
+  /** Removes leftovers. Those that rules of other programs still use are found again by the next verification. */
+  private async remove(removal: RestoreScript): Promise<number> {
+    try {
+      const written = await this.send(removal);
+      this.obstacle = undefined;
+      return written;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      const { message: reason } = error;
+      if (reason !== this.obstacle)
+        this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
+      this.obstacle = reason;
+      return 0;
+    }
+  }
+
+  private reportRules(): void {
+    const { observer = SILENT_OBSERVER } = this.options;
+    for (const rules of this.tally.tables(this.desired, this.baseRules!))
+      observer.rulesCounted(this.family, rules);
+  }
+}

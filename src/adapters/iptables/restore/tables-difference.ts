@@ -1,0 +1,190 @@
+import { isServiceChain } from '../../../domain/iptables/chain-names.js';
+import {
+  holds,
+  sharedHolds,
+  type DesiredSharedChain,
+  type DesiredTables,
+} from '../../../domain/iptables/state/desired-tables.js';
+import type { OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
+import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
+import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { fillShared, removeChains, writeChains } from './chain-lines.js';
+import type { RestoreLines } from './restore-lines.js';
+import { RestoreScript } from './restore-script.js';
+
+/** Most of the work is in the first: while the tool reads that, the others are made. */
+const TABLES: readonly TableName[] = [OWNED_TABLE, 'filter', 'mangle'];
+/** A shared chain with more rules to put right is written anew. */
+const MOST_SINGLE_RULES = 50;
+
+/** What separates the kernel's tables from the desired ones. */
+export interface TablesDifference {
+  /** What must be applied at once. Empty when nothing differs. */
+  readonly repair: RestoreScript;
+  /** Removes chains of services that are gone. Nothing of ours leads to them once `repair` is applied. */
+  readonly removal: RestoreScript;
+  /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
+  readonly deletesByText: boolean;
+}
+
+export interface DifferenceOptions {
+  readonly chainsPerCommit: number;
+  /** Writes shared chains anew instead of deleting single rules. */
+  readonly rewriteShared?: boolean;
+  /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
+  readonly isServiceChain?: (name: string) => boolean;
+}
+
+/** A shared chain that differs, and what to do to it. Undefined: write it anew. */
+interface SharedRepair {
+  readonly chain: DesiredSharedChain;
+  readonly single: SingleRules | undefined;
+}
+
+/** Finds the least that turns the kernel's tables into the desired ones. What is not ours is left alone. */
+export function tablesDifference(
+  desired: DesiredTables,
+  saved: SavedTables,
+  options: DifferenceOptions,
+): TablesDifference {
+  const difference = new Difference(desired, saved, options);
+  return {
+    repair: new RestoreScript((lines) => difference.repair(lines)),
+    removal: new RestoreScript((lines) => difference.remove(lines)),
+    deletesByText: difference.deletesByText,
+  };
+}
+
+class Difference {
+  private readonly present: ReadonlyMap<string, ReadonlyMap<string, readonly RuleText[]>>;
+  private readonly owned: Iterable<OwnedChain>;
+  private readonly shared: readonly SharedRepair[];
+  /** Chains of service ports that none has any more. */
+  private readonly stale: ReadonlySet<string>;
+
+  constructor(
+    private readonly desired: DesiredTables,
+    saved: SavedTables,
+    private readonly options: DifferenceOptions,
+  ) {
+    const { isServiceChain: isOfService = isServiceChain } = options;
+    this.present = new Map(
+      saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
+    );
+    const stale = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+    this.stale = stale;
+    this.owned = stale.size > 0 ? this.differingChains(stale) : allChains(desired);
+    this.shared = TABLES.flatMap((table) => desired.shared(table)).flatMap(
+      (chain) => this.sharedRepair(chain) ?? [],
+    );
+  }
+
+  get deletesByText(): boolean {
+    return this.shared.some(({ single }) => single && single.surplus.length > 0);
+  }
+
+  *repair(lines: RestoreLines): Generator<void> {
+    for (const table of TABLES) yield* this.repairTable(table, lines);
+  }
+
+  *remove(lines: RestoreLines): Generator<void> {
+    const chains = [...this.stale].map((name) => ({ table: OWNED_TABLE, name }));
+    yield* removeChains(lines, chains, this.options.chainsPerCommit);
+  }
+
+  private *repairTable(table: TableName, lines: RestoreLines): Generator<void> {
+    const { baseRules } = this.desired;
+    for (const chain of [...baseRules.shared, ...baseRules.unmanagedChains])
+      if (chain.table === table && !this.rules(table, chain.name)) lines.declare(table, chain.name);
+    const ofNode = baseRules.chains.filter((chain) => chain.table === table && this.differs(chain));
+    yield* writeChains(
+      lines,
+      ofNode.map((chain) => ({ chain })),
+      Infinity,
+    );
+    if (table === OWNED_TABLE) yield* writeChains(lines, this.owned, this.options.chainsPerCommit);
+    for (const repair of this.shared)
+      if (repair.chain.table === table) yield* this.repairShared(repair, lines);
+    for (const { chain, rule, place } of baseRules.jumps.filter((jump) => jump.table === table)) {
+      if (this.rules(table, chain)?.includes(rule)) continue;
+      if (place === 'first') lines.insert(table, chain, rule);
+      else lines.append(table, chain, rule);
+    }
+    lines.commit();
+    yield;
+  }
+
+  private rules(table: TableName, chain: string): readonly RuleText[] | undefined {
+    return this.present.get(table)?.get(chain);
+  }
+
+  private differs(chain: Chain): boolean {
+    const actual = this.rules(chain.table, chain.name);
+    return !actual || !holds(chain, actual);
+  }
+
+  /** @param stale loses the chains that service ports have */
+  private differingChains(stale: Set<string>): readonly OwnedChain[] {
+    const differing: OwnedChain[] = [];
+    for (const owned of this.desired.owned()) {
+      stale.delete(owned.chain.name);
+      if (this.differs(owned.chain)) differing.push(owned);
+    }
+    return differing;
+  }
+
+  private sharedRepair(chain: DesiredSharedChain): SharedRepair | undefined {
+    const actual = this.rules(chain.table, chain.name);
+    if (actual && sharedHolds(chain, actual)) return undefined;
+    const isSingle = actual && !this.options.rewriteShared && chain.before.length === 0;
+    const single = isSingle ? singleRules(chain.rules, actual) : undefined;
+    const isEnough = single && sharedHolds(chain, [...single.missing, ...single.kept]);
+    return { chain, single: isEnough ? single : undefined };
+  }
+
+  private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
+    const { table, name, entries } = chain;
+    if (!single) {
+      const actual = this.rules(table, name);
+      if (actual) lines.declare(table, name);
+      return yield* fillShared(lines, chain, new Set(actual));
+    }
+    const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
+    for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));
+    for (const rule of [...single.missing].reverse()) lines.insert(table, name, rule, owners.get(rule));
+  }
+}
+
+/** Where no chain of a service is present, all are missing. They are made while they are written: there are very many. */
+function allChains(desired: DesiredTables): Iterable<OwnedChain> {
+  return { [Symbol.iterator]: () => desired.owned()[Symbol.iterator]() };
+}
+
+interface SingleRules {
+  /** To put at the head. */
+  readonly missing: readonly RuleText[];
+  /** To delete. */
+  readonly surplus: readonly RuleText[];
+  readonly kept: readonly RuleText[];
+}
+
+/** Undefined when they are too many. */
+function singleRules(wanted: readonly RuleText[], actual: readonly RuleText[]): SingleRules | undefined {
+  const counts = new Map<RuleText, number>();
+  for (const rule of actual) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  const missing = wanted.filter((rule) => {
+    const left = counts.get(rule) ?? 0;
+    counts.set(rule, left - 1);
+    return left <= 0;
+  });
+  // The tool deletes the first rule of that text, so the later ones are kept.
+  const surplus: RuleText[] = [];
+  const kept = actual.filter((rule) => {
+    const left = counts.get(rule) ?? 0;
+    if (left <= 0) return true;
+    counts.set(rule, left - 1);
+    surplus.push(rule);
+    return false;
+  });
+  return missing.length + surplus.length > MOST_SINGLE_RULES ? undefined : { missing, surplus, kept };
+}

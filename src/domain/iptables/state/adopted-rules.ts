@@ -1,0 +1,142 @@
+import { protocolOfNumber } from '../../model/protocol-number.js';
+import {
+  displayName,
+  type Protocol,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../../model/service-port-name.js';
+import { hostPort } from '../../net/address.js';
+import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
+import { SERVICE_CHAIN_KINDS, ServiceChainNames } from '../chain-names.js';
+import {
+  OWNED_TABLE,
+  type BaseRules,
+  type Chain,
+  type IptablesServicePortRules,
+  type RuleText,
+  type SharedEntry,
+} from '../table.js';
+import type { SavedTables } from '../text/saved-tables.js';
+
+const SERVICE_CHAINS = /KUBE-(?:SVC|SVL|FW|EXT|SEP)-[A-Z0-9]+/g;
+/** Comments of entries begin with the service port: its namespace, name and, if it has one, port. */
+const COMMENT = /--comment "?(([^"/ ]+)\/([^":/ ]+)(?::([^" ]+))?)/;
+/** Rules for health checks are about no frontend. */
+const FRONTEND = /^(?:-d (\S+)\/(?:32|128) )?.*-p (\w+) .*--dport (\d+) (?!.*-j ACCEPT$)/;
+const PROTOCOL = /-p (tcp|udp|sctp) /;
+/** An entry of mode ipvs, which has no comment: all that it names is the frontend. */
+const VIRTUAL_SERVER = / -m ipvs --vproto (6|17|132) --vaddr (\S+) --vport (\d+) /;
+
+/** An entry, and the service port that it names. */
+interface AdoptedEntry {
+  readonly name: ServicePortName;
+  readonly entry: SharedEntry;
+}
+
+interface AdoptedTables {
+  /** Rules of the chains of table nat that are not shared, by name. */
+  readonly chains: ReadonlyMap<string, readonly RuleText[]>;
+  /** By label. */
+  readonly entries: ReadonlyMap<string, readonly AdoptedEntry[]>;
+}
+
+/**
+ * What an earlier process left in the tables. Its entries name their service port in their comment, without the protocol; its
+ * chains are found by their names, and by the rules that lead to them.
+ */
+export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRules> {
+  private tables: AdoptedTables | undefined;
+
+  constructor(
+    private readonly saved: SavedTables,
+    private readonly baseRules: BaseRules,
+    /** Who has claimed a frontend by now. */
+    private readonly desired: { isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean },
+  ) {}
+
+  label(name: ServicePortName): string {
+    return displayName(name);
+  }
+
+  labels(): Iterable<string> {
+    return this.sorted().entries.keys();
+  }
+
+  rules(label: string, owner: ServicePortKey): IptablesServicePortRules | undefined {
+    const found = this.sorted().entries.get(label) ?? [];
+    const kept = found.filter(({ entry }) => !this.desired.isClaimedByOther(entry, owner));
+    if (kept.length === 0) return undefined;
+    return { chains: this.chainsOf(kept), entries: kept.map(({ entry }) => entry) };
+  }
+
+  /** The chains that have the names of the service port, and those that rules lead to. */
+  private chainsOf(entries: readonly AdoptedEntry[]): readonly Chain[] {
+    const open = entries.flatMap(({ name, entry: { rule } }) => {
+      const names = new ServiceChainNames(name);
+      return [...SERVICE_CHAIN_KINDS.map((kind) => names.of(kind)), ...targetsOf(rule)];
+    });
+    const chains = new Map<string, Chain>();
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+      const rules = this.sorted().chains.get(name);
+      if (!rules || chains.has(name)) continue;
+      chains.set(name, { table: OWNED_TABLE, name, rules });
+      open.push(...rules.flatMap(targetsOf));
+    }
+    return [...chains.values()];
+  }
+
+  private sorted(): AdoptedTables {
+    return (this.tables ??= sort(this.saved, this.baseRules));
+  }
+}
+
+function targetsOf(rule: RuleText): readonly string[] {
+  return rule.match(SERVICE_CHAINS) ?? [];
+}
+
+function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
+  const sharedChains = new Map(shared.map((chain) => [`${chain.table} ${chain.name}`, chain]));
+  const chains = new Map<string, readonly RuleText[]>();
+  const entries = new Map<string, AdoptedEntry[]>();
+  for (const table of saved) {
+    for (const { name, rules } of table.chains) {
+      const chain = sharedChains.get(`${table.name} ${name}`);
+      if (!chain && table.name === OWNED_TABLE) chains.set(name, rules);
+      for (const rule of chain ? rules : []) {
+        const named = namedBy(rule);
+        if (!named) continue;
+        const { frontend } = named;
+        const entry = { table: chain!.table, chain: name, rule, ...(frontend !== undefined && { frontend }) };
+        const label = displayName(named.name);
+        const adopted = { name: named.name, entry };
+        const present = entries.get(label);
+        if (present) present.push(adopted);
+        else entries.set(label, [adopted]);
+      }
+    }
+  }
+  return { chains, entries };
+}
+
+/** Which service port and frontend a rule is about. One that names no service port is named after its frontend. */
+function namedBy(
+  rule: RuleText,
+): { readonly name: ServicePortName; readonly frontend: string | undefined } | undefined {
+  const [, number, address, vport] = VIRTUAL_SERVER.exec(rule) ?? [];
+  if (number !== undefined) {
+    const protocol = protocolOfNumber(Number(number))!;
+    const frontend = `${hostPort(address!, Number(vport))}/${protocol}`;
+    return { name: { namespace: '', name: frontend, port: '', protocol }, frontend };
+  }
+  const [, , namespace, name, port = ''] = COMMENT.exec(rule) ?? [];
+  const protocol = PROTOCOL.exec(rule)?.[1]?.toUpperCase() as Protocol | undefined;
+  if (namespace === undefined || !protocol) return undefined;
+  return { name: { namespace, name: name!, port, protocol }, frontend: frontendOf(rule, protocol) };
+}
+
+/** As compiled entries name it. */
+function frontendOf(rule: RuleText, protocol: Protocol): string | undefined {
+  const [, address, , port] = FRONTEND.exec(rule) ?? [];
+  if (port === undefined) return undefined;
+  return `${address === undefined ? `node port ${port}` : hostPort(address, Number(port))}/${protocol}`;
+}

@@ -1,0 +1,125 @@
+import type { ServicePortKey } from '../../model/service-port-name.js';
+import { isUnexplained } from '../../reconcile/unexplained.js';
+import { rulesInChains, type Chain, type ChainsChange, type IptablesServicePortRules } from '../table.js';
+import { chainsChange } from '../chains-change.js';
+import type { OwnedChain, OwnedEntry } from './owned-rules.js';
+
+interface RulesChange {
+  readonly before: IptablesServicePortRules | undefined;
+  readonly after: IptablesServicePortRules | undefined;
+}
+
+interface EntriesChange {
+  readonly before: readonly OwnedEntry[];
+  readonly after: readonly OwnedEntry[];
+}
+
+/** What becomes of the chains that service ports have for themselves. */
+interface OwnedChainsChange {
+  /** New, or with other rules: each must be emptied and filled with these. Those of one service port stand together. */
+  readonly written: readonly OwnedChain[];
+  /** No service port has them any more. Rules that jump to them go in the same batch. */
+  readonly removed: readonly OwnedChain[];
+}
+
+/** What a batch of replaced rules does to the tables, folded together: what comes and goes again leaves no trace. */
+export class IptablesChange {
+  private readonly rulesChanges = new Map<ServicePortKey, RulesChange>();
+  private readonly entriesChanges = new Map<string, EntriesChange>();
+
+  rulesReplaced(
+    owner: ServicePortKey,
+    before: IptablesServicePortRules | undefined,
+    after: IptablesServicePortRules | undefined,
+  ): void {
+    const known = this.rulesChanges.get(owner);
+    this.rulesChanges.set(owner, { before: known ? known.before : before, after });
+  }
+
+  /** @param before all entries with this claim id, in order, those of other service ports as well */
+  entriesReplaced(id: string, before: readonly OwnedEntry[], after: readonly OwnedEntry[]): void {
+    const known = this.entriesChanges.get(id);
+    this.entriesChanges.set(id, { before: known ? known.before : before, after });
+  }
+
+  /** Compares the chains of all service ports that changed. */
+  chains(): OwnedChainsChange {
+    const unexplained = this.unexplainedChains();
+    const written: OwnedChain[] = [];
+    const removed: OwnedChain[] = [];
+    for (const [owner, { before, after }] of this.rulesChanges) {
+      if (!after && isUnexplained(owner)) continue;
+      const change = before || unexplained.size === 0 ? between(before, after) : adopt(unexplained, after);
+      for (const chain of change.written) written.push({ chain, owner });
+      for (const chain of change.removed) removed.push({ chain, owner });
+    }
+    removed.push(...unexplained.values());
+    return { written, removed };
+  }
+
+  /** Entries to delete from shared chains, each once for each time it is named. They go before any is added. */
+  get entriesRemoved(): readonly OwnedEntry[] {
+    return this.differentEntries().flatMap(({ before }) => before);
+  }
+
+  /**
+   * Entries to add to shared chains. Their order must be that of the rules in the chain: put at its head, the last one
+   * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.
+   */
+  get entriesAdded(): readonly OwnedEntry[] {
+    return this.differentEntries().flatMap(({ after }) => after);
+  }
+
+  /** By how many entries the tables grow, as iptables-legacy counts: a rule is one, a chain two besides its rules. */
+  get tableGrowth(): number {
+    let growth = this.entriesAdded.length - this.entriesRemoved.length;
+    for (const { before, after } of this.rulesChanges.values()) growth += sizeOf(after) - sizeOf(before);
+    return growth;
+  }
+
+  /** Chains of rules that nothing explained until now. Service ports that have come for them may have the same. */
+  private unexplainedChains(): Map<string, OwnedChain> {
+    const chains = new Map<string, OwnedChain>();
+    for (const [owner, { before, after }] of this.rulesChanges)
+      if (before && !after && isUnexplained(owner))
+        for (const chain of before.chains) chains.set(chain.name, { chain, owner });
+    return chains;
+  }
+
+  private differentEntries(): readonly EntriesChange[] {
+    return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
+  }
+}
+
+function between(
+  before: IptablesServicePortRules | undefined,
+  after: IptablesServicePortRules | undefined,
+): ChainsChange {
+  const known = before && after?.chainsSince?.(before);
+  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
+}
+
+/** Takes chains over, so that only those with other rules are written. */
+function adopt(
+  unexplained: Map<string, OwnedChain>,
+  after: IptablesServicePortRules | undefined,
+): ChainsChange {
+  const chains = after?.chains ?? [];
+  const former: Chain[] = [];
+  for (const { name } of chains) {
+    const adopted = unexplained.get(name);
+    if (adopted) former.push(adopted.chain);
+    unexplained.delete(name);
+  }
+  return chainsChange(former, chains);
+}
+
+function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {
+  return (
+    one.length === other.length && one.every(({ entry }, index) => entry.rule === other[index]!.entry.rule)
+  );
+}
+
+function sizeOf(rules: IptablesServicePortRules | undefined): number {
+  return rules ? rulesInChains(rules.chains) + 2 * rules.chains.length : 0;
+}
