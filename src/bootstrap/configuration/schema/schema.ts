@@ -36,12 +36,7 @@ export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as cons
 export type ProxyMode = (typeof PROXY_MODES)[number];
 export type RequestedMode = ProxyMode | 'auto' | '';
 
-const DETECT_LOCAL_MODES = [
-  'ClusterCIDR',
-  'NodeCIDR',
-  'BridgeInterface',
-  'InterfaceNamePrefix',
-] as const;
+const DETECT_LOCAL_MODES = ['ClusterCIDR', 'NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'] as const;
 export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
 
 const SECOND = 1_000;
