@@ -79,9 +79,7 @@ export const proxyParts = provide(
         ? { name: 'service health checks', stop: () => stopAll(healthChecks) }
         : undefined,
       conntrack && { name: 'conntrack', stop: () => conntrack.close() },
-      reconcilers.length > 0
-        ? { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) }
-        : undefined,
+      conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
       {
         name: 'sync loops',
         start: () => {
@@ -123,6 +121,8 @@ export function sourcePart(source: ClusterSource, sink: ObjectSink): Part {
   };
 }
 
+/** Of all families at once; waits for each, whatever becomes of the others. */
 async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
-  await Promise.all(parts.map((part) => part.stop()));
+  const outcomes = await Promise.allSettled(parts.map((part) => part.stop()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
