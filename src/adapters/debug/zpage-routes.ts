@@ -4,9 +4,9 @@ import { unixDate, upTime } from './zpage-times.js';
 import { zpageHandler } from './zpage.js';
 
 export interface ZpageOptions {
-  /** Undefined when there shall be no such page. */
+  /** Undefined: there is no such page. */
   readonly flags?: (() => readonly (readonly [name: string, value: string])[]) | undefined;
-  /** Undefined when there shall be no such page. */
+  /** Undefined: there is no such page. */
   readonly status?: ComponentStatus | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface ComponentStatus {
   readonly startTime: number;
   /** `v1.36.0`. */
   readonly version: string;
-  /** Other paths that are served. */
+  /** Other served paths. */
   readonly paths: readonly string[];
 }
 

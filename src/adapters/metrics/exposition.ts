@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 
-/** The Prometheus text, in order of names. Vectors without any observation are left out, as Kubernetes' components do. */
+/** The Prometheus text, sorted by name. Vectors without an observation are omitted, as in Kubernetes' components. */
 export async function expose(registry: Registry): Promise<string> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all(names.sort().map((name) => registry.getSingleMetricAsString(name)));

@@ -3,7 +3,7 @@ import { expose } from './exposition.js';
 import { MetricSet } from './metric-set.js';
 import { SLI_METRICS } from './sli-metric-table.js';
 
-/** Service level indicators: which health checks were made, and how they went. */
+/** Service level indicators: the health checks and their results. */
 export class HealthSlis {
   private readonly registry = new Registry();
   private readonly metrics = new MetricSet(SLI_METRICS, this.registry);
@@ -16,7 +16,7 @@ export class HealthSlis {
     return this.registry.contentType;
   }
 
-  /** @param type which endpoint it is for: `healthz` */
+  /** @param type the endpoint: `healthz` */
   checked(type: string, name: string, ok: boolean): void {
     this.metrics.set('healthcheck', { name, type }, ok ? 1 : 0);
     this.metrics.count('healthchecks', { name, type, status: ok ? 'success' : 'error' });

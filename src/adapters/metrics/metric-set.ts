@@ -3,7 +3,7 @@ import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The metrics of a table in a registry. What is not registered, because it says nothing in the present mode, takes no notice. */
+/** The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. */
 export class MetricSet<Table extends MetricTable> {
   private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();
 
@@ -17,7 +17,7 @@ export class MetricSet<Table extends MetricTable> {
     (this.metrics.get(key) as Counter | undefined)?.inc(labels, step);
   }
 
-  /** A counter that is kept elsewhere; undefined takes it out of sight. */
+  /** Sets a counter that is maintained elsewhere; undefined hides it. */
   countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
     const counter = this.metrics.get(key) as Counter | undefined;
     counter?.remove();

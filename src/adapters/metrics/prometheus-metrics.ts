@@ -12,23 +12,23 @@ import { PROXY_METRICS } from './proxy-metric-table.js';
 import { RUNTIME_METRICS } from './runtime-metric-table.js';
 import { readRuntime } from './runtime.js';
 
-/** Gauges that the library calls counters by their names. */
+/** Gauges that the library names like counters. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
-/** The library's own choice wakes the process a hundred times a second. Milliseconds. */
+/** The library's default wakes the process a hundred times per second. Milliseconds. */
 const EVENT_LOOP_PRECISION = 100;
 
 export interface PrometheusMetricsOptions {
   readonly clock: Clock;
-  /** The mode in force: what says nothing in it is not registered. */
+  /** The active mode; metrics that do not apply to it are not registered. */
   readonly mode: string;
   /** The Kubernetes release whose interfaces are offered: `v1.36.0`. */
   readonly version: string;
   readonly features: readonly FeatureState[];
-  /** Undefined where the kernel has no such counters. */
+  /** Undefined if the kernel has no such counters. */
   readonly packetCounters?: PacketCounters | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface PacketCounters {
   packets(name: string): Promise<number | undefined>;
 }
 
-/** Sets gauges that are read when somebody asks. Cheap, whatever the size of the cluster. */
+/** Sets gauges on demand. Cheap, whatever the size of the cluster. */
 export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
 
 /** All metrics, as the tables declare them, and the text that Prometheus reads. */
@@ -66,12 +66,12 @@ export class PrometheusMetrics implements Metrics {
     describeComponent(this.component, options, this.registry);
   }
 
-  /** Of `exposition`. */
+  /** The content type of `exposition`. */
   get contentType(): string {
     return this.registry.contentType;
   }
 
-  /** Has gauges set each time before they are shown. */
+  /** Adds a function that sets gauges before each exposition. */
   onScrape(scrape: Scrape): void {
     this.scrapes.push(scrape);
   }
@@ -98,7 +98,7 @@ export class PrometheusMetrics implements Metrics {
       return;
     }
     this.proxy.count('nftablesSyncFailures', labels);
-    // For whatever reason. A restore that is refused and recovered from is in restoreFailures alone: the sync did not fail.
+    // For any reason. A rejected restore that was recovered counts only in restoreFailures: the sync did not fail.
     if (!full) this.proxy.count('partialRestoreFailures', labels);
   }
 
@@ -144,17 +144,17 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.count('livez', { code: String(code) });
   }
 
-  /** nftables could not delete chains that are not used any more. */
+  /** nftables failed to delete unused chains. */
   cleanupFailed(family: IpFamily): void {
     this.proxy.count('nftablesCleanupFailures', labelOf(family));
   }
 
-  /** iptables applied a restore; `lockWaitSeconds` undefined when that could not be measured. */
+  /** iptables applied a restore; `lockWaitSeconds` is undefined if it was not measured. */
   restored(family: IpFamily, { lockWaitSeconds }: { readonly lockWaitSeconds: number | undefined }): void {
     if (lockWaitSeconds !== undefined) this.own.observe('lockWait', labelOf(family), lockWaitSeconds);
   }
 
-  /** What iptables holds of the proxy's rules in a table, and how many of them the last sync wrote. */
+  /** The number of the proxy's rules in a table of iptables, and of those that the last sync wrote. */
   rulesCounted(
     family: IpFamily,
     { table, owned, written }: { readonly table: string; readonly owned: number; readonly written: number },
@@ -163,12 +163,12 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.set('rulesWritten', { table, ...labelOf(family) }, written);
   }
 
-  /** iptables refused a restore, or it could not be made. */
+  /** iptables rejected a restore, or it could not run. */
   restoreFailed(family: IpFamily): void {
     this.proxy.count('restoreFailures', labelOf(family));
   }
 
-  /** The API server answered, or did not: then the code is `<error>`. */
+  /** The API server responded; without a response the code is `<error>`. */
   answered(
     request: { readonly code: string; readonly method: string; readonly host: string },
     seconds: number,
@@ -178,7 +178,7 @@ export class PrometheusMetrics implements Metrics {
     this.component.observe('restDuration', { verb: method, host }, seconds);
   }
 
-  /** A request to the API server waited for its turn. */
+  /** The rate limit delayed a request to the API server. */
   waited({ method, host }: { readonly method: string; readonly host: string }, seconds: number): void {
     this.component.observe('restWaiting', { verb: method, host }, seconds);
   }

@@ -1,27 +1,27 @@
 import type { MetricTable } from './metric-spec.js';
 
-/** What dashboards made for Go programs ask for and this program can answer truthfully; the rest comes with the library. */
+/** Metrics of Go programs that dashboards use and that have a true equivalent here; the library adds the others. */
 export const RUNTIME_METRICS = {
   goroutines: {
     type: 'gauge',
     name: 'go_goroutines',
-    help: 'Things under way: sockets, timers, requests and processes that the event loop waits for',
+    help: 'Active resources: sockets, timers, requests and processes that the event loop waits for',
   },
   threads: { type: 'gauge', name: 'go_threads', help: 'Threads of the process' },
-  allocated: { type: 'gauge', name: 'go_memstats_alloc_bytes', help: 'Bytes of the heap that are in use' },
+  allocated: { type: 'gauge', name: 'go_memstats_alloc_bytes', help: 'Heap bytes in use' },
   heapAllocated: {
     type: 'gauge',
     name: 'go_memstats_heap_alloc_bytes',
-    help: 'Bytes of the heap that are in use',
+    help: 'Heap bytes in use',
   },
   heapSystem: {
     type: 'gauge',
     name: 'go_memstats_heap_sys_bytes',
-    help: 'Bytes of the heap as the system gave them',
+    help: 'Heap bytes obtained from the system',
   },
   virtualMaximum: {
     type: 'gauge',
     name: 'process_virtual_memory_max_bytes',
-    help: 'Most virtual memory that the process may have, in bytes',
+    help: 'Maximum virtual memory of the process, in bytes',
   },
 } as const satisfies MetricTable;

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { MetricSet } from './metric-set.js';
 import type { RUNTIME_METRICS } from './runtime-metric-table.js';
 
-/** What `ulimit -v unlimited` is in bytes. */
+/** `ulimit -v unlimited` in bytes. */
 const UNLIMITED = 2 ** 64;
 
-/** Sets what the table of the runtime holds. */
+/** Sets the metrics of the runtime. */
 export function readRuntime(runtime: MetricSet<typeof RUNTIME_METRICS>): void {
   const { heapUsed, heapTotal } = process.memoryUsage();
   runtime.set('goroutines', {}, process.getActiveResourcesInfo().length);

@@ -1,18 +1,18 @@
 import type { MetricTable } from './metric-spec.js';
 
-/** What `/metrics/slis` shows (docs/spec/server.md §9). */
+/** The metrics of `/metrics/slis` (docs/spec/server.md §9). */
 export const SLI_METRICS = {
   healthcheck: {
     type: 'gauge',
     name: 'kubernetes_healthcheck',
-    help: 'Whether a health check passed the last time it was made',
+    help: 'Whether a health check passed last time',
     stability: 'STABLE',
     labels: ['name', 'type'],
   },
   healthchecks: {
     type: 'counter',
     name: 'kubernetes_healthchecks_total',
-    help: 'Health checks made, by their outcome',
+    help: 'Health checks by result',
     stability: 'STABLE',
     labels: ['name', 'type', 'status'],
   },
