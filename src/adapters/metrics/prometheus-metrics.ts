@@ -4,13 +4,11 @@ import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/port
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
-import { expose } from './exposition.js';
-import { MetricSet } from './metric-set.js';
+import { expose, MetricSet } from './metric-set.js';
 import type { MetricSpec } from './metric-spec.js';
 import { OWN_METRICS } from './own-metric-table.js';
 import { PROXY_METRICS } from './proxy-metric-table.js';
-import { RUNTIME_METRICS } from './runtime-metric-table.js';
-import { readRuntime } from './runtime.js';
+import { readRuntime, RUNTIME_METRICS } from './runtime-metrics.js';
 
 /** Gauges that the library names like counters. */
 const MISNAMED = [

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { parseAddress } from '../../domain/net/address.js';
-import { isOwnAddress } from '../../domain/node/own-address.js';
+import { isOwnAddress } from '../../domain/node/node-addresses.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
 import { NetlinkSocket } from '../netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../netlink/protocol.js';

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { MetricSet } from './metric-set.js';
 import type { MetricTable } from './metric-spec.js';
 
 /** Metrics of Go programs that dashboards use and that have a true equivalent here; the library adds the others. */
@@ -25,3 +27,18 @@ export const RUNTIME_METRICS = {
     help: 'Maximum virtual memory of the process, in bytes',
   },
 } as const satisfies MetricTable;
+
+/** `ulimit -v unlimited` in bytes. */
+const UNLIMITED = 2 ** 64;
+
+/** Sets the metrics of the runtime. */
+export function readRuntime(runtime: MetricSet<typeof RUNTIME_METRICS>): void {
+  const { heapUsed, heapTotal } = process.memoryUsage();
+  runtime.set('goroutines', {}, process.getActiveResourcesInfo().length);
+  runtime.set('allocated', {}, heapUsed);
+  runtime.set('heapAllocated', {}, heapUsed);
+  runtime.set('heapSystem', {}, heapTotal);
+  runtime.set('threads', {}, readdirSync('/proc/self/task').length);
+  const [, limit] = /^Max address space +(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  runtime.set('virtualMaximum', {}, limit === 'unlimited' ? UNLIMITED : Number(limit));
+}
