@@ -138,7 +138,7 @@ describe('the start', () => {
     expect(await eventOf('readOnlySysFS')).toMatchObject({
       type: 'Warning',
       regarding: { kind: 'Node', name: 'node1' },
-      note: expect.stringMatching(/hashsize cannot be raised from 250 to 500 .*EROFS/),
+      note: expect.stringMatching(/cannot raise \S*hashsize from 250 to 500 .*EROFS/),
     });
   });
 

@@ -7,7 +7,7 @@ export function configurationRoutes({
   configuration,
 }: {
   readonly proxyMode: string;
-  /** The KubeProxyConfiguration in effect; edits of the file show. */
+  /** The active KubeProxyConfiguration, including edits of the file. */
   readonly configuration: () => Readonly<Record<string, unknown>>;
 }): Routes {
   return {

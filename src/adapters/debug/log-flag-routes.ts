@@ -5,7 +5,7 @@ import type { Handler, Routes } from '../http/router.js';
 const LONGEST_BODY = 1024;
 const HTML = 'text/html; charset=utf-8';
 
-/** `/debug/flags`: what can be changed while the program runs, which is how much is logged (docs/spec/server.md §9). */
+/** `/debug/flags`: flags that can be changed at run time, which is only the log verbosity (docs/spec/server.md §9). */
 export function logFlagRoutes(setVerbosity: (verbosity: number) => void): Routes {
   const index: Handler = (_, response) =>
     respond(

@@ -1,14 +1,14 @@
 import { respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
-/** Is told of checks that were made. */
+/** Counts health checks. */
 export interface CheckObserver {
   checked(type: string, name: string, ok: boolean): void;
 }
 
 /**
- * `/healthz` of the metrics server: that the process answers, which says nothing about the proxy's health (docs/spec/server.md §9).
- * The one check, `ping`, always passes; `?verbose` lists it and `?exclude=ping` leaves it out.
+ * `/healthz` of the metrics server: shows that the process responds, not that the proxy is healthy (docs/spec/server.md §9).
+ * The only check, `ping`, always passes; `?verbose` lists it and `?exclude=ping` excludes it.
  */
 export function pingRoutes(observer: CheckObserver): Routes {
   return {

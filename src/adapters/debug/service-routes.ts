@@ -2,9 +2,9 @@ import type { Explain } from '../../application/use-cases/explain.js';
 import { JSON_TYPE, respond } from '../http/plain-response.js';
 import type { Handler, Routes } from '../http/router.js';
 
-/** How far the proxy has come with the events it was given. */
+/** How much of the delivered events is programmed. */
 export interface SyncState {
-  /** Everything that was delivered has been programmed. */
+  /** Everything delivered has been programmed. */
   readonly idle: boolean;
   /** Object events since the start. */
   readonly appliedEvents: number;
@@ -13,8 +13,8 @@ export interface SyncState {
 const SERVICES = '/debug/services/';
 
 /**
- * Our own: `/debug/sync` says whether everything is programmed, `/debug/services` what is not, and
- * `/debug/services/NAMESPACE/NAME` what became of one Service and why. Times are milliseconds since the epoch.
+ * Our own: `/debug/sync` shows whether everything is programmed, `/debug/services` what is not, and
+ * `/debug/services/NAMESPACE/NAME` what the proxy does for one Service and why. Times are milliseconds since the epoch.
  */
 export function serviceRoutes(explain: Explain, syncState: () => SyncState): Routes {
   const overview: Handler = (_, response) => respondJson(response, 200, explain.overview());

@@ -1,4 +1,4 @@
-/** In which form a z-page is wanted. */
+/** The requested form of a z-page. */
 export type ZpageFormat =
   | { readonly kind: 'text' }
   | { readonly kind: 'structured'; readonly syntax: 'json' | 'yaml'; readonly version: ZpageVersion };
@@ -9,8 +9,8 @@ const GROUP = 'config.k8s.io';
 const VERSIONS: readonly string[] = ['v1alpha1', 'v1beta1'] satisfies readonly ZpageVersion[];
 
 /**
- * Which form the Accept header asks for (docs/spec/server.md §9): text by default; JSON or YAML only with the parameters that
- * name what it is to be, as in `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`. Undefined when there is none.
+ * The form that the Accept header requests (docs/spec/server.md §9): text by default; JSON or YAML only with parameters that
+ * name the version, group and kind, as in `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`. Undefined if there is none.
  */
 export function zpageFormat(accept: string | undefined, kind: string): ZpageFormat | undefined {
   if (accept === undefined || accept.trim() === '') return { kind: 'text' };
@@ -27,7 +27,7 @@ export function zpageFormat(accept: string | undefined, kind: string): ZpageForm
   return undefined;
 }
 
-/** What can be asked for, for those who asked for something else. */
+/** The supported forms, for clients that requested another one. */
 export function acceptedTypes(kind: string): string {
   const structured = ['json', 'yaml'].map(
     (syntax) => `application/${syntax};v=v1beta1;g=${GROUP};as=${kind}`,

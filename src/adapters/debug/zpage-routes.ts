@@ -1,12 +1,11 @@
 import type { Clock } from '../../application/ports/clock.js';
 import type { Routes } from '../http/router.js';
-import { unixDate, upTime } from './zpage-times.js';
 import { zpageHandler } from './zpage.js';
 
 export interface ZpageOptions {
-  /** Undefined when there shall be no such page. */
+  /** Undefined: there is no such page. */
   readonly flags?: (() => readonly (readonly [name: string, value: string])[]) | undefined;
-  /** Undefined when there shall be no such page. */
+  /** Undefined: there is no such page. */
   readonly status?: ComponentStatus | undefined;
 }
 
@@ -15,7 +14,7 @@ export interface ComponentStatus {
   readonly startTime: number;
   /** `v1.36.0`. */
   readonly version: string;
-  /** Other paths that are served. */
+  /** Other served paths. */
   readonly paths: readonly string[];
 }
 
@@ -60,4 +59,19 @@ function statusHandler({ startTime, version, paths: served }: ComponentStatus, c
       paths,
     }),
   });
+}
+
+/** As `date -u` prints it: `Fri Sep  6 06:19:51 UTC 2024`. */
+export function unixDate(milliseconds: number): string {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = new Date(milliseconds)
+    .toUTCString()
+    .replace(',', '')
+    .split(' ');
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} UTC ${year}`;
+}
+
+/** `3 hr 07 min 09 sec`. */
+export function upTime(seconds: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${Math.floor(seconds / 3600)} hr ${two(Math.floor(seconds / 60) % 60)} min ${two(seconds % 60)} sec`;
 }

@@ -4,11 +4,11 @@ import { JSON_TYPE, respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Handler } from '../http/router.js';
 import { acceptedTypes, zpageFormat } from './zpage-format.js';
 
-/** A page for people that machines may read too, in a form of its own. */
+/** A page for people, also available in a form for machines. */
 export interface Zpage {
   /** `Flagz`. */
   readonly kind: string;
-  /** `flagz`, as the heading has it. */
+  /** `flagz`, for the heading. */
   readonly title: string;
   /** Names and values for people, in order. */
   readonly lines: () => readonly (readonly [name: string, value: string])[];
@@ -17,16 +17,15 @@ export interface Zpage {
 }
 
 const COMPONENT = 'kube-proxy';
-/** Nobody shall take the text apart, so what stands between name and value differs from process to process. */
+/** The separator between name and value differs from process to process, because the text is not meant to be parsed. */
 const SEPARATORS = [':', ': ', '=', ' '];
 const SEPARATOR = SEPARATORS[Math.floor(Math.random() * SEPARATORS.length)]!;
 
-/** Answers with the page in the form that is asked for; 406 when there is no such form (docs/spec/server.md §9). */
+/** Sends the page in the requested form; 406 if there is no such form (docs/spec/server.md §9). */
 export function zpageHandler(page: Zpage): Handler {
   return ({ request }, response) => {
     const format = zpageFormat(request.headers.accept, page.kind);
-    if (!format)
-      return respond(response, 406, TEXT_TYPE, `only these types can be had: ${acceptedTypes(page.kind)}\n`);
+    if (!format) return respond(response, 406, TEXT_TYPE, `supported types: ${acceptedTypes(page.kind)}\n`);
     if (format.kind === 'text') return respond(response, 200, TEXT_TYPE, textOf(page));
     const { syntax, version } = format;
     if (version === 'v1alpha1') warnOfAlpha(response, page.kind);

@@ -7,27 +7,27 @@ import { delay } from '../../application/delay.js';
 import { KubeconfigError } from '../kubernetes/connection/connection.js';
 import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
 
-/** As client-go posts events (docs/spec/server.md §1.5). */
+/** As in client-go (docs/spec/server.md §1.5). Milliseconds. */
 const TRIES = 12;
 const PAUSE = 10_000;
 const JITTER = 0.25;
-/** After that long without a repetition a series is over. */
+/** After this time without a repetition a series is over. Milliseconds. */
 const SERIES_END = 360_000;
-const MOST_WAITING = 200;
+const MOST_QUEUED = 200;
 const MOST_KNOWN = 500;
-/** How long an end waits for what is recorded, in milliseconds. */
-const LAST_WORDS = 500;
+/** How long `stop` waits for queued events. Milliseconds. */
+const STOP_TIMEOUT = 500;
 
-/** An event and what the API server knows of it. */
+/** An event and what the API server knows about it. */
 interface Entry {
   readonly event: ClusterEvent;
   readonly firstTime: number;
   name: string;
   count: number;
   lastTime: number;
-  /** The count that the API server knows; 0: nothing. */
+  /** The count that the API server knows; 0 before the first post. */
   posted: number;
-  waiting: boolean;
+  queued: boolean;
   end: Timer | undefined;
 }
 
@@ -35,12 +35,11 @@ interface Entry {
 export type EventApi = Pick<ApiClient, 'json'>;
 
 /**
- * Posts events to the API server, one after the other in the order of recording. One that cannot be posted for a reason
- * that may pass is tried again every ten seconds or so, twelve times in all. While one waits the others do; when too many
- * wait, further ones are dropped, and the log tells.
+ * Posts events to the API server, one at a time in the order of recording. After a temporary failure an event is retried about
+ * every ten seconds, twelve attempts in all; the others wait. When too many wait, further ones are dropped, which is logged.
  *
- * An event that equals one before begins a series. It is told at once that there is one; further repetitions are only
- * counted, and the count is told every six minutes. When six minutes bring none the series is over and forgotten.
+ * An event that equals an earlier one starts a series, which is posted at once. Further repetitions are only counted, and the
+ * count is posted every six minutes. A series without a repetition for six minutes is over and forgotten.
  */
 export class ApiEventRecorder implements EventRecorder {
   private readonly known = new Map<string, Entry>();
@@ -80,17 +79,17 @@ export class ApiEventRecorder implements EventRecorder {
       count: 1,
       lastTime: now,
       posted: 0,
-      waiting: false,
+      queued: false,
       end: undefined,
     };
     if (!this.enqueue(entry)) return;
     this.remember(key, entry);
   }
 
-  /** Gives what waits a moment to be posted, and ends. Idempotent. */
+  /** Gives queued events a moment to be posted, and ends. Idempotent. */
   async stop(): Promise<void> {
     const moment = new AbortController();
-    await Promise.race([this.work, delay(this.clock, LAST_WORDS, moment.signal)]);
+    await Promise.race([this.work, delay(this.clock, STOP_TIMEOUT, moment.signal)]);
     moment.abort();
     this.stopping.abort();
     for (const { end } of this.known.values()) end?.cancel();
@@ -121,17 +120,17 @@ export class ApiEventRecorder implements EventRecorder {
   }
 
   private enqueue(entry: Entry): boolean {
-    if (entry.waiting) return true;
-    if (this.queue.length >= MOST_WAITING) {
+    if (entry.queued) return true;
+    if (this.queue.length >= MOST_QUEUED) {
       if (!this.dropping)
         this.logger.warn(
-          { waiting: MOST_WAITING },
-          'too many events wait to be posted; further ones are lost',
+          { waiting: MOST_QUEUED },
+          'too many events are waiting to be posted; dropping new ones',
         );
       this.dropping = true;
       return false;
     }
-    entry.waiting = true;
+    entry.queued = true;
     this.queue.push(entry);
     this.work ??= this.postAll();
     return true;
@@ -142,9 +141,9 @@ export class ApiEventRecorder implements EventRecorder {
     for (let entry = this.queue[0]; entry && !signal.aborted; entry = this.queue[0]) {
       await this.post(entry);
       this.queue.shift();
-      entry.waiting = false;
+      entry.queued = false;
       this.dropping = false;
-      // What was repeated while it was posted for the first time is a series by now.
+      // An event repeated during its first post is a series now.
       if (entry.posted === 1 && entry.count > 1) this.enqueue(entry);
     }
     this.work = undefined;
@@ -157,13 +156,13 @@ export class ApiEventRecorder implements EventRecorder {
         return await this.tryToPost(entry);
       } catch (error) {
         if (signal.aborted) return;
-        if (!mayPass(error) || attempt === TRIES) {
+        if (!isTemporary(error) || attempt === TRIES) {
           const { reason, note } = entry.event;
-          this.logger.warn({ error, event: reason, note, attempt }, 'an event could not be posted');
+          this.logger.warn({ error, event: reason, note, attempt }, 'cannot post an event');
           this.forget(keyOf(entry.event), entry);
           return;
         }
-        this.logger.debug({ error, event: entry.event.reason, attempt }, 'an event is posted again later');
+        this.logger.debug({ error, event: entry.event.reason, attempt }, 'cannot post an event; will retry');
         await delay(this.clock, PAUSE * (1 + this.random() * JITTER), signal);
         if (signal.aborted) return;
       }
@@ -189,7 +188,7 @@ export class ApiEventRecorder implements EventRecorder {
         return;
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 404)) throw error;
-        // Events live for an hour; the series goes on with another one.
+        // Events live for an hour; the series continues with a new one.
         entry.posted = 0;
         entry.name = this.nameFor(event);
       }
@@ -205,15 +204,15 @@ export class ApiEventRecorder implements EventRecorder {
     try {
       await api.json({ method: 'POST', path: collection, body: object, signal });
     } catch (error) {
-      // The answer to an earlier try was lost.
+      // The response to an earlier attempt was lost.
       if (!(error instanceof ApiError && error.code === 409)) throw error;
     }
     entry.posted = count;
   }
 }
 
-/** Whether another try may do better: the server was not there, or not able to. */
-function mayPass(error: unknown): boolean {
+/** Whether another attempt may succeed: the server was unreachable or overloaded. */
+function isTemporary(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 401 || error.code === 429 || error.code >= 500;
   // Credentials may be in the middle of a rotation.
   return error instanceof ApiConnectionError || error instanceof KubeconfigError;

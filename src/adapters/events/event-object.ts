@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { ClusterEvent } from '../../application/ports/event-recorder.js';
 
-/** The API server refuses longer notes. */
+/** The API server rejects longer notes. Bytes. */
 const LONGEST_NOTE = 1024;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** How often an event was seen since it was posted first. */
+/** How often an event happened since it was first posted. */
 export interface EventSeries {
-  /** The first time counts too. */
+  /** Includes the first time. */
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly lastObserved: number;
 }
 
-/** Where an event lives: that of the object it is about, or `default`. */
+/** The namespace of an event: that of its object, or `default`. */
 export function eventNamespace({ regarding }: ClusterEvent): string {
   return regarding.namespace || 'default';
 }
 
-/** A name that no other event has: the object's and a time in nanoseconds (docs/spec/server.md §1.5). */
+/** A unique name: that of the object and a time in nanoseconds (docs/spec/server.md §1.5). */
 export function eventName({ regarding }: ClusterEvent, nanoseconds: bigint): string {
   const name = `${regarding.name}.${nanoseconds.toString(16)}`;
   return name.length <= 253 && SUBDOMAIN.test(name) ? name : randomUUID();

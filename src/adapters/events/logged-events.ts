@@ -1,7 +1,7 @@
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 
-/** Events for the log, where there is no API server to tell. */
+/** Writes events to the log when there is no API server. */
 export class LoggedEvents implements EventRecorder {
   constructor(private readonly logger: Logger) {}
 
@@ -11,6 +11,6 @@ export class LoggedEvents implements EventRecorder {
     this.logger[type === 'Warning' ? 'warn' : 'info'](facts, 'event');
   }
 
-  /** Nothing waits. */
+  /** Nothing is queued. */
   async stop(): Promise<void> {}
 }

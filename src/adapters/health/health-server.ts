@@ -13,9 +13,9 @@ export interface HealthServerOptions extends ListenOptions {
 }
 
 /**
- * Answers load balancers and probes (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
- * `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` says why it is
- * 503, `stale` what the proxy may not know of the cluster. `/readyz` is our own and lists what must hold for it to be 200.
+ * Serves load balancers and probes (docs/spec/server.md §8.2): `/healthz` is 200 when the proxy is healthy and the node eligible,
+ * `/livez` unless a sync is overdue; otherwise 503. Two fields of the body are not kube-proxy's: `reason` explains a 503, and
+ * `stale` lists kinds whose news may be missing. `/readyz` is our own and lists all its conditions.
  */
 export class HealthServer extends HttpListener {
   constructor(options: HealthServerOptions) {
@@ -58,7 +58,7 @@ function respondJson(response: ServerResponse, code: number, body: object): void
   respond(response, code, JSON_TYPE, JSON.stringify(body));
 }
 
-/** The body in kube-proxy's order of fields; `lastUpdated` is the present when all is well. */
+/** The body with kube-proxy's order of fields; `lastUpdated` is the current time for a 200. */
 function healthBody(verdict: HealthVerdict, code: number, nodeEligible?: boolean): object {
   const status = [...verdict.families].map(([family, { lastUpdated, healthy }]) => [
     family,

@@ -10,8 +10,8 @@ import { closeServer, openServer, reportDropped } from '../http/open-server.js';
 import { JSON_TYPE, respond } from '../http/plain-response.js';
 
 /**
- * Health-check node ports over HTTP: any path and any method are answered (docs/spec/server.md §8.4). One server for each address,
- * or a single one for all addresses of the family, so that the other family can have the same port.
+ * Health-check node ports over HTTP, for any path and method (docs/spec/server.md §8.4). One server for each address, or a single
+ * one for all addresses of the family, so that the other family can use the same port.
  */
 export class ServiceHealthServer implements HealthCheckListener {
   constructor(private readonly logger: Logger) {}
@@ -33,7 +33,7 @@ export class ServiceHealthServer implements HealthCheckListener {
       throw failure.reason;
     }
     for (const server of servers) {
-      server.on('error', (error) => this.logger.warn({ ...socket, error }, 'a health check server failed'));
+      server.on('error', (error) => this.logger.warn({ ...socket, error }, 'a health check socket failed'));
       reportDropped(server, socket, this.logger);
     }
     return { close: () => closeAll(servers) };

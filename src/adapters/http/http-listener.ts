@@ -10,7 +10,7 @@ export interface BindAddress {
   readonly port: number;
 }
 
-/** A server cannot listen where it is told to. */
+/** A server cannot listen on its address. */
 export class BindError extends Error {
   constructor(
     /** Such as `healthz`. */
@@ -20,13 +20,13 @@ export class BindError extends Error {
   ) {
     super(
       `${server} server failed: cannot listen on ${hostPort(address.host, address.port)}: ${cause.message}; ` +
-        'free the port or choose another bind address',
+        'free the port or configure another bind address',
     );
     this.name = 'BindError';
   }
 }
 
-/** What any server needs, whatever it answers. */
+/** What every server needs. */
 export interface ListenOptions {
   readonly address: BindAddress;
   /** Whether the first failure to listen makes `start` reject (`bindAddressHardFail`). */
@@ -45,8 +45,8 @@ export interface HttpListenerOptions extends ListenOptions {
 const RETRY_MILLISECONDS = 5000;
 
 /**
- * A plain HTTP server that comes up sooner or later (docs/spec/server.md §8.2): a failure to listen, or of the socket later on, is
- * logged and retried every 5 s, until `stop`.
+ * A plain HTTP server that keeps trying to listen (docs/spec/server.md §8.2): when listening fails, or the socket fails later,
+ * it logs that and retries every 5 s, until `stop`.
  */
 export class HttpListener {
   private server: Server | undefined;
@@ -55,7 +55,7 @@ export class HttpListener {
 
   constructor(private readonly options: HttpListenerOptions) {}
 
-  /** Resolves after the first attempt. Rejects with BindError when that failed and failures are hard. */
+  /** Resolves after the first attempt. Rejects with BindError if that failed and `hardFail` is set. */
   async start(): Promise<void> {
     try {
       await this.listen();
@@ -68,7 +68,7 @@ export class HttpListener {
     }
   }
 
-  /** Idempotent; the end of all connections too. */
+  /** Ends all connections. Idempotent. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.retry?.cancel();
@@ -77,7 +77,7 @@ export class HttpListener {
     if (server) await closeServer(server);
   }
 
-  /** The port that is listened on, once it is: of use when port 0 was asked for. */
+  /** The actual port, once listening: useful when port 0 was requested. */
   get port(): number | undefined {
     const address = this.server?.address();
     return typeof address === 'object' && address !== null ? address.port : undefined;
@@ -87,7 +87,7 @@ export class HttpListener {
     const { name, address, handler, limits, logger } = this.options;
     const { host, port } = address;
     const wildcard = host === '0.0.0.0' || host === '::';
-    // Without a host Node opens one socket for both families, or for IPv4 where there is no IPv6.
+    // Without a host, Node opens one socket for both families, or for IPv4 if there is no IPv6.
     const where = { port, ...(!wildcard && { host }) };
     const server = await openServer(handler, where, limits).catch((cause: Error) => {
       throw new BindError(name, address, cause);
@@ -105,7 +105,7 @@ export class HttpListener {
   private failed(error: BindError): void {
     this.server = undefined;
     if (this.stopped) return;
-    this.options.logger.error({ error: error.message }, 'server cannot listen; trying again in 5 s');
+    this.options.logger.error({ error: error.message }, 'server cannot listen; retrying in 5 s');
     this.retry = this.options.clock.after(RETRY_MILLISECONDS, () => {
       if (!this.stopped) void this.listen().catch((again: BindError) => this.failed(again));
     });

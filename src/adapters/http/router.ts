@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Logger } from '../../application/ports/logger.js';
 import { respond, TEXT_TYPE } from './plain-response.js';
 
-/** A request, and the parts of it that answers depend on. */
+/** A request, with the parts that handlers use. */
 export interface Query {
   readonly method: string;
   readonly path: string;
@@ -12,10 +12,10 @@ export interface Query {
 
 export type Handler = (query: Query, response: ServerResponse) => void | Promise<void>;
 
-/** By exact path; a path that ends with `/` takes everything below it that has no handler of its own. */
+/** By exact path; a path that ends with `/` also handles everything below it that has no handler of its own. */
 export type Routes = Readonly<Record<string, Handler>>;
 
-/** Gives each request to the handler of its path; 404 when there is none, 500 when that fails. */
+/** Passes each request to the handler of its path. Responds with 404 if there is none, with 500 if it fails. */
 export function route(routes: Routes, logger: Logger): RequestListener {
   const handlers = new Map(Object.entries(routes));
   const folders = [...handlers.keys()]
@@ -30,8 +30,8 @@ export function route(routes: Routes, logger: Logger): RequestListener {
     Promise.resolve()
       .then(() => handler(query, response))
       .catch((error: unknown) => {
-        logger.error({ path, error }, 'a request could not be answered');
-        if (!response.headersSent) respond(response, 500, TEXT_TYPE, `${path} could not be answered\n`);
+        logger.error({ path, error }, 'request failed');
+        if (!response.headersSent) respond(response, 500, TEXT_TYPE, `${path} failed\n`);
         else response.destroy();
       });
   };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isOwnAddress } from '../../domain/node/own-address.js';
+import { isOwnAddress } from '../../domain/node/node-addresses.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EADDRNOTAVAIL, EEXIST, ENODEV } from '../netlink/errno.js';
 import { NetlinkRequestError, NetlinkUnavailableError } from '../netlink/errors.js';

@@ -2,12 +2,12 @@ import type { MetricTable } from './metric-spec.js';
 
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** What every component of Kubernetes tells of itself (docs/spec/server.md §10, last paragraph). */
+/** The metrics that every Kubernetes component has (docs/spec/server.md §10, last paragraph). */
 export const COMPONENT_METRICS = {
   buildInfo: {
     type: 'gauge',
     name: 'kubernetes_build_info',
-    help: 'Always 1; the labels say which build this is',
+    help: 'Always 1; the labels identify the build',
     stability: 'ALPHA',
     labels: [
       'major',
@@ -24,7 +24,7 @@ export const COMPONENT_METRICS = {
   featureEnabled: {
     type: 'gauge',
     name: 'kubernetes_feature_enabled',
-    help: 'Whether a feature gate is on',
+    help: 'Whether a feature gate is enabled',
     stability: 'BETA',
     labels: ['name', 'stage'],
   },
@@ -44,7 +44,7 @@ export const COMPONENT_METRICS = {
   disabled: {
     type: 'counter',
     name: 'disabled_metrics_total',
-    help: 'Metrics switched off',
+    help: 'Metrics disabled',
     stability: 'BETA',
   },
   restRequests: {
@@ -57,7 +57,7 @@ export const COMPONENT_METRICS = {
   restDuration: {
     type: 'histogram',
     name: 'rest_client_request_duration_seconds',
-    help: 'Time from a request to the API server to the beginning of its answer',
+    help: 'Time from a request to the API server to the beginning of its response',
     stability: 'ALPHA',
     labels: ['verb', 'host'],
     buckets: REQUEST_BUCKETS,
@@ -65,7 +65,7 @@ export const COMPONENT_METRICS = {
   restWaiting: {
     type: 'histogram',
     name: 'rest_client_rate_limiter_duration_seconds',
-    help: 'Time that requests to the API server waited for their turn under clientConnection.qps',
+    help: 'Time that clientConnection.qps delayed requests to the API server',
     stability: 'ALPHA',
     labels: ['verb', 'host'],
     buckets: REQUEST_BUCKETS,

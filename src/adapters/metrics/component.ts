@@ -9,7 +9,7 @@ export interface FeatureState {
   readonly enabled: boolean;
 }
 
-/** What does not change while the process lives: its build, its feature gates, and which metrics the registry has. */
+/** Sets what never changes: the build, the feature gates, and the metrics in the registry. */
 export function describeComponent(
   component: MetricSet<typeof COMPONENT_METRICS>,
   { version, features }: { readonly version: string; readonly features: readonly FeatureState[] },
@@ -33,7 +33,7 @@ export function describeComponent(
   );
   for (const { name, stage, enabled } of features)
     component.set('featureEnabled', { name, stage }, enabled ? 1 : 0);
-  // The library's type does not show it, but what it lists has a help text.
+  // The library's type lacks the help text, which each metric has.
   for (const { help } of registry.getMetricsAsArray() as unknown as readonly { readonly help: string }[]) {
     const [, stability = ''] = /^\[([A-Z]+)\] /.exec(help) ?? [];
     component.count('registered', { stability_level: stability, deprecated_version: '' });

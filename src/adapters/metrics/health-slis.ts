@@ -1,9 +1,31 @@
 import { Registry } from 'prom-client';
-import { expose } from './exposition.js';
-import { MetricSet } from './metric-set.js';
-import { SLI_METRICS } from './sli-metric-table.js';
+import { expose, MetricSet } from './metric-set.js';
+import type { MetricTable } from './metric-spec.js';
 
-/** Service level indicators: which health checks were made, and how they went. */
+/** The metrics of `/metrics/slis` (docs/spec/server.md §9). */
+export const SLI_METRICS = {
+  healthcheck: {
+    type: 'gauge',
+    name: 'kubernetes_healthcheck',
+    help: 'Whether a health check passed last time',
+    stability: 'STABLE',
+    labels: ['name', 'type'],
+  },
+  healthchecks: {
+    type: 'counter',
+    name: 'kubernetes_healthchecks_total',
+    help: 'Health checks by result',
+    stability: 'STABLE',
+    labels: ['name', 'type', 'status'],
+  },
+  startTime: {
+    type: 'gauge',
+    name: 'process_start_time_seconds',
+    help: 'When the process started, in seconds since the epoch',
+  },
+} as const satisfies MetricTable;
+
+/** Service level indicators: the health checks and their results. */
 export class HealthSlis {
   private readonly registry = new Registry();
   private readonly metrics = new MetricSet(SLI_METRICS, this.registry);
@@ -16,7 +38,7 @@ export class HealthSlis {
     return this.registry.contentType;
   }
 
-  /** @param type which endpoint it is for: `healthz` */
+  /** @param type the endpoint: `healthz` */
   checked(type: string, name: string, ok: boolean): void {
     this.metrics.set('healthcheck', { name, type }, ok ? 1 : 0);
     this.metrics.count('healthchecks', { name, type, status: ok ? 'success' : 'error' });

@@ -3,7 +3,7 @@ import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The metrics of a table in a registry. What is not registered, because it says nothing in the present mode, takes no notice. */
+/** The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. */
 export class MetricSet<Table extends MetricTable> {
   private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();
 
@@ -17,7 +17,7 @@ export class MetricSet<Table extends MetricTable> {
     (this.metrics.get(key) as Counter | undefined)?.inc(labels, step);
   }
 
-  /** A counter that is kept elsewhere; undefined takes it out of sight. */
+  /** Sets a counter that is maintained elsewhere; undefined hides it. */
   countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
     const counter = this.metrics.get(key) as Counter | undefined;
     counter?.remove();
@@ -54,4 +54,11 @@ function makeMetric(spec: MetricSpec, registry: Registry): Counter | Gauge | His
     case 'histogram':
       return new Histogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
   }
+}
+
+/** The Prometheus text, sorted by name. Vectors without an observation are omitted, as in Kubernetes' components. */
+export async function expose(registry: Registry): Promise<string> {
+  const names = registry.getMetricsAsArray().map(({ name }) => name);
+  const texts = await Promise.all(names.sort().map((name) => registry.getSingleMetricAsString(name)));
+  return texts.filter((text) => /^[^#\n]/m.test(text)).join('\n') + '\n';
 }

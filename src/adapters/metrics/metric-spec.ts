@@ -3,16 +3,16 @@ export interface MetricSpec {
   /** The full name. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Without the stability in front of it. */
+  /** Without the stability prefix. */
   readonly help: string;
-  /** What Kubernetes promises about it; shown in the help text. Missing for what is not Kubernetes' own. */
+  /** Kubernetes' stability level, shown in the help text. Missing for metrics that are not Kubernetes' own. */
   readonly stability?: 'ALPHA' | 'BETA' | 'STABLE';
   readonly labels?: readonly string[];
   /** Upper bounds, of histograms only. */
   readonly buckets?: readonly number[];
-  /** The modes in which it is registered; missing: all. */
+  /** The modes in which it is registered; all if missing. */
   readonly modes?: readonly string[];
-  /** Registered only where the kernel has nfacct counters. */
+  /** Registered only if the kernel has nfacct counters. */
   readonly needsCounters?: true;
 }
 

@@ -7,7 +7,7 @@ import type { PrometheusMetrics } from './prometheus-metrics.js';
 
 const compress = promisify(gzip);
 
-/** `/metrics` and `/metrics/slis` (docs/spec/server.md §9). DELETE on the latter begins counting anew. */
+/** `/metrics` and `/metrics/slis` (docs/spec/server.md §9). DELETE on the latter resets it. */
 export function metricsRoutes(metrics: PrometheusMetrics, slis: HealthSlis): Routes {
   return {
     '/metrics': async ({ request }, response) => {

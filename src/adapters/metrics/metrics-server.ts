@@ -5,18 +5,18 @@ import { route, type Routes } from '../http/router.js';
 /** The address is `metricsBindAddress`. */
 export interface MetricsServerOptions extends ListenOptions {
   readonly routes: Routes;
-  /** Whether profiles may be taken (`enableProfiling`). What takes them is loaded only then. */
+  /** Whether profiles may be taken (`enableProfiling`). The profiler is loaded only then. */
   readonly profiling: boolean;
 }
 
-/** Answers those who watch the proxy itself (docs/spec/server.md §9). */
+/** Serves metrics, profiles and debugging (docs/spec/server.md §9). */
 export class MetricsServer {
   private listener: HttpListener | undefined;
   private profiler: Profiler | undefined;
 
   constructor(private readonly options: MetricsServerOptions) {}
 
-  /** Resolves after the first attempt to listen. Rejects with BindError when that failed and failures are hard. */
+  /** Resolves after the first attempt to listen. Rejects with BindError if that failed and `hardFail` is set. */
   async start(): Promise<void> {
     const { routes, profiling, logger } = this.options;
     const all = profiling ? { ...routes, ...(await this.profile()) } : routes;
@@ -30,7 +30,7 @@ export class MetricsServer {
     this.profiler?.stop();
   }
 
-  /** The port that is listened on, once it is. */
+  /** The actual port, once listening. */
   get port(): number | undefined {
     return this.listener?.port;
   }

@@ -3,12 +3,12 @@ import { DURATION_BUCKETS, type MetricTable } from './metric-spec.js';
 const FAMILY = ['ip_family'] as const;
 const KIND = ['kind'] as const;
 
-/** What this proxy tells beyond kube-proxy. */
+/** Metrics that kube-proxy does not have. */
 export const OWN_METRICS = {
   servicePorts: {
     type: 'gauge',
     name: 'kubeproxy_service_ports',
-    help: 'Service ports by the outcome of the last try to program them: programmed or failed',
+    help: 'Service ports by the result of the last attempt to program them: programmed or failed',
     labels: ['ip_family', 'state'],
   },
   servicesWaiting: {
@@ -20,26 +20,26 @@ export const OWN_METRICS = {
   driftFound: {
     type: 'counter',
     name: 'kubeproxy_drift_found_total',
-    help: 'Verifications that found rules which somebody else had changed',
+    help: 'Verifications that found rules changed by another program',
     labels: FAMILY,
   },
   driftRepaired: {
     type: 'counter',
     name: 'kubeproxy_drift_repaired_steps_total',
-    help: 'Steps written to repair rules which somebody else had changed',
+    help: 'Steps written to repair rules changed by another program',
     labels: FAMILY,
   },
   syncSteps: {
     type: 'histogram',
     name: 'kubeproxy_sync_steps',
-    help: 'Steps that a successful sync wrote into the kernel',
+    help: 'Steps that a successful sync wrote to the kernel',
     labels: FAMILY,
     buckets: [0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
   },
   lockWait: {
     type: 'histogram',
     name: 'kubeproxy_lock_wait_seconds',
-    help: 'Time that restores waited for the lock of iptables',
+    help: 'Time that restores waited for the iptables lock',
     labels: FAMILY,
     buckets: DURATION_BUCKETS,
     modes: ['iptables', 'ipvs'],
@@ -53,19 +53,19 @@ export const OWN_METRICS = {
   watchConnected: {
     type: 'gauge',
     name: 'kubeproxy_watch_connected',
-    help: 'Whether a watch of a kind is open',
+    help: 'Whether the watch of a kind is open',
     labels: KIND,
   },
   watchRewinds: {
     type: 'counter',
     name: 'kubeproxy_watch_rewinds_total',
-    help: 'Times that the API server was found to have gone back to an older state, as after a restore from a backup',
+    help: 'Times that the API server went back to an older state, as after a restore from a backup',
     labels: KIND,
   },
   configurationRefused: {
     type: 'gauge',
     name: 'kubeproxy_configuration_refused',
-    help: 'Whether the configuration file was edited to something that is not in force; the log says why',
+    help: '1 while the configuration file has an edit that was rejected; the log says why',
     labels: [],
   },
 } as const satisfies MetricTable;

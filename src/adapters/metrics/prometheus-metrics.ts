@@ -4,31 +4,29 @@ import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/port
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
-import { expose } from './exposition.js';
-import { MetricSet } from './metric-set.js';
+import { expose, MetricSet } from './metric-set.js';
 import type { MetricSpec } from './metric-spec.js';
 import { OWN_METRICS } from './own-metric-table.js';
 import { PROXY_METRICS } from './proxy-metric-table.js';
-import { RUNTIME_METRICS } from './runtime-metric-table.js';
-import { readRuntime } from './runtime.js';
+import { readRuntime, RUNTIME_METRICS } from './runtime-metrics.js';
 
-/** Gauges that the library calls counters by their names. */
+/** Gauges that the library names like counters. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
-/** The library's own choice wakes the process a hundred times a second. Milliseconds. */
+/** The library's default wakes the process a hundred times per second. Milliseconds. */
 const EVENT_LOOP_PRECISION = 100;
 
 export interface PrometheusMetricsOptions {
   readonly clock: Clock;
-  /** The mode in force: what says nothing in it is not registered. */
+  /** The active mode; metrics that do not apply to it are not registered. */
   readonly mode: string;
   /** The Kubernetes release whose interfaces are offered: `v1.36.0`. */
   readonly version: string;
   readonly features: readonly FeatureState[];
-  /** Undefined where the kernel has no such counters. */
+  /** Undefined if the kernel has no such counters. */
   readonly packetCounters?: PacketCounters | undefined;
 }
 
@@ -38,7 +36,7 @@ export interface PacketCounters {
   packets(name: string): Promise<number | undefined>;
 }
 
-/** Sets gauges that are read when somebody asks. Cheap, whatever the size of the cluster. */
+/** Sets gauges on demand. Cheap, whatever the size of the cluster. */
 export type Scrape = (own: MetricSet<typeof OWN_METRICS>) => void;
 
 /** All metrics, as the tables declare them, and the text that Prometheus reads. */
@@ -70,12 +68,12 @@ export class PrometheusMetrics implements Metrics {
     describeComponent(this.component, this.options, this.registry);
   }
 
-  /** Of `exposition`. */
+  /** The content type of `exposition`. */
   get contentType(): string {
     return this.registry.contentType;
   }
 
-  /** Has gauges set each time before they are shown. */
+  /** Adds a function that sets gauges before each exposition. */
   onScrape(scrape: Scrape): void {
     this.scrapes.push(scrape);
   }
@@ -102,7 +100,7 @@ export class PrometheusMetrics implements Metrics {
       return;
     }
     this.proxy.count('nftablesSyncFailures', labels);
-    // For whatever reason. A restore that is refused and recovered from is in restoreFailures alone: the sync did not fail.
+    // For any reason. A rejected restore that was recovered counts only in restoreFailures: the sync did not fail.
     if (!full) this.proxy.count('partialRestoreFailures', labels);
   }
 
@@ -148,17 +146,17 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.count('livez', { code: String(code) });
   }
 
-  /** nftables could not delete chains that are not used any more. */
+  /** nftables failed to delete unused chains. */
   cleanupFailed(family: IpFamily): void {
     this.proxy.count('nftablesCleanupFailures', labelOf(family));
   }
 
-  /** iptables applied a restore; `lockWaitSeconds` undefined when that could not be measured. */
+  /** iptables applied a restore; `lockWaitSeconds` is undefined if it was not measured. */
   restored(family: IpFamily, { lockWaitSeconds }: { readonly lockWaitSeconds: number | undefined }): void {
     if (lockWaitSeconds !== undefined) this.own.observe('lockWait', labelOf(family), lockWaitSeconds);
   }
 
-  /** What iptables holds of the proxy's rules in a table, and how many of them the last sync wrote. */
+  /** The number of the proxy's rules in a table of iptables, and of those that the last sync wrote. */
   rulesCounted(
     family: IpFamily,
     { table, owned, written }: { readonly table: string; readonly owned: number; readonly written: number },
@@ -167,12 +165,12 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.set('rulesWritten', { table, ...labelOf(family) }, written);
   }
 
-  /** iptables refused a restore, or it could not be made. */
+  /** iptables rejected a restore, or it could not run. */
   restoreFailed(family: IpFamily): void {
     this.proxy.count('restoreFailures', labelOf(family));
   }
 
-  /** The API server answered, or did not: then the code is `<error>`. */
+  /** The API server responded; without a response the code is `<error>`. */
   answered(
     request: { readonly code: string; readonly method: string; readonly host: string },
     seconds: number,
@@ -182,7 +180,7 @@ export class PrometheusMetrics implements Metrics {
     this.component.observe('restDuration', { verb: method, host }, seconds);
   }
 
-  /** A request to the API server waited for its turn. */
+  /** The rate limit delayed a request to the API server. */
   waited({ method, host }: { readonly method: string; readonly host: string }, seconds: number): void {
     this.component.observe('restWaiting', { verb: method, host }, seconds);
   }

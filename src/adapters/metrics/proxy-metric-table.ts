@@ -18,14 +18,11 @@ const duration = (name: string, help: string, rest: Rest = {}) =>
 
 /** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; the help texts are ours. */
 export const PROXY_METRICS = {
-  sync: duration(
-    'sync_proxy_rules_duration_seconds',
-    'Time that syncs of the rules took, failed ones included',
-  ),
-  fullSync: duration('sync_full_proxy_rules_duration_seconds', 'Time that full syncs took', {
+  sync: duration('sync_proxy_rules_duration_seconds', 'Duration of syncs, including failed ones'),
+  fullSync: duration('sync_full_proxy_rules_duration_seconds', 'Duration of full syncs', {
     modes: WITH_PARTIAL_SYNCS,
   }),
-  partialSync: duration('sync_partial_proxy_rules_duration_seconds', 'Time that syncs of changes took', {
+  partialSync: duration('sync_partial_proxy_rules_duration_seconds', 'Duration of partial syncs', {
     modes: WITH_PARTIAL_SYNCS,
   }),
   lastSync: alpha(
@@ -37,45 +34,45 @@ export const PROXY_METRICS = {
   lastQueued: alpha(
     'gauge',
     'sync_proxy_rules_last_queued_timestamp_seconds',
-    'When a sync was last asked for, in seconds since the epoch',
+    'When a sync was last requested, in seconds since the epoch',
     { labels: FAMILY },
   ),
   programming: alpha(
     'histogram',
     'network_programming_duration_seconds',
-    'Time from the change of a pod or Service to the rules that follow it',
+    'Time from the change of a pod or Service until its rules are programmed',
     { labels: FAMILY, buckets: PROGRAMMING_BUCKETS },
   ),
   endpointsPending: alpha(
     'gauge',
     'sync_proxy_rules_endpoint_changes_pending',
-    'Accepted EndpointSlice changes that no sync has taken up yet',
+    'Accepted EndpointSlice changes that no sync has processed yet',
   ),
   endpoints: alpha('counter', 'sync_proxy_rules_endpoint_changes_total', 'EndpointSlice events seen'),
   servicesPending: alpha(
     'gauge',
     'sync_proxy_rules_service_changes_pending',
-    'Services with a change that no sync has taken up yet',
+    'Services with a change that no sync has processed yet',
   ),
   services: alpha('counter', 'sync_proxy_rules_service_changes_total', 'Service events seen'),
   noLocalEndpoints: alpha(
     'gauge',
     'sync_proxy_rules_no_local_endpoints_total',
-    'Service ports with a Local traffic policy and usable endpoints, but none of them on this node',
+    'Service ports with a Local traffic policy and usable endpoints, but none on this node',
     { labels: ['traffic_policy', 'ip_family'] },
   ),
-  healthz: alpha('counter', 'proxy_healthz_total', 'Answers of /healthz by status', { labels: CODE }),
-  livez: alpha('counter', 'proxy_livez_total', 'Answers of /livez by status', { labels: CODE }),
+  healthz: alpha('counter', 'proxy_healthz_total', 'Responses of /healthz by status code', { labels: CODE }),
+  livez: alpha('counter', 'proxy_livez_total', 'Responses of /livez by status code', { labels: CODE }),
   restoreFailures: alpha(
     'counter',
     'sync_proxy_rules_iptables_restore_failures_total',
-    'Restores that iptables refused or that could not be made',
+    'Restores that iptables rejected or that could not run',
     { labels: FAMILY, modes: RESTORING },
   ),
   partialRestoreFailures: alpha(
     'counter',
     'sync_proxy_rules_iptables_partial_restore_failures_total',
-    'Failed syncs of changes',
+    'Failed partial syncs',
     { labels: FAMILY, modes: IPTABLES },
   ),
   rulesOwned: alpha('gauge', 'sync_proxy_rules_iptables_total', 'Rules that belong to the proxy', {
@@ -89,7 +86,7 @@ export const PROXY_METRICS = {
   invalidDropped: alpha(
     'counter',
     'iptables_ct_state_invalid_dropped_packets_total',
-    'Packets that were dropped because connection tracking took them for invalid',
+    'Packets dropped because connection tracking considers them invalid',
     { modes: IPTABLES, needsCounters: true },
   ),
   localhostNodePorts: alpha(
@@ -101,7 +98,7 @@ export const PROXY_METRICS = {
   nftablesSyncFailures: alpha(
     'counter',
     'sync_proxy_rules_nftables_sync_failures_total',
-    'Syncs that nftables refused as a whole',
+    'Syncs that nftables rejected as a whole',
     { labels: FAMILY, modes: NFTABLES },
   ),
   nftablesCleanupFailures: alpha(
@@ -112,7 +109,7 @@ export const PROXY_METRICS = {
   ),
   conntrack: duration(
     'conntrack_reconciler_sync_duration_seconds',
-    'Time that searches for stale tracked connections took',
+    'Duration of searches for stale tracked connections',
   ),
   conntrackDeleted: alpha(
     'counter',

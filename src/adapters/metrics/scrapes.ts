@@ -6,13 +6,13 @@ import type { OWN_METRICS } from './own-metric-table.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 
-/** What of a sync loop is shown. */
+/** The part of a sync loop that is shown. */
 export interface WatchedLoop {
   readonly family: IpFamily;
   readonly pending: { readonly serviceCount: number };
 }
 
-/** Service ports by state. The numbers are kept; nothing is counted here. */
+/** Service ports by state. The numbers are maintained elsewhere; nothing is counted here. */
 export function showServicePorts(
   own: Own,
   { family, pending }: WatchedLoop,
@@ -24,7 +24,7 @@ export function showServicePorts(
   own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
 }
 
-/** How fresh each kind is; kinds that the cluster does not have are left out. */
+/** How fresh each kind is; kinds that the cluster does not have are skipped. */
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
   own.clear('watchSilence');
   own.clear('watchConnected');

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 
-/** Frees what nothing on the heap holds any more. Everything else waits meanwhile. */
+/** Runs a full garbage collection. Blocks everything else meanwhile. */
 export async function collectGarbage(): Promise<void> {
   const session = new Session();
   session.connect();

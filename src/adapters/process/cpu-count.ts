@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /**
- * The machine's CPUs that are online, whichever of them this process may use. Where /sys does not tell, those it may use.
+ * The number of CPUs of the machine that are online, even if this process may not use all. Without /sys: those it may use.
  */
 export function cpuCount(sys = '/sys'): number {
   const folder = `${sys}/devices/system/cpu`;
@@ -14,7 +14,7 @@ export function cpuCount(sys = '/sys'): number {
   }
 }
 
-/** The first CPU has no file `online`: it cannot be switched off. */
+/** The first CPU has no file `online`, because it cannot be switched off. */
 function isOnline(folder: string): boolean {
   try {
     return readFileSync(`${folder}/online`, 'utf8').trim() !== '0';

@@ -1,9 +1,8 @@
 import { loadCLibrary } from './c-library.js';
 
 /**
- * Ends the process whatever its threads are doing. `process.exit` waits for them: for a read from a file system that
- * hangs, or a name that is being looked up. Who listens to `exit` is told as always. Where the C library cannot be called,
- * it ends as `process.exit` does.
+ * Ends the process whatever its threads are doing. `process.exit` waits for threads, such as a read from a file system that
+ * hangs, or a name lookup. Listeners of `exit` are called as usual. Without access to the C library this is `process.exit`.
  */
 export function exitAtOnce(code: number): never {
   const exit = libraryExit();

@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 export interface FloodGuardOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** How many lines of one message pass in a window. Default 20. */
+  /** How many lines with the same message are logged in a window. Default 20. */
   readonly burst?: number;
   /** Default one minute. */
   readonly windowMilliseconds?: number;
@@ -20,10 +20,10 @@ interface Window {
   readonly end: Timer;
 }
 
-/** Shared by a guard and its children: the message decides, whoever says it. */
+/** Shared by a guard and its children, so that the limit applies to a message whoever logs it. */
 interface Windows {
   readonly open: Map<string, Window>;
-  /** What reports the lines withheld: the guarded logger without a child's facts. */
+  /** Reports the number of suppressed lines, without a child's facts. */
   readonly logger: Logger;
   readonly clock: Clock;
   readonly burst: number;
@@ -31,9 +31,9 @@ interface Windows {
 }
 
 /**
- * A log that cannot be flooded: of lines with the same level and message only the first of each window pass; at its end
- * one line tells how many were withheld. Messages are fixed texts (facts hold what varies), so their number is small.
- * Debug lines always pass.
+ * A log that cannot be flooded: of the lines with the same level and message, only the first ones in each window are logged,
+ * and at its end one line reports how many were suppressed. Messages are fixed texts (facts hold what varies), so their number
+ * is small. Debug lines are always logged.
  */
 export class FloodGuard implements Logger {
   static guard({ logger, clock, burst = 20, windowMilliseconds = 60_000 }: FloodGuardOptions): FloodGuard {
@@ -65,7 +65,7 @@ export class FloodGuard implements Logger {
     return new FloodGuard(this.logger.child(facts), this.windows);
   }
 
-  /** Tells of lines withheld so far and releases the timers. For the end of the process; idempotent. */
+  /** Reports suppressed lines and releases the timers. For the end of the process. Idempotent. */
   close(): void {
     for (const key of [...this.windows.open.keys()]) this.endWindow(key);
   }

@@ -1,16 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { delay } from '../../application/delay.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 
 const ATTEMPTS = 2;
+/** Milliseconds. */
 const PAUSE = 100;
-/** Lowering it needs CAP_SYS_RESOURCE, which a container without privileges does not have. */
+/** Lowering it needs CAP_SYS_RESOURCE, which an unprivileged container does not have. */
 const NOT_PERMITTED = ['EACCES', 'EPERM'];
 
 /**
- * Tells the kernel how readily to kill this process when memory runs out: -1000 never, 1000 first. Nothing is written when
- * it is so already. Tried twice, but for what another try does not change: a kernel without the file, a right that is
- * missing. What fails is logged: services work without (docs/spec/server.md §1.3).
+ * Sets how readily the kernel kills this process when memory runs out: -1000 never, 1000 first. Writes nothing if it is set
+ * already. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
+ * because Services work without it (docs/spec/server.md §1.3).
  */
 export async function setOomScore(
   score: number,
@@ -25,17 +27,14 @@ export async function setOomScore(
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (NOT_PERMITTED.includes(code)) {
-        logger.info({ score, error }, 'the OOM score stays as it is: setting it is not permitted here');
+        logger.info({ score, error }, 'no permission to set the OOM score; keeping it as it is');
         return;
       }
       if (attempt === ATTEMPTS || code === 'ENOENT') {
-        logger.warn(
-          { score, error },
-          'the OOM score could not be set; the kernel may kill the proxy earlier',
-        );
+        logger.warn({ score, error }, 'cannot set the OOM score; the kernel may kill the proxy earlier');
         return;
       }
-      await new Promise<void>((resolve) => void clock.after(PAUSE, resolve));
+      await delay(clock, PAUSE);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../application/ports/clock.js';
 /** The longest delay that a Node timer can hold. */
 const LONGEST = 2 ** 31 - 1;
 
-/** The machine's time. Its timers do not keep the process alive; what is due at once happens all the same. */
+/** The system's time. Its timers do not keep the process alive, except those without a delay. */
 export class SystemClock implements Clock {
   now(): number {
     return Date.now();
@@ -11,7 +11,7 @@ export class SystemClock implements Clock {
 
   after(milliseconds: number, callback: () => void): Timer {
     if (milliseconds <= 0) {
-      // A timer takes a millisecond, and an immediate that is not waited for as long as the next timer.
+      // A timer takes a millisecond, and an unref'd immediate waits for the next timer.
       const turn = setImmediate(callback);
       return { cancel: () => clearImmediate(turn) };
     }

@@ -23,7 +23,7 @@ import {
   RTM_NEWADDR,
 } from './rtnetlink.js';
 
-/** How often a list that changed while it was read is read anew. */
+/** How often a list that changed while it was read is read again. */
 const ATTEMPTS = 5;
 
 /** An address on a device. */
@@ -32,11 +32,11 @@ export interface DeviceAddress {
   readonly family: IpFamily;
   /** Canonical. */
   readonly address: string;
-  /** Tells it from others: a device may have an address several times, with other prefixes or far ends. */
+  /** Unique: a device may have an address several times, with different prefixes or peers. */
   readonly key: string;
 }
 
-/** All addresses of all devices of this network namespace, up or down; of one family, if one is named. */
+/** All addresses of all devices of this network namespace, up or down; only of one family if it is given. */
 export async function listAddresses(
   channel: NetlinkChannel,
   family?: IpFamily,
@@ -50,10 +50,10 @@ export async function listAddresses(
     });
     if (!interrupted) return found;
   }
-  throw changingAllTheTime(request);
+  throw neverConsistent(request);
 }
 
-/** Those of all devices but one, at once, on this thread, over a socket on which nothing waits to be read. */
+/** The addresses of all devices except one, synchronously. The socket must have no unread messages. */
 export function readAddressesNow(socket: NetlinkSocket, except?: number): readonly DeviceAddress[] {
   const request = listingRequest();
   for (let count = 0; count < ATTEMPTS; count++) {
@@ -65,20 +65,20 @@ export function readAddressesNow(socket: NetlinkSocket, except?: number): readon
     if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
     if (interrupted !== true) return found;
   }
-  throw changingAllTheTime(request);
+  throw neverConsistent(request);
 }
 
-/** Puts an address onto a device, with the whole address as its prefix: neighbours it has none. */
+/** Adds an address to a device, with its full length as the prefix, so without neighbors. */
 export function addAddress(device: number, address: string, attempt: string): NetlinkRequest {
   return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, device, address, attempt);
 }
 
-/** Takes such an address off a device. */
+/** Removes such an address from a device. */
 export function removeAddress(device: number, address: string, attempt: string): NetlinkRequest {
   return addressRequest(RTM_DELADDR, 0, device, address, attempt);
 }
 
-/** The address of a message or notice. */
+/** The address in a message or notification. */
 export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddress | undefined {
   const attributes = new AttributeReader(bytes, start + ADDRESS_HEADER_LENGTH, end);
   let local: string | undefined;
@@ -87,7 +87,7 @@ export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddres
     if (attributes.type === IFA_LOCAL) local = addressText(bytes, attributes.start, attributes.end);
     else if (attributes.type === IFA_ADDRESS) other = addressText(bytes, attributes.start, attributes.end);
   }
-  // On a link between two points the other one is the address of the far end.
+  // On a point-to-point link the other one is the address of the peer.
   const address = parseAddress(local ?? other);
   if (!address) return undefined;
   const device = deviceOf({ bytes, start });
@@ -95,7 +95,7 @@ export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddres
   return { device, family, address: text, key: `${device} ${text}/${bytes[start + 1]} ${other}` };
 }
 
-/** The index of the device that a message or notice of an address is about. */
+/** The index of the device in a message or notification about an address. */
 export function deviceOf({ bytes, start }: Pick<NetlinkMessage, 'bytes' | 'start'>): number {
   return bytes.readInt32LE(start + 4);
 }
@@ -111,8 +111,8 @@ function listingRequest(family?: IpFamily): NetlinkRequest {
   };
 }
 
-function changingAllTheTime({ attempt }: NetlinkRequest): NetlinkRequestError {
-  return new NetlinkRequestError(attempt, EINTR, `they changed each of the ${ATTEMPTS} times`);
+function neverConsistent({ attempt }: NetlinkRequest): NetlinkRequestError {
+  return new NetlinkRequestError(attempt, EINTR, `they changed during each of ${ATTEMPTS} attempts`);
 }
 
 function addressRequest(

@@ -24,11 +24,11 @@ export interface Link {
   readonly name: string;
   /** `dummy`, `veth`, …; empty for hardware and loopback. */
   readonly kind: string;
-  /** Bits of the kernel, `IFF_…`. */
+  /** The kernel's flags, `IFF_…`. */
   readonly flags: number;
 }
 
-/** The device of this name; undefined when there is none. */
+/** The device with this name; undefined if there is none. */
 export async function findLink(channel: NetlinkChannel, name: string): Promise<Link | undefined> {
   let link: Link | undefined;
   const request = searchFor(name);
@@ -36,7 +36,7 @@ export async function findLink(channel: NetlinkChannel, name: string): Promise<L
   return found(request, reply, link);
 }
 
-/** The same at once, on this thread, over a socket on which nothing waits to be read. */
+/** The same, synchronously. The socket must have no unread messages. */
 export function findLinkNow(socket: NetlinkSocket, name: string): Link | undefined {
   let link: Link | undefined;
   const request = searchFor(name);
@@ -55,9 +55,9 @@ export async function listLinks(channel: NetlinkChannel): Promise<readonly Link[
   return [...links.values()];
 }
 
-/** Makes a device of type dummy, which is down. False when there is a device of this name already. */
+/** Creates a device of type dummy, which is down. Returns false if a device with this name exists. */
 export async function addDummy(channel: NetlinkChannel, name: string): Promise<boolean> {
-  const attempt = `making the device ${name} of type dummy`;
+  const attempt = `creating the device ${name} of type dummy`;
   const put = (writer: MessageWriter): void => {
     putLinkHeader(writer, 0);
     writer.putText(IFLA_IFNAME, name);
@@ -73,13 +73,13 @@ export async function addDummy(channel: NetlinkChannel, name: string): Promise<b
     throw new NetlinkRequestError(
       attempt,
       errno,
-      'the kernel has no dummy devices: load its module (modprobe dummy)',
+      'the kernel does not support dummy devices; load the module (modprobe dummy)',
     );
   if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
   return true;
 }
 
-/** Removes a device with all its addresses. That it is gone is fine. */
+/** Removes a device with all its addresses. It is fine if it no longer exists. */
 export async function deleteLink(channel: NetlinkChannel, { index, name }: Link): Promise<void> {
   const attempt = `removing the device ${name}`;
   const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
@@ -88,7 +88,7 @@ export async function deleteLink(channel: NetlinkChannel, { index, name }: Link)
   if (errno !== 0 && errno !== ENODEV) throw new NetlinkRequestError(attempt, errno, explanation);
 }
 
-/** The device of a message or notice. */
+/** The device in a message or notification. */
 export function readLink({ bytes, start, end }: NetlinkMessage): Link {
   const attributes = new AttributeReader(bytes, start + LINK_HEADER_LENGTH, end);
   let name = '';

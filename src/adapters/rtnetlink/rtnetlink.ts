@@ -1,4 +1,4 @@
-/** Numbers of linux/rtnetlink.h, linux/if.h, linux/if_link.h and linux/if_addr.h, as far as they are used. */
+/** The constants of linux/rtnetlink.h, linux/if.h, linux/if_link.h and linux/if_addr.h that are used here. */
 
 export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;
@@ -7,7 +7,7 @@ export const RTM_NEWADDR = 20;
 export const RTM_DELADDR = 21;
 export const RTM_GETADDR = 22;
 
-/** Groups of notices. */
+/** Multicast groups for notifications. */
 export const RTMGRP_LINK = 0x1;
 export const RTMGRP_IPV4_IFADDR = 0x10;
 export const RTMGRP_IPV6_IFADDR = 0x100;

@@ -15,7 +15,7 @@ export interface KernelFolders {
   readonly sys: string;
 }
 
-/** Connection tracking cannot be set up as the configuration asks. Not mended by trying again. */
+/** Connection tracking cannot be set up as configured. Retrying does not help. */
 export class ConntrackSettingsError extends Error {
   constructor(cause: unknown) {
     super(`could not set conntrack parameters from kube-proxy configuration: ${errorMessage(cause)}`, {
@@ -27,18 +27,17 @@ export class ConntrackSettingsError extends Error {
 
 const KERNEL: KernelFolders = { proc: '/proc', sys: '/sys' };
 const HASH_SIZE = 'module/nf_conntrack/parameters/hashsize';
-/** Why /sys is not ours to write: mounted so, or the parameter belongs to the initial network namespace. */
-const NOT_FOR_US = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
+/** Errors when /sys is mounted read-only, or the parameter belongs to the initial network namespace. */
+const READ_ONLY = ['EROFS', 'EACCES', 'EPERM', 'EOPNOTSUPP'];
 
 /**
- * Sizes and times the kernel's table of tracked connections (docs/spec/server.md §4), in kube-proxy's order, writing only what
- * differs. Idempotent.
+ * Sets the size and timeouts of the kernel's table of tracked connections (docs/spec/server.md §4), in kube-proxy's order,
+ * writing only what differs. Idempotent.
  *
- * Two things that would end kube-proxy do not end the proxy, since no restart mends them and services work without:
- * - the hash table cannot grow because /sys is not writable here, as in many containers: look-ups get slower when the
- *   table is full. `readOnlySysfs` is told.
- * - the limit is offered for reading only: this is not the initial network namespace, whose limit and table it is. It is
- *   logged.
+ * Two failures that end kube-proxy do not end the proxy, because a restart does not fix them and Services work without:
+ * - The hash table cannot grow because /sys is read-only, as in many containers. Lookups get slower when the table is full.
+ *   `readOnlySysfs` is called.
+ * - The limit is read-only, because it belongs to the initial network namespace. This is logged.
  * @throws ConntrackSettingsError
  */
 export function setUpConntrackTable(
@@ -62,15 +61,15 @@ function set(name: string, value: string, logger: Logger, { proc }: KernelFolder
   if (ensureSysctl(name, value, `${proc}/sys`)) logger.info({ name, value }, 'sysctl set');
 }
 
-/** False when the limit is not ours to set. */
+/** Returns false if this network namespace cannot set the limit. */
 function setMaximum(maximum: number, logger: Logger, folders: KernelFolders): boolean {
   const { name, value } = maximumSysctl(maximum);
   const root = `${folders.proc}/sys`;
-  const present = readSysctl(name, root);
-  if (present !== undefined && present !== value && isReadOnly(name, root)) {
+  const current = readSysctl(name, root);
+  if (current !== undefined && current !== value && isReadOnly(name, root)) {
     logger.warn(
-      { name, wanted: value, present },
-      'the limit of tracked connections belongs to another network namespace and stays as it is',
+      { name, wanted: value, present: current },
+      'the limit of tracked connections belongs to another network namespace; keeping it as it is',
     );
     return false;
   }
@@ -80,16 +79,16 @@ function setMaximum(maximum: number, logger: Logger, folders: KernelFolders): bo
 
 function growHashTable(buckets: number, readOnlySysfs: (note: string) => void, { sys }: KernelFolders): void {
   const path = `${sys}/${HASH_SIZE}`;
-  const present = Number(readFileSync(path, 'utf8'));
-  if (present >= buckets) return;
+  const current = Number(readFileSync(path, 'utf8'));
+  if (current >= buckets) return;
   try {
     overwrite(path, String(buckets));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (!NOT_FOR_US.includes(code ?? '')) throw error;
+    if (!READ_ONLY.includes(code ?? '')) throw error;
     readOnlySysfs(
-      `${path} cannot be raised from ${present} to ${buckets} (${message}): with a full table of tracked ` +
-        'connections packets take longer; set it on the node, or mount /sys writable',
+      `cannot raise ${path} from ${current} to ${buckets} (${message}): packets take longer when the table of tracked ` +
+        'connections is full; set it on the node, or mount /sys writable',
     );
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { errorMessage } from '../../application/error-message.js';
 
-/** A sysctl could not be set; the message names it, the value, and why. */
+/** A sysctl cannot be set; the message has its name, the value, and the reason. */
 export class SysctlError extends Error {
   constructor(name: string, value: string, cause: unknown) {
     super(`cannot set the sysctl ${name} to ${value}: ${errorMessage(cause)}`, { cause });
@@ -10,7 +10,7 @@ export class SysctlError extends Error {
 }
 
 /**
- * Sets a sysctl by its path below /proc/sys unless it has the value already; one that cannot be read is taken to differ.
+ * Sets a sysctl, named by its path below /proc/sys, unless it has the value already. An unreadable one counts as different.
  * Idempotent.
  * @returns whether it was written
  * @throws SysctlError
@@ -26,7 +26,7 @@ export function ensureSysctl(name: string, value: string, root = '/proc/sys'): b
   }
 }
 
-/** The value as it is; undefined when it cannot be read. */
+/** The current value; undefined if it is unreadable. */
 export function readSysctl(name: string, root = '/proc/sys'): string | undefined {
   try {
     return readFileSync(`${root}/${name}`, 'utf8').trim();
@@ -35,7 +35,7 @@ export function readSysctl(name: string, root = '/proc/sys'): string | undefined
   }
 }
 
-/** Whether the kernel itself offers the sysctl for reading only, as it does outside the initial network namespace. */
+/** Whether the kernel makes the sysctl read-only, as it does outside the initial network namespace. */
 export function isReadOnly(name: string, root = '/proc/sys'): boolean {
   try {
     return (statSync(`${root}/${name}`).mode & 0o222) === 0;
@@ -44,7 +44,7 @@ export function isReadOnly(name: string, root = '/proc/sys'): boolean {
   }
 }
 
-/** Writes a file of the kernel, which is there or cannot be made. */
+/** Writes a file of the kernel; it must exist. */
 export function overwrite(path: string, value: string): void {
   const file = openSync(path, constants.O_WRONLY | constants.O_TRUNC);
   try {

@@ -1,6 +1,8 @@
 import { isLoopback, parseAddress, type Address } from '../net/address.js';
-import { addressBits } from '../net/cidr.js';
+import { addressBits, cidrContains, parseCidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+
+const LINK_LOCAL = parseCidr('fe80::/10')!;
 
 /** An entry of a Node's `status.addresses`. */
 export interface NodeStatusAddress {
@@ -57,4 +59,9 @@ export function resolvePrimary(
   return IP_FAMILIES.filter((family) => !isLoopback({ family, text: addresses[family] })).map(
     (family) => `${addresses[family]}/${addressBits(family)}`,
   );
+}
+
+/** Whether an address counts as one of this node: neither loopback nor link-local IPv6; 169.254.0.0/16 does (docs/spec/ipvs.md §3). */
+export function isOwnAddress(address: Address): boolean {
+  return !isLoopback(address) && !cidrContains(LINK_LOCAL, address.text);
 }

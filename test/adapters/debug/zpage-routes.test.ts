@@ -1,7 +1,6 @@
 import { parse } from 'yaml';
 import { zpageFormat } from '../../../src/adapters/debug/zpage-format.js';
-import { zpageRoutes } from '../../../src/adapters/debug/zpage-routes.js';
-import { unixDate, upTime } from '../../../src/adapters/debug/zpage-times.js';
+import { unixDate, upTime, zpageRoutes } from '../../../src/adapters/debug/zpage-routes.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { Served } from '../http/served.js';
 

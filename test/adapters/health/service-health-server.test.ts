@@ -108,7 +108,7 @@ describe('ServiceHealthServer', () => {
     await clients.untilClosed(44);
     expect(logger.at('warn')[0]).toMatchObject({
       facts: { port, most: 256 },
-      message: 'too many connections, closing further ones',
+      message: 'too many connections; closing new ones',
     });
     clients.close();
   });

@@ -78,7 +78,7 @@ describe('HttpListener', () => {
       await expect(answered()).rejects.toThrow();
       expect(logger.at('warn')[0]).toMatchObject({
         facts: { server: 'healthz', most: 256 },
-        message: 'too many connections, closing further ones',
+        message: 'too many connections; closing new ones',
       });
       clients.close();
       await clients.untilClosed(300);

@@ -42,7 +42,7 @@ describe('route', () => {
 
   it('says so when an answer fails, and cuts one that failed halfway', async () => {
     const response = await served.get('/broken');
-    expect([response.status, await response.text()]).toEqual([500, '/broken could not be answered\n']);
+    expect([response.status, await response.text()]).toEqual([500, '/broken failed\n']);
     await expect(served.text('/half')).rejects.toThrow();
     expect(served.logger.at('error')).toHaveLength(2);
     expect(await served.text('/one')).toContain('one');

@@ -1,12 +1,12 @@
 import type { Profiler } from 'node:inspector';
 import { ProfileBuilder, type Frame } from './profile-builder.js';
 
-/** V8's name for the time in which nothing ran. */
+/** V8's name for idle time. */
 const IDLE = '(idle)';
 const ROOT = '(root)';
 
 /**
- * V8's CPU profile as pprof has it: for each stack how often it was met, and how long it ran.
+ * Converts V8's CPU profile to pprof's format: for each stack, the number of samples and the time.
  * @param interval between samples, in microseconds
  * @param started milliseconds since the epoch
  */
@@ -19,15 +19,15 @@ export function cpuProfile(profile: Profiler.Profile, interval: number, started:
   const parents = new Map(
     profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
   );
-  const met = new Map<number, { count: number; microseconds: number }>();
+  const samples = new Map<number, { count: number; microseconds: number }>();
   profile.samples?.forEach((id, index) => {
-    const tally = met.get(id) ?? { count: 0, microseconds: 0 };
+    const tally = samples.get(id) ?? { count: 0, microseconds: 0 };
     tally.count++;
-    // The delta before a sample is the time since the one before it.
+    // A sample's own delta is the time since the previous sample, so its duration is the next delta.
     tally.microseconds += Math.max(0, profile.timeDeltas?.[index + 1] ?? interval);
-    met.set(id, tally);
+    samples.set(id, tally);
   });
-  for (const [id, { count, microseconds }] of met) {
+  for (const [id, { count, microseconds }] of samples) {
     const stack: Frame[] = [];
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const frame = nodes.get(at)?.callFrame;

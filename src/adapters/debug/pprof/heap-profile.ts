@@ -2,7 +2,7 @@ import type { HeapProfiler } from 'node:inspector';
 import { ProfileBuilder, type Frame } from './profile-builder.js';
 
 /**
- * V8's sampling heap profile as pprof has it: for each stack the bytes it allocated that are still there.
+ * Converts V8's sampling heap profile to pprof's format: for each stack, the allocated bytes that are still in use.
  * @param interval between samples, in bytes
  * @param started milliseconds since the epoch
  */

@@ -13,10 +13,10 @@ const DEFAULT_SECONDS = 30;
 
 const LISTED = {
   cmdline: 'the command line',
-  goroutine: 'what is under way: sockets, timers, requests and processes that the event loop waits for',
-  heap: 'what lives on the heap, by where it was allocated; ?gc=1 without garbage',
-  profile: 'where the CPU time goes; ?seconds= says for how long to look',
-  symbol: 'nothing to look up: profiles carry the names of functions',
+  goroutine: 'active resources: sockets, timers, requests and processes that the event loop waits for',
+  heap: 'live objects on the heap, by allocation site; ?gc=1 collects garbage first',
+  profile: 'CPU profile; ?seconds= sets the duration',
+  symbol: 'unused: profiles contain function names',
 };
 
 /** `/debug/pprof`: profiles that `go tool pprof` reads (docs/spec/server.md §9). There is no Go runtime, so there is no `trace`. */

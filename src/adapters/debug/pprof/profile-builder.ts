@@ -8,20 +8,20 @@ import {
   ValueType,
 } from 'pprof-format';
 
-/** A place in the program, as the inspector names it. Lines count from 0; -1 for what is no code of ours. */
+/** A place in the program, as in the inspector. Lines count from 0; -1 for code outside the program. */
 export interface Frame {
   readonly functionName: string;
   readonly url: string;
   readonly lineNumber: number;
 }
 
-/** What a number of a sample means: `cpu`, `nanoseconds`. */
+/** The meaning of a sample's value: `cpu`, `nanoseconds`. */
 export interface Meaning {
   readonly type: string;
   readonly unit: string;
 }
 
-/** Collects stacks with their numbers into pprof's own format. Equal functions and places are written once. */
+/** Builds a profile in pprof's format from stacks and their values. Equal functions and places are written once. */
 export class ProfileBuilder {
   private readonly strings = new StringTable();
   private readonly functions: ProfiledFunction[] = [];
@@ -33,7 +33,7 @@ export class ProfileBuilder {
 
   /**
    * @param stack the innermost frame first
-   * @param values a number for each meaning
+   * @param values one for each meaning
    */
   add(stack: readonly Frame[], values: readonly number[]): void {
     const locationId = stack.map((frame) => this.locationOf(frame).id);
@@ -41,9 +41,9 @@ export class ProfileBuilder {
   }
 
   /**
-   * @param period how far samples lie apart, in the unit of the last meaning
+   * @param period between samples, in the unit of the last meaning
    * @param started milliseconds since the epoch
-   * @param lasted in milliseconds
+   * @param lasted milliseconds
    */
   build(period: number, started: number, lasted: number): Uint8Array {
     const types = this.meanings.map((meaning) => this.valueType(meaning));

@@ -4,7 +4,7 @@ import { cpuProfile } from './cpu-profile.js';
 import { collectGarbage } from '../../process/collect-garbage.js';
 import { heapProfile } from './heap-profile.js';
 
-/** As Go samples: a hundred times a second, and every 512 KiB. */
+/** As in Go: a hundred times per second, and every 512 KiB. */
 const CPU_INTERVAL_MICROSECONDS = 10_000;
 const HEAP_INTERVAL_BYTES = 512 * 1024;
 
@@ -17,15 +17,15 @@ export class ProfilerBusyError extends Error {
 }
 
 /**
- * Takes profiles of this process in pprof's format, uncompressed. From `start` on allocations are sampled, which costs
- * next to nothing; the CPU is sampled only while somebody waits for its profile.
+ * Takes profiles of this process in pprof's format, uncompressed. Allocations are sampled from `start` on, which costs almost
+ * nothing; the CPU is sampled only while a CPU profile is taken.
  */
 export class Profiler {
   private readonly session = new Session();
   private started = 0;
   private busy = false;
 
-  /** Allocations before this do not show in heap profiles. */
+  /** Heap profiles do not contain earlier allocations. */
   async start(): Promise<void> {
     this.session.connect();
     this.started = Date.now();
@@ -37,7 +37,7 @@ export class Profiler {
     this.session.disconnect();
   }
 
-  /** Where the time of so many seconds went. Rejects with ProfilerBusyError; ends early when the signal is aborted. */
+  /** A CPU profile of this many seconds. Rejects with ProfilerBusyError; ends early when the signal is aborted. */
   async cpu(seconds: number, signal: AbortSignal): Promise<Uint8Array> {
     if (this.busy) throw new ProfilerBusyError();
     this.busy = true;
@@ -55,8 +55,8 @@ export class Profiler {
   }
 
   /**
-   * What lives on the heap, by where it was allocated.
-   * @param collectFirst without what is garbage already
+   * A profile of live objects on the heap, by allocation site.
+   * @param collectFirst collect garbage first
    */
   async heap(collectFirst: boolean): Promise<Uint8Array> {
     if (collectFirst) await collectGarbage();

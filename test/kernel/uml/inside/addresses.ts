@@ -23,8 +23,8 @@ describe('addresses of services over netlink', () => {
   it('need a kernel that has dummy devices', async () => {
     await withoutModules(() =>
       expect(addresses.ensureDevice()).rejects.toThrow(
-        'making the device kube-ipvs0 of type dummy was refused: EOPNOTSUPP: ' +
-          'the kernel has no dummy devices: load its module (modprobe dummy)',
+        'creating the device kube-ipvs0 of type dummy was refused: EOPNOTSUPP: ' +
+          'the kernel does not support dummy devices; load the module (modprobe dummy)',
       ),
     );
     expect(await addresses.list('IPv4')).toBeUndefined();

@@ -1,8 +1,0 @@
-import type { Registry } from 'prom-client';
-
-/** The Prometheus text, in order of names. Vectors without any observation are left out, as Kubernetes' components do. */
-export async function expose(registry: Registry): Promise<string> {
-  const names = registry.getMetricsAsArray().map(({ name }) => name);
-  const texts = await Promise.all(names.sort().map((name) => registry.getSingleMetricAsString(name)));
-  return texts.filter((text) => /^[^#\n]/m.test(text)).join('\n') + '\n';
-}
