@@ -284,7 +284,7 @@ describe('any sequence of changes', () => {
                 flows.push(flow(address, port, answerer));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

@@ -79,7 +79,7 @@ describe('incremental equals full', () => {
           [],
         ]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
