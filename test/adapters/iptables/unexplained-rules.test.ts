@@ -4,14 +4,14 @@ import { changed, gone } from '../../../src/testing/contract/stage.js';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
-import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
   recordedContext,
   recordedDump,
   RECORDED_HOST,
   recordedState,
-  recordedSteps,
+  recordedCases,
 } from '../../domain/iptables/recorded.js';
 import { HOST } from './services.js';
 
@@ -30,7 +30,7 @@ function open(family: IpFamily = 'IPv4', host = HOST): IptablesBackend {
 
 const UNTOUCHED = { written: 0, failed: [] };
 const KEEP = { keepUnexplained: true };
-const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+const cases = recordedCases();
 
 it.each(cases)(
   'the rules of kube-proxy stay until they are explained: $scenario $step $family',
