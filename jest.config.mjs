@@ -1,7 +1,9 @@
 /**
- * Tests that need the machine's kernel are in the project "kernel", each in namespaces of its own, or "timed": those that
- * measure how long something is busy, or count what a client loses in a few milliseconds, run alone. What brings a kernel or a
- * root file system is "contained".
+ * - hermetic: needs neither root nor a kernel (`npm run test:unit`).
+ * - package: neither, too, but builds, packs and installs the whole package.
+ * - kernel: needs the machine's kernel, each file in network namespaces of its own.
+ * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
+ * - contained: brings a kernel or a root file system of its own.
  */
 const timed = `/test/kernel/(${[
   'affinity',
@@ -36,7 +38,12 @@ export default {
       ...shared,
       displayName: 'hermetic',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package)/'],
+    },
+    {
+      ...shared,
+      displayName: 'package',
+      testMatch: ['<rootDir>/test/package/**/*.test.ts'],
     },
     {
       ...shared,
@@ -55,5 +62,5 @@ export default {
       testMatch: ['kernel/uml', 'deploy'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
     },
   ],
-  testTimeout: 60000,
+  testTimeout: 120_000,
 };

@@ -61,7 +61,7 @@ export class Command {
 
   /** Waits until it ends by itself. */
   async end(): Promise<Ended> {
-    return this.ended(10_000);
+    return this.ended(25_000);
   }
 
   /** Sends a signal and waits for nothing. */
@@ -72,7 +72,7 @@ export class Command {
   /** Ends it with a signal. */
   async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<Ended> {
     this.process.kill(signal);
-    return this.ended(10_000);
+    return this.ended(25_000);
   }
 
   /** Waits for its end; kills it, and fails, when that does not come in time. */

@@ -15,6 +15,7 @@ import {
   recordedDump,
   RECORDED_HOST,
   recordedState,
+  recordedCases,
   recordedSteps,
   type RecordedStep,
 } from '../domain/iptables/recorded.js';
@@ -31,7 +32,7 @@ const withoutCounters = (dump: string) =>
     .join('\n');
 
 const cases = iptablesVariants.flatMap((variant) =>
-  IP_FAMILIES.flatMap((family) => recordedSteps().map((step) => ({ variant, family, ...step }))),
+  recordedCases().map((recorded) => ({ variant, ...recorded })),
 );
 const folder = mkdtempSync(join(tmpdir(), `t${process.pid}-ipt-`));
 const lock = new XtablesLock(join(folder, 'xtables.lock'));

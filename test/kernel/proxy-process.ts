@@ -135,7 +135,7 @@ export class ProxyProcess {
     const child = this.child;
     if (!child) throw new Error('the proxy is not running');
     child.kill(signal);
-    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    const late = setTimeout(() => child.kill('SIGKILL'), 25_000);
     const { exitCode, signal: killedBy } = await child;
     clearTimeout(late);
     this.child = undefined;

@@ -1,7 +1,7 @@
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesPlanner } from '../../../src/adapters/iptables/iptables-planner.js';
 import { parseSave } from '../../domain/iptables/parse-save.js';
-import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../conformance/comparable-tables.js';
 import {
   forwardingTable,
@@ -9,11 +9,12 @@ import {
   recordedDump,
   RECORDED_HOST,
   recordedState,
+  recordedCases,
   recordedSteps,
   type RecordedStep,
 } from '../../domain/iptables/recorded.js';
 
-const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+const cases = recordedCases();
 
 function planned(step: RecordedStep, family: IpFamily): string {
   const state = recordedState(step);

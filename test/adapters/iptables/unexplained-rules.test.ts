@@ -5,14 +5,14 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
-import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
   recordedContext,
   recordedDump,
   RECORDED_HOST,
   recordedState,
-  recordedSteps,
+  recordedCases,
 } from '../../domain/iptables/recorded.js';
 import { HOST } from './services.js';
 
@@ -25,7 +25,7 @@ function open(family: IpFamily = 'IPv4', host = HOST): Backend {
 
 const UNTOUCHED = { written: 0, failed: [] };
 const KEEP = { keepUnexplained: true };
-const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+const cases = recordedCases();
 
 it.each(cases)(
   'the rules of kube-proxy stay until they are explained: $scenario $step $family',

@@ -61,7 +61,7 @@ describe('a running backend has in the kernel what a fresh one would make', () =
           expect(await backend.verify('inspection')).toMatchObject({ written: 0 });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });

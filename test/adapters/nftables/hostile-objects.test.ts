@@ -267,7 +267,7 @@ describe('hostile objects', () => {
         expect(kernel.refusedCount).toBe(0);
         expectWritable(kernel);
       }),
-      { numRuns: 1500 },
+      { numRuns: 750 },
     );
 
     // Whatever has come, the cluster as it should be is programmed as if nothing had been.

@@ -50,7 +50,7 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
   };
 }
 
-const runs = 80;
+const runs = 50;
 
 describe('a table changed step by step', () => {
   it('equals the table of a fresh start, is found right, and does what the forwarding table says', async () => {

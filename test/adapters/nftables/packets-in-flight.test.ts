@@ -149,7 +149,7 @@ describe('a packet that meets the table while it changes', () => {
         }
         expect(kernel.refusedCount).toBe(0);
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
   });
 });

@@ -323,7 +323,10 @@ describe('claims', () => {
   });
 
   it('holds service addresses that are this machine’s own, also when they become so later', async () => {
-    const own = entry('web', { externalIPs: [parseAddress('127.0.0.9')!], ...port('UDP') });
+    const own = entry('web', {
+      externalIPs: [parseAddress('127.0.0.9')!],
+      ports: [{ name: '', protocol: 'UDP', port: 18080, nodePort: 0 }],
+    });
     const tcp = entry('tcp', {
       ...at('127.0.0.8'),
       ports: [{ name: '', protocol: 'TCP', port: 18080, nodePort: 0 }],

@@ -292,7 +292,7 @@ describe('any sequence of changes', () => {
                 flows.push(flow(address, port, replySource));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

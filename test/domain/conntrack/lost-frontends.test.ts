@@ -5,7 +5,6 @@ import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rul
 import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
 import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/state/lost-frontends.js';
 import { parseSave } from '../iptables/parse-save.js';
-import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/state/lost-frontends.js';
@@ -17,7 +16,7 @@ import {
   recordedDump,
   RECORDED_HOST,
   recordedState,
-  recordedSteps,
+  recordedCases,
 } from '../iptables/recorded.js';
 
 const text = ({ address = '', port }: { address?: string | undefined; port: number }) => `${address} ${port}`;
@@ -31,15 +30,13 @@ function udpFrontends(entries: readonly ForwardingEntry[]): string[] {
 }
 
 /** The recorded clusters with UDP services that have endpoints. */
-const cases = recordedSteps().flatMap((step) =>
-  IP_FAMILIES.flatMap((family) => {
-    const state = recordedState(step);
-    const context = recordedContext(step, state, family);
-    const entries = [...forwardingTable(state, context).entries()];
-    const frontends = udpFrontends(entries);
-    return frontends.length > 0 ? [{ ...step, family, context, entries, frontends }] : [];
-  }),
-);
+const cases = recordedCases().flatMap((recorded) => {
+  const state = recordedState(recorded);
+  const context = recordedContext(recorded, state, recorded.family);
+  const entries = [...forwardingTable(state, context).entries()];
+  const frontends = udpFrontends(entries);
+  return frontends.length > 0 ? [{ ...recorded, context, entries, frontends }] : [];
+});
 
 describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family', (recorded) => {
   const { family, context, entries, frontends } = recorded;

@@ -4,19 +4,19 @@ import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rul
 import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseSave } from './parse-save.js';
 import { renderSave } from './render-save.js';
-import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
   recordedContext,
   recordedDump,
   RECORDED_HOST,
   recordedState,
-  recordedSteps,
+  recordedCases,
   type RecordedStep,
 } from './recorded.js';
 import { expectRecorded } from './recorded-rules.js';
 
-const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+const cases = recordedCases();
 
 function imageOf(step: RecordedStep, family: IpFamily): DesiredTables {
   const state = recordedState(step);

@@ -12,7 +12,7 @@ import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js
 import { readService } from '../../../src/domain/decode/read-service.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 
 const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
@@ -53,6 +53,16 @@ export function recordedSteps(): readonly RecordedStep[] {
         .flatMap((file) => /^objects-(\d+)\.yaml$/.exec(file)?.[1] ?? [])
         .map((step) => ({ scenario, step: Number(step) })),
     );
+}
+
+/** One step as one family sees it. */
+export interface RecordedCase extends RecordedStep {
+  readonly family: IpFamily;
+}
+
+/** Every step of every scenario, for both families. */
+export function recordedCases(): readonly RecordedCase[] {
+  return recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
 }
 
 /** The modes that write to iptables. */

@@ -107,7 +107,7 @@ describe('incremental equals full', () => {
           expect(follower).toEqual(everything(fresh));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

@@ -4,20 +4,20 @@ import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
 import { ipvsImage, type IpvsImage } from '../../../src/domain/ipvs/image.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
-import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
   recordedContext,
   recordedDump,
   RECORDED_HOST,
   recordedState,
-  recordedSteps,
+  recordedCases,
   type RecordedStep,
 } from '../iptables/recorded.js';
 import { expectRecorded } from '../iptables/recorded-rules.js';
 import { recordedKernel } from './recorded.js';
 
-const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
+const cases = recordedCases();
 
 function imageOf(step: RecordedStep, family: IpFamily): IpvsImage {
   const state = recordedState(step);

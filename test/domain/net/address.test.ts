@@ -103,7 +103,7 @@ describe('parseAddress', () => {
         const strict = text.replace(/\b0+(?=\d+\.)/g, '');
         if (text.includes(':') && parseAddress(text)) expect(isIPv6(strict)).toBe(true);
       }),
-      { numRuns: 2000, examples: [[['::', '0', '1.2.3.4']]] },
+      { numRuns: 1000, examples: [[['::', '0', '1.2.3.4']]] },
     );
   });
 

@@ -38,8 +38,8 @@ async function kubeconfigOf(more: object = {}): Promise<string> {
   return file;
 }
 
-function clientOf(kubeconfig: string): ApiClient {
-  return new ApiClient({ kubeconfig }, new CountingClock(), { timeouts: { connect: 200 } });
+function clientOf(kubeconfig: string, connect = 20_000): ApiClient {
+  return new ApiClient({ kubeconfig }, new CountingClock(), { timeouts: { connect } });
 }
 
 it('is reached by the proxy that the kubeconfig names, with its password', async () => {
@@ -71,7 +71,7 @@ it('is not asked of the proxy where NO_PROXY excludes it', async () => {
 
 it('is given up when the proxy does not answer, or the request is not wanted any more', async () => {
   proxy.silent = true;
-  const client = clientOf(await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` }));
+  const client = clientOf(await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` }), 200);
   await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow(
     `through the proxy ${proxy.address}: no connection within 200 ms`,
   );
