@@ -1,17 +1,17 @@
-import { cleanUpScripts, type Belongings } from '../adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../adapters/iptables/iptables-backend.js';
+import { cleanUpScripts, type ModeChains } from '../adapters/iptables/restore/clean-up-scripts.js';
+import { IptablesBackend } from '../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../adapters/iptables/iptables-commands.js';
-import { IptablesHostReader } from '../adapters/iptables/iptables-host.js';
-import { IptablesTool } from '../adapters/iptables/iptables-tool.js';
-import { legacyTables } from '../adapters/iptables/legacy-tables.js';
-import { LegacyWatch } from '../adapters/iptables/legacy-watch.js';
+import { IptablesHostReader } from '../adapters/iptables/detection/iptables-host.js';
+import { IptablesTool } from '../adapters/iptables/tool/iptables-tool.js';
+import { legacyTables } from '../adapters/iptables/detection/legacy-tables.js';
+import { LegacyWatch } from '../adapters/iptables/watch/legacy-watch.js';
 import { NftWatch } from '../adapters/iptables/nft-watch.js';
 import { BLIND_WATCH, type RulesWatch } from '../adapters/iptables/rules-watch.js';
 import { listChains } from '../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';
-import type { SavedTables } from '../domain/iptables/saved-tables.js';
+import type { SavedTables } from '../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
 import { netlinkIfAny } from './nft-transport.js';
@@ -58,7 +58,7 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
 /** What a mode in force holds in iptables: the clean-up of another mode must leave it. */
 export interface IptablesHoldings {
   readonly variant: IptablesVariant;
-  readonly belongings: Belongings;
+  readonly belongings: ModeChains;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface IptablesHoldings {
  * @returns where it could not look, for people
  */
 export function removeFromIptables(
-  belongings: Belongings,
+  belongings: ModeChains,
   beside: IptablesHoldings | undefined,
   logger: Logger,
   families: readonly IpFamily[] = IP_FAMILIES,

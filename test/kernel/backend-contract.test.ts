@@ -6,11 +6,11 @@ import { backendContract } from '../../src/testing/contract/backend-contract.js'
 import type { BackendSubject, ContractCase } from '../../src/testing/contract/backend-subject.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../src/adapters/iptables/iptables-backend.js';
+import { IptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
-import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
+import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
-import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
+import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { UserspaceBackend } from '../../src/adapters/userspace/userspace-backend.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
 import { HOST } from '../adapters/iptables/services.js';

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { program } from '../../src/adapters/iptables/choose-variant.js';
+import { program } from '../../src/adapters/iptables/detection/choose-variant.js';
 import { parseSave } from '../domain/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
 import { comparableTables } from '../conformance/comparable-tables.js';

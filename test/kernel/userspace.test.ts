@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { savedRules, type SavedTables } from '../../src/domain/iptables/saved-tables.js';
-import { USERSPACE_FRAME } from '../../src/domain/userspace/frame.js';
+import { savedRules, type SavedTables } from '../../src/domain/iptables/text/saved-tables.js';
+import { USERSPACE_BASE_RULES } from '../../src/domain/userspace/base-rules.js';
 import { clusterObjects, testConfig, type TestService } from './cluster-objects.js';
 import { Command } from './command.js';
 import { iptablesVariants, NodeIptables } from './iptables-node.js';
@@ -96,7 +96,7 @@ describe.each(iptablesVariants)('rules in iptables-%s', (variant) => {
       `${of('', proxyPort, 'web:http')} -m state --state NEW -j ACCEPT`,
     ]);
     const jumps = (chain: string) =>
-      USERSPACE_FRAME.jumps.filter((jump) => jump.chain === chain).map(({ rule }) => rule);
+      USERSPACE_BASE_RULES.jumps.filter((jump) => jump.chain === chain).map(({ rule }) => rule);
     const [portals, nodePorts] = jumps('PREROUTING');
     expect(savedRules(saved, 'nat', 'PREROUTING')).toEqual([portals, '-s 192.0.2.1/32 -j ACCEPT', nodePorts]);
     expect(savedRules(saved, 'nat', 'OUTPUT')).toEqual(jumps('OUTPUT'));

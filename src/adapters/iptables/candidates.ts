@@ -1,27 +1,27 @@
-import type { IptablesComposition } from '../../domain/iptables/composition.js';
-import { IptablesDelta } from '../../domain/iptables/delta.js';
-import type { IptablesFragment } from '../../domain/iptables/table.js';
+import type { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
+import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
+import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { RestoreRefusedError } from './errors.js';
-import { lackingText } from './kernel-matches.js';
-import { extensionOf } from './restore-messages.js';
-import type { RestoreScript } from './restore-script.js';
+import { lackingText } from './detection/kernel-matches.js';
+import { extensionOf } from './tool/restore-messages.js';
+import type { RestoreScript } from './restore/restore-script.js';
 
 /** A fragment on its way into the kernel, and what its service port had before. */
 export interface Candidate {
-  readonly wanted: IptablesFragment | undefined;
-  readonly former: IptablesFragment | undefined;
+  readonly wanted: IptablesServicePortRules | undefined;
+  readonly former: IptablesServicePortRules | undefined;
 }
 
 export type Candidates = ReadonlyMap<ServicePortKey, Candidate>;
 
 /** Has the composition take what candidates want, or what they had before; what that changes. */
 export function replaceAll(
-  composition: IptablesComposition,
+  composition: IptablesDesiredState,
   candidates: Iterable<readonly [ServicePortKey, Candidate]>,
   which: keyof Candidate,
-): IptablesDelta {
-  const delta = new IptablesDelta();
+): IptablesChange {
+  const delta = new IptablesChange();
   for (const [key, candidate] of candidates) composition.replace(key, candidate[which], delta);
   return delta;
 }
@@ -47,7 +47,7 @@ export function blame(
   return culprits;
 }
 
-function needs({ chains, entries }: IptablesFragment, match: string): boolean {
+function needs({ chains, entries }: IptablesServicePortRules, match: string): boolean {
   const rules = [...chains.flatMap((chain) => chain.rules), ...entries.map(({ rule }) => rule)];
   return rules.some((rule) => rule.includes(`-m ${match} `));
 }

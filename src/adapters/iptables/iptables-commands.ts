@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 
 /** Which of the kernel's two filters the tools speak to. */

@@ -2,14 +2,14 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isServiceChain } from '../../domain/iptables/chain-names.js';
-import { ClusterSize } from '../../domain/iptables/cluster-size.js';
-import { compileIptables } from '../../domain/iptables/compile.js';
-import { IptablesComposition } from '../../domain/iptables/composition.js';
-import { iptablesFrame } from '../../domain/iptables/frame.js';
-import { IptablesImage } from '../../domain/iptables/image.js';
-import type { IptablesHost } from '../../domain/iptables/options.js';
-import { program } from './choose-variant.js';
-import { tablesDifference } from './difference.js';
+import { ClusterSize } from '../../domain/iptables/compile/cluster-size.js';
+import { compileIptables } from '../../domain/iptables/compile/compile.js';
+import { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
+import { iptablesBaseRules } from '../../domain/iptables/compile/base-rules.js';
+import { DesiredTables } from '../../domain/iptables/state/desired-tables.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import { program } from './detection/choose-variant.js';
+import { tablesDifference } from './restore/tables-difference.js';
 
 /** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line tells. */
 export class IptablesPlanner implements Planner {
@@ -22,9 +22,9 @@ export class IptablesPlanner implements Planner {
     const size = new ClusterSize();
     for (const entry of all) size.note(entry.key, entry);
     const options = { node, host, largeCluster: size.isLarge };
-    const composition = new IptablesComposition();
+    const composition = new IptablesDesiredState();
     for (const entry of all) composition.replace(entry.key, compileIptables(entry, options));
-    const image = new IptablesImage(composition, iptablesFrame(node, host));
+    const image = new DesiredTables(composition, iptablesBaseRules(node, host));
     const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity, isServiceChain });
     return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
   }

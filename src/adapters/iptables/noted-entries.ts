@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import { ClusterSize } from '../../domain/iptables/cluster-size.js';
+import { ClusterSize } from '../../domain/iptables/compile/cluster-size.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 
 /** The forwarding entries of one family as they were handed over last, and how they are to be compiled. */

@@ -1,8 +1,8 @@
-import type { IptablesComposition } from '../../domain/iptables/composition.js';
+import type { IptablesDesiredState } from '../../domain/iptables/state/desired-state.js';
 import { displayName, servicePortKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Candidate } from './candidates.js';
 import type { NotedEntries } from './noted-entries.js';
-import type { PresentRules } from './present-rules.js';
+import type { IptablesAdoptedRules } from '../../domain/iptables/state/adopted-rules.js';
 
 /**
  * The candidates of a start that cannot know everything: those that entries explain and, when all of them have come, what
@@ -10,9 +10,9 @@ import type { PresentRules } from './present-rules.js';
  */
 export function* withUnexplained(
   explained: Iterable<readonly [ServicePortKey, Candidate]>,
-  left: PresentRules,
+  left: IptablesAdoptedRules,
   entries: NotedEntries,
-  composition: IptablesComposition,
+  composition: IptablesDesiredState,
 ): Generator<readonly [ServicePortKey, Candidate]> {
   yield* explained;
   const known = new Set<string>();

@@ -11,10 +11,10 @@ import {
   SOURCE_RANGES_FIREWALL,
 } from '../../domain/ipvs/chain-names.js';
 import { JUMPS } from '../../domain/ipvs/frame.js';
-import type { Belongings } from '../iptables/clean-up-scripts.js';
+import type { ModeChains } from '../iptables/restore/clean-up-scripts.js';
 
 /** What mode ipvs makes in iptables. Some of it has the names, and some the very text, of what mode iptables makes. */
-export const IPVS_BELONGINGS: Belongings = {
+export const IPVS_BELONGINGS: ModeChains = {
   jumps: JUMPS,
   chains: {
     nat: [SERVICES, POSTROUTING, NODE_PORT, LOAD_BALANCER, MARK_MASQ],

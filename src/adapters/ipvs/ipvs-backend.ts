@@ -13,7 +13,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { IptablesFragment } from '../../domain/iptables/table.js';
+import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
 import { IpvsComposition } from '../../domain/ipvs/composition.js';
 import type { IpvsFragment } from '../../domain/ipvs/fragment.js';
@@ -32,7 +32,7 @@ import type { ServiceAddresses } from './service-addresses.js';
 import { SetTable } from './set-table.js';
 import type { VirtualServers } from './virtual-servers.js';
 
-const NO_RULES: IptablesFragment = { chains: [], entries: [] };
+const NO_RULES: IptablesServicePortRules = { chains: [], entries: [] };
 
 /** The ways into the kernel. They are shared by both families, and closed by whoever opened them. */
 export interface IpvsKernel {

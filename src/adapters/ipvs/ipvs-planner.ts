@@ -7,8 +7,8 @@ import { IpvsComposition } from '../../domain/ipvs/composition.js';
 import { ipvsImage } from '../../domain/ipvs/image.js';
 import { serverLines } from '../../domain/ipvs/render-servers.js';
 import { addressBits } from '../../domain/net/cidr.js';
-import { program } from '../iptables/choose-variant.js';
-import { tablesDifference } from '../iptables/difference.js';
+import { program } from '../iptables/detection/choose-variant.js';
+import { tablesDifference } from '../iptables/restore/tables-difference.js';
 import { SERVICE_DEVICE } from './service-addresses.js';
 
 /** Plans mode ipvs: the input of `ipset restore`, of iptables-restore, of `ipvsadm -R`, and of `ip -batch`, each under a line that says so. */

@@ -8,15 +8,15 @@ import type {
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { IptablesHost } from '../../domain/iptables/options.js';
-import type { IptablesFragment, IptablesFrame } from '../../domain/iptables/table.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IptablesServicePortRules, BaseRules } from '../../domain/iptables/table.js';
 import { ipvsFrame } from '../../domain/ipvs/frame.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
 
 /** What an iptables backend is to write instead of the rules of mode iptables. */
 export interface RulesSource {
-  readonly compile: (entry: ForwardingEntry) => IptablesFragment;
-  readonly frame: (node: NodeNetwork, host: IptablesHost) => IptablesFrame;
+  readonly compile: (entry: ForwardingEntry) => IptablesServicePortRules;
+  readonly frame: (node: NodeNetwork, host: IptablesHost) => BaseRules;
 }
 
 export type RulesBackendFactory = (source: RulesSource) => Backend;
@@ -30,7 +30,7 @@ export class IpvsRules {
   private filled: ReadonlySet<ServiceSet> = new Set();
 
   /** @param fragmentOf the rules that a service port adds of its own */
-  constructor(makeBackend: RulesBackendFactory, fragmentOf: (entry: ForwardingEntry) => IptablesFragment) {
+  constructor(makeBackend: RulesBackendFactory, fragmentOf: (entry: ForwardingEntry) => IptablesServicePortRules) {
     this.backend = makeBackend({
       compile: fragmentOf,
       frame: (node, host) => ipvsFrame(node, host, this.filled),

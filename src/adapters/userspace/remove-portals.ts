@@ -1,10 +1,10 @@
-import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
+import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
 import type { RuleText, TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { USERSPACE_FRAME } from '../../domain/userspace/frame.js';
+import { USERSPACE_BASE_RULES } from '../../domain/userspace/base-rules.js';
 import { RestoreRefusedError } from '../iptables/errors.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import { RestoreScript } from '../iptables/restore-script.js';
+import { RestoreScript } from '../iptables/restore/restore-script.js';
 
 interface PresentJump {
   readonly chain: string;
@@ -19,7 +19,7 @@ interface PresentJump {
 export async function removePortals(commands: IptablesCommands, family: IpFamily): Promise<void> {
   const errors: unknown[] = [];
   for (const table of ['nat', 'filter'] as const) {
-    const [first, ...others] = USERSPACE_FRAME.shared.filter((chain) => chain.table === table);
+    const [first, ...others] = USERSPACE_BASE_RULES.shared.filter((chain) => chain.table === table);
     if (!(await commands.listChain(family, table, first!.name))) continue;
     const jumps = await presentJumps(commands, family, table);
     if (jumps.length > 0) await commands.restore(family, jumpRemoval(table, jumps).text());
@@ -44,7 +44,7 @@ async function presentJumps(
   table: TableName,
 ): Promise<readonly PresentJump[]> {
   const present: PresentJump[] = [];
-  const jumps = USERSPACE_FRAME.jumps.filter((jump) => jump.table === table);
+  const jumps = USERSPACE_BASE_RULES.jumps.filter((jump) => jump.table === table);
   for (const chain of new Set(jumps.map((jump) => jump.chain))) {
     const listed = (await commands.listChain(family, table, chain)) ?? [];
     for (const rule of listed.map((text) => canonicalRule(text, family)))

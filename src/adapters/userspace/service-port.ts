@@ -7,12 +7,12 @@ import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
 import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
-import type { PortClaims } from './port-claims.js';
-import type { ProxySocket } from './proxy-socket.js';
-import { TcpProxySocket } from './tcp-proxy-socket.js';
-import type { TcpRelay } from './tcp-relay.js';
-import type { UdpOptions } from './udp-flow.js';
-import { UdpProxySocket } from './udp-proxy-socket.js';
+import type { PortClaims } from './sockets/port-claims.js';
+import type { ProxySocket } from './sockets/proxy-socket.js';
+import { TcpProxySocket } from './sockets/tcp-proxy-socket.js';
+import type { TcpRelay } from './sockets/tcp-relay.js';
+import type { UdpOptions } from './sockets/udp-flow.js';
+import { UdpProxySocket } from './sockets/udp-proxy-socket.js';
 
 /** What the service ports of one family share. */
 export interface SharedMeans {

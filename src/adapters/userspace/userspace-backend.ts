@@ -13,24 +13,24 @@ import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js'
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { IptablesFragment } from '../../domain/iptables/table.js';
+import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { PORTAL_DISPATCH, USERSPACE_FRAME } from '../../domain/userspace/frame.js';
+import { PORTAL_DISPATCH, USERSPACE_BASE_RULES } from '../../domain/userspace/base-rules.js';
 import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { PortRange } from '../../domain/userspace/port-range.js';
 import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
-import { IptablesBackend } from '../iptables/iptables-backend.js';
+import { IptablesBackend } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import type { RulesWatch } from '../iptables/rules-watch.js';
 import { PortClaimError } from './errors.js';
-import { PortClaims, type HoldPort } from './port-claims.js';
+import { PortClaims, type HoldPort } from './sockets/port-claims.js';
 import { removePortals } from './remove-portals.js';
 import { ServicePort, type SharedMeans } from './service-port.js';
-import { TcpRelay } from './tcp-relay.js';
+import { TcpRelay } from './sockets/tcp-relay.js';
 
 export interface UserspaceOptions {
   readonly address: ProxyAddress;
@@ -85,7 +85,7 @@ export class UserspaceBackend implements Backend {
     };
     this.rules = new IptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
       compile: (entry) => this.portals(entry),
-      frame: () => USERSPACE_FRAME,
+      frame: () => USERSPACE_BASE_RULES,
       isServiceChain: () => false,
       dispatch: PORTAL_DISPATCH,
     });
@@ -201,7 +201,7 @@ export class UserspaceBackend implements Backend {
     };
   }
 
-  private portals(entry: ForwardingEntry): IptablesFragment {
+  private portals(entry: ForwardingEntry): IptablesServicePortRules {
     const port = this.ports.get(entry.key)!;
     return compilePortals(entry, port.frontends, port.proxyPort, this.means.address);
   }

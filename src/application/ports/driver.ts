@@ -29,8 +29,11 @@ export interface Driver<Rules, Change, Actual> {
   /** Forgets everything and learns what this host can do. First call; again at each new start. */
   begin(node: NodeNetwork, options: StartOptions): Promise<void> | void;
 
-  /** Learns what compiling these takes; called before they are compiled, and before those that are gone are removed. */
-  prepare?(changes: Iterable<ForwardingChange>): Promise<void> | void;
+  /**
+   * Learns what compiling these takes; called before they are compiled, and before those that are gone are removed.
+   * @param node for which they are compiled
+   */
+  prepare?(changes: Iterable<ForwardingChange>, node: NodeNetwork): Promise<void> | void;
 
   /** Whether compiled rules depend on what differs between these two (`Backend.rulesDependOn`). Missing: they never do. */
   rulesDependOn?(before: NodeNetwork, after: NodeNetwork): boolean;

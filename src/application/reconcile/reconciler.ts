@@ -81,7 +81,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     await driver.begin(node, options);
     this.unexplained = UnexplainedRules.none(driver.desired);
     const changes = all.map((entry) => ({ key: entry.key, entry }));
-    await driver.prepare?.(changes);
+    await driver.prepare?.(changes, node);
     const reading = await this.read();
     const adopted = driver.adopted?.(reading.actual);
     const { candidates, failed } = await this.compileAll(changes);
@@ -94,7 +94,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    await this.driver.prepare?.(changes);
+    await this.driver.prepare?.(changes, node);
     const change = this.driver.newChange();
     const { candidates, failed } = await this.compileAll(changes, change);
     this.node = node;

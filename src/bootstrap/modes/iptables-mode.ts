@@ -1,14 +1,14 @@
 import { ContainerModule } from 'inversify';
-import { IPTABLES_BELONGINGS } from '../../adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
-import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import { IPTABLES_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
-import { IptablesTool } from '../../adapters/iptables/iptables-tool.js';
-import { Nfacct } from '../../adapters/iptables/nfacct.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import type { CounterName } from '../../domain/iptables/options.js';
+import type { CounterName } from '../../domain/iptables/compile/options.js';
 import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
 import { openIptables, removeFromIptables } from '../iptables-access.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
@@ -59,7 +59,7 @@ export class IptablesMode implements Mode {
       name: this.name,
       families,
       means,
-      iptables: { variant, belongings: IPTABLES_BELONGINGS },
+      iptables: { variant, belongings: IPTABLES_CHAINS },
       packetCounters,
       module,
       close,
@@ -83,7 +83,7 @@ export class IptablesMode implements Mode {
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_BELONGINGS, successor?.iptables, this.logger);
+    return removeFromIptables(IPTABLES_CHAINS, successor?.iptables, this.logger);
   }
 }
 

@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
-import { cleanUpScripts } from '../../adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-backend.js';
-import { IptablesHostReader } from '../../adapters/iptables/iptables-host.js';
+import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';

@@ -42,7 +42,7 @@ export interface SharedEntry {
  * Everything that one service port puts into the tables of its family. The names of its chains contain its hash, so no
  * other fragment has them; shared chains end with what the frame says must stand last.
  */
-export interface IptablesFragment {
+export interface IptablesServicePortRules {
   /**
    * Chains of table nat that are this service port's alone. They are most of what the tables hold, and needed only while
    * they are compared or written; so they may be made anew each time they are asked for.
@@ -53,14 +53,14 @@ export interface IptablesFragment {
    * What became of the chains since a former fragment of the same service port, when that can be told for less than by making
    * the rules of both; else undefined, as where this is missing.
    */
-  chainsSince?(former: IptablesFragment): ChainsChange | undefined;
+  chainsSince?(former: IptablesServicePortRules): ChainsChange | undefined;
 }
 
 /**
  * What belongs to the node and not to a service: chains with fixed rules, the rules at the start and the end of shared
  * chains, and the jumps that stand at fixed places in built-in chains.
  */
-export interface IptablesFrame {
+export interface BaseRules {
   readonly chains: readonly Chain[];
   readonly shared: readonly SharedChain[];
   /** In the order in which a chain that has none of them gets them, each at its place. */

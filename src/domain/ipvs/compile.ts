@@ -1,5 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { addressText, from, numberText, ruleText } from '../iptables/rule-parts.js';
+import { addressText, from, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';

@@ -1,4 +1,4 @@
-import type { IptablesFragment, SharedEntry } from '../iptables/table.js';
+import type { IptablesServicePortRules, SharedEntry } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
 import type { FrontendClaim, IpvsFragment, ServedAddress, SetMember } from './fragment.js';
 import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
@@ -86,7 +86,7 @@ export class IpvsComposition {
   }
 
   /** The rules of the frontends that the service port holds; undefined when it is not there. */
-  rulesOf(owner: ServicePortKey): IptablesFragment | undefined {
+  rulesOf(owner: ServicePortKey): IptablesServicePortRules | undefined {
     const fragment = this.fragments.get(owner);
     if (!fragment) return undefined;
     const held = fragment.claims.filter(({ frontend }) => this.claims.get(frontend)?.[0]?.owner === owner);

@@ -1,8 +1,8 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
-import { masqueradeMark, type IptablesHost } from '../iptables/options.js';
-import { comment } from '../iptables/quoting.js';
-import { notFromLocalPods, ruleText, type RuleParts } from '../iptables/rule-parts.js';
-import type { Chain, IptablesFrame, Jump, RuleText, TableName } from '../iptables/table.js';
+import { masqueradeMark, type IptablesHost } from '../iptables/compile/options.js';
+import { comment } from '../iptables/text/quoting.js';
+import { notFromLocalPods, ruleText, type RuleParts } from '../iptables/text/rule-parts.js';
+import type { Chain, BaseRules, Jump, RuleText, TableName } from '../iptables/table.js';
 import type { IpFamily } from '../net/ip-family.js';
 import {
   FORWARD,
@@ -30,7 +30,7 @@ export function ipvsFrame(
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
   filled: ReadonlySet<ServiceSet>,
-): IptablesFrame {
+): BaseRules {
   return {
     chains: [...natChains(node, host, filled), ...filterChains(node, filled)],
     shared: [{ table: 'filter', name: OUT_FILTER, before: [], after: [] }],

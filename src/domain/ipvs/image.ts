@@ -1,8 +1,8 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { IpSet } from '../ipset/ip-set.js';
-import { IptablesComposition } from '../iptables/composition.js';
-import { IptablesImage } from '../iptables/image.js';
-import type { IptablesHost } from '../iptables/options.js';
+import { IptablesDesiredState } from '../iptables/state/desired-state.js';
+import { DesiredTables } from '../iptables/state/desired-tables.js';
+import type { IptablesHost } from '../iptables/compile/options.js';
 import type { IpvsComposition } from './composition.js';
 import type { ServedAddress } from './fragment.js';
 import { ipvsFrame } from './frame.js';
@@ -14,7 +14,7 @@ export interface IpvsImage {
   /** The addresses bound to the device of service addresses. */
   readonly addresses: readonly string[];
   readonly sets: readonly IpSet[];
-  readonly rules: IptablesImage;
+  readonly rules: DesiredTables;
 }
 
 /** Draws the image of a composition, in order of keys. Costs what it holds. */
@@ -24,7 +24,7 @@ export function ipvsImage(
   host: Pick<IptablesHost, 'randomFully'>,
 ): IpvsImage {
   const servers = [...composition.allServers()].sort(([one], [other]) => (one < other ? -1 : 1));
-  const rules = new IptablesComposition();
+  const rules = new IptablesDesiredState();
   for (const owner of new Set(servers.map(([, server]) => server.owner)))
     rules.replace(owner, composition.rulesOf(owner));
   return {
@@ -34,6 +34,6 @@ export function ipvsImage(
       ...setHeader(set, node.family),
       members: new Set([...composition.membersOf(set)].sort()),
     })),
-    rules: new IptablesImage(rules, ipvsFrame(node, host, composition.filled)),
+    rules: new DesiredTables(rules, ipvsFrame(node, host, composition.filled)),
   };
 }

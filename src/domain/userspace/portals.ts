@@ -1,7 +1,7 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
-import { comment } from '../iptables/quoting.js';
-import { addressText, numberText, protocolText, ruleText, to } from '../iptables/rule-parts.js';
-import type { IptablesFragment, SharedEntry, TableName } from '../iptables/table.js';
+import { comment } from '../iptables/text/quoting.js';
+import { addressText, numberText, protocolText, ruleText, to } from '../iptables/text/rule-parts.js';
+import type { IptablesServicePortRules, SharedEntry, TableName } from '../iptables/table.js';
 import { displayName } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import {
@@ -27,7 +27,7 @@ export function compilePortals(
   frontends: readonly Frontend[],
   proxyPort: number,
   { listen, host }: ProxyAddress,
-): IptablesFragment {
+): IptablesServicePortRules {
   const protocol = protocolText(name.protocol);
   const because = comment(displayName(name));
   const fromOutside =

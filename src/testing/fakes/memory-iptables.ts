@@ -1,5 +1,5 @@
-import { canonicalRule } from '../../domain/iptables/canonical-rule.js';
-import type { SavedTables } from '../../domain/iptables/saved-tables.js';
+import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RestoreRefusedError, type RestoreFailure } from '../../adapters/iptables/errors.js';

@@ -1,4 +1,4 @@
-import { chooseVariant, program } from '../../../src/adapters/iptables/choose-variant.js';
+import { chooseVariant, program } from '../../../src/adapters/iptables/detection/choose-variant.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 const VERSIONS = {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesHostReader } from '../../../src/adapters/iptables/iptables-host.js';
+import { IptablesHostReader } from '../../../src/adapters/iptables/detection/iptables-host.js';
 
 function toolOn(...lacking: readonly string[]) {
   return {

@@ -1,6 +1,6 @@
-import type { ChainsOf } from '../../../src/domain/iptables/delta.js';
-import { writeChains, writeChanged } from '../../../src/adapters/iptables/chain-lines.js';
-import { RestoreScript } from '../../../src/adapters/iptables/restore-script.js';
+import type { ChainsOf } from '../../../src/domain/iptables/state/iptables-change.js';
+import { writeChains, writeChanged } from '../../../src/adapters/iptables/restore/chain-lines.js';
+import { RestoreScript } from '../../../src/adapters/iptables/restore/restore-script.js';
 
 /** Chains, two to an owner, whose names have nothing to do with the order in which they come. */
 function chains(count: number) {

@@ -1,6 +1,6 @@
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { SILENT_OBSERVER } from '../../../src/adapters/iptables/iptables-observer.js';
 import { HOST, nodeNetwork, Services } from './services.js';
 
@@ -100,7 +100,7 @@ describe('the rules that a backend counts', () => {
     const running = await started(5);
     const [rule] = iptables.chain('IPv4', 'nat', 'KUBE-SERVICES')!;
     iptables.tamper('IPv4', `*nat\n-D KUBE-SERVICES ${rule!}\nCOMMIT\n`);
-    await running.verify('glance');
+    await running.verify('quick');
     await running.apply([services.set(2, 4)], node);
     await expectTally();
   });

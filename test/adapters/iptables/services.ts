@@ -2,14 +2,14 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
-import type { Chain, IptablesFragment } from '../../../src/domain/iptables/table.js';
-import type { IptablesHost } from '../../../src/domain/iptables/options.js';
+import type { Chain, IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
+import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
 import type { ServicePortKey, ServicePortName } from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Hand-made service ports: `s7` is at 10.96.0.7:80, and has endpoints of its own. */
 export class Services {
-  private readonly fragments = new Map<ServicePortKey, IptablesFragment>();
+  private readonly fragments = new Map<ServicePortKey, IptablesServicePortRules>();
 
   constructor(readonly family: IpFamily = 'IPv4') {}
 
@@ -40,7 +40,7 @@ export class Services {
     return [...this.fragments.keys()].map(entryOf);
   }
 
-  readonly compile = ({ key }: ForwardingEntry): IptablesFragment => this.fragments.get(key)!;
+  readonly compile = ({ key }: ForwardingEntry): IptablesServicePortRules => this.fragments.get(key)!;
 
   private address(number: number): string {
     return addressOf(this.family, number);
@@ -87,7 +87,12 @@ function addressOf(family: IpFamily, number: number): string {
     : `fd00:96::${number.toString(16)}/128`;
 }
 
-function fragment(family: IpFamily, number: number, endpoints: number, poison?: string): IptablesFragment {
+function fragment(
+  family: IpFamily,
+  number: number,
+  endpoints: number,
+  poison?: string,
+): IptablesServicePortRules {
   const key = keyOf(number);
   const service = serviceChain(number);
   const choices: string[] = [];

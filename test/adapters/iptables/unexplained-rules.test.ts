@@ -3,7 +3,7 @@ import { everyKind } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
@@ -48,7 +48,7 @@ it.each(cases)(
     const backend = open(family, RECORDED_HOST);
     expect(await backend.start(known, context.network, KEEP)).toMatchObject(UNTOUCHED);
     expect(await backend.apply(changed(...others), context.network)).toMatchObject(UNTOUCHED);
-    expect(await backend.verify('comparison')).toMatchObject(UNTOUCHED);
+    expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
   },
 );
 
@@ -65,7 +65,7 @@ describe('rules that nothing explains', () => {
     await backend.start(others, node, KEEP);
     const [before] = ofPlain();
     iptables.tamper('IPv4', `*nat\n-D KUBE-SERVICES ${before}\nCOMMIT\n`);
-    expect(await backend.verify('inspection')).toMatchObject({ written: 1 });
+    expect(await backend.verify('full')).toMatchObject({ written: 1 });
     expect(ofPlain()).toEqual([before]);
   });
 

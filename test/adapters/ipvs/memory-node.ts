@@ -4,8 +4,8 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryServiceAddresses } from '../../../src/testing/fakes/memory-service-addresses.js';
 import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-servers.js';
-import { cleanUpScripts, type Belongings } from '../../../src/adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { cleanUpScripts, type ModeChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IPVS_BELONGINGS } from '../../../src/adapters/ipvs/belongings.js';
@@ -67,7 +67,7 @@ export class MemoryNode {
   }
 
   /** What mode ipvs has left here, for its removal. */
-  remains(family: IpFamily = 'IPv4', kept?: Belongings): IpvsRemains {
+  remains(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsRemains {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
     const rules = new IptablesBackend(

@@ -1,5 +1,5 @@
-import { IPTABLES_BELONGINGS } from '../../../src/adapters/iptables/clean-up-scripts.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IPTABLES_CHAINS } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../src/adapters/ipvs/ipvs-retirement.js';
@@ -90,7 +90,7 @@ describe('modes ipvs and iptables, which share chains', () => {
     const mode = iptables();
     await mode.start([entryOf('a')], network);
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retireIpvs(node.remains('IPv4', IPTABLES_BELONGINGS), node.clock, node.logger, stopping.signal);
+    await retireIpvs(node.remains('IPv4', IPTABLES_CHAINS), node.clock, node.logger, stopping.signal);
     expect(await mode.verify('inspection')).toMatchObject({ compared: true, written: 0 });
     const chains = ['KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-IPVS-FILTER', 'KUBE-IPVS-OUT-FILTER'];
     for (const chain of chains)

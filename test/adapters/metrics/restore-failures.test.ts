@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';

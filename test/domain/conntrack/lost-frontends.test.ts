@@ -1,9 +1,9 @@
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { compileIptables } from '../../../src/domain/iptables/compile.js';
-import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
-import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { IptablesImage } from '../../../src/domain/iptables/image.js';
-import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/lost-frontends.js';
+import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
+import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
+import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
+import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/state/lost-frontends.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
@@ -56,9 +56,9 @@ describe.each(cases)('UDP frontends that rules tell of: $scenario $step $family'
   it('in iptables', () => {
     const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
     const imageOf = (some: readonly ForwardingEntry[]) => {
-      const composition = new IptablesComposition();
+      const composition = new IptablesDesiredState();
       for (const entry of some) composition.replace(entry.key, compileIptables(entry, options));
-      return new IptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
+      return new DesiredTables(composition, iptablesBaseRules(context.network, RECORDED_HOST));
     };
     const saved = parseSave(recordedDump(recorded, family), family);
     expect(lostInIptables(saved, imageOf([])).map(text).sort()).toEqual(frontends);

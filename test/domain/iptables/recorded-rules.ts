@@ -1,9 +1,9 @@
-import type { IptablesImage } from '../../../src/domain/iptables/image.js';
-import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import type { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
+import { savedRules, type SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
 import { allChains, isHeld } from './tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
-export function expectRecorded(image: IptablesImage, recorded: SavedTables): void {
+export function expectRecorded(image: DesiredTables, recorded: SavedTables): void {
   const { lent, jumps } = image.frame;
   const chains = allChains(image);
   const names = recorded.flatMap(({ name, chains: all }) => all.map((chain) => `${name} ${chain.name}`));

@@ -1,7 +1,7 @@
-import { compileIptables } from '../../../src/domain/iptables/compile.js';
-import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
-import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { IptablesImage } from '../../../src/domain/iptables/image.js';
+import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
+import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
+import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
 import { parseSave } from './parse-save.js';
 import { renderSave } from './render-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -18,14 +18,14 @@ import { expectRecorded } from './recorded-rules.js';
 
 const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
 
-function imageOf(step: RecordedStep, family: IpFamily): IptablesImage {
+function imageOf(step: RecordedStep, family: IpFamily): DesiredTables {
   const state = recordedState(step);
   const context = recordedContext(step, state, family);
   const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
-  const composition = new IptablesComposition();
+  const composition = new IptablesDesiredState();
   for (const entry of forwardingTable(state, context).entries())
     composition.replace(entry.key, compileIptables(entry, options));
-  return new IptablesImage(composition, iptablesFrame(context.network, RECORDED_HOST));
+  return new DesiredTables(composition, iptablesBaseRules(context.network, RECORDED_HOST));
 }
 
 describe('the rules of recorded scenarios', () => {

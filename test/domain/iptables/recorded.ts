@@ -11,7 +11,7 @@ import { readNode } from '../../../src/domain/border/read-node.js';
 import { readServiceCidr } from '../../../src/domain/border/read-service-cidr.js';
 import { readService } from '../../../src/domain/border/read-service.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
-import type { IptablesHost } from '../../../src/domain/iptables/options.js';
+import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 

@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
-import { chainsChange } from '../../../src/domain/iptables/chains-change.js';
-import { ClusterSize } from '../../../src/domain/iptables/cluster-size.js';
-import { compileIptables } from '../../../src/domain/iptables/compile.js';
-import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
-import { compilesAlike, masqueradeMark, type IptablesOptions } from '../../../src/domain/iptables/options.js';
-import type { IptablesFragment } from '../../../src/domain/iptables/table.js';
-import { UnsafeRuleTextError } from '../../../src/domain/iptables/unsafe-rule-text-error.js';
+import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
+import { chainsChange } from '../../../src/domain/iptables/state/chains-change.js';
+import { ClusterSize } from '../../../src/domain/iptables/compile/cluster-size.js';
+import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
+import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
+import {
+  compilesAlike,
+  masqueradeMark,
+  type IptablesOptions,
+} from '../../../src/domain/iptables/compile/options.js';
+import type { IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
+import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
@@ -65,7 +69,7 @@ const cart: ForwardingEntry = {
   knownEndpoints: 2,
 };
 
-const rulesOf = (fragment: IptablesFragment): string[] => [
+const rulesOf = (fragment: IptablesServicePortRules): string[] => [
   ...fragment.chains.flatMap(({ name, rules }) => rules.map((rule) => `${name} ${rule}`)),
   ...fragment.entries.map(({ chain, rule }) => `${chain} ${rule}`),
 ];
@@ -228,7 +232,7 @@ describe('a service port that changes', () => {
   });
 
   it('takes nothing from what somebody else has compiled', () => {
-    const foreign: IptablesFragment = { chains: [], entries: [] };
+    const foreign: IptablesServicePortRules = { chains: [], entries: [] };
     const after = compileIptables(cart, options, foreign);
     expect(rulesOf(after)).toEqual(rulesOf(compileIptables(cart, options)));
     expect(after.chainsSince!(foreign)).toBeUndefined();
@@ -288,17 +292,17 @@ describe('hostile entries', () => {
   });
 });
 
-describe('iptablesFrame', () => {
-  const rulesIn = (frame: ReturnType<typeof iptablesFrame>, chain: string) =>
+describe('iptablesBaseRules', () => {
+  const rulesIn = (frame: ReturnType<typeof iptablesBaseRules>, chain: string) =>
     frame.chains.find(({ name }) => name === chain)?.rules;
 
   it('goes by what the host has', () => {
-    const plain = iptablesFrame(node, { ...NO_COUNTERS, randomFully: false });
+    const plain = iptablesBaseRules(node, { ...NO_COUNTERS, randomFully: false });
     expect(rulesIn(plain, 'KUBE-FORWARD')![0]).toBe('-m conntrack --ctstate INVALID -j DROP');
     expect(rulesIn(plain, 'KUBE-POSTROUTING')!.at(-1)).toBe(
       '-m comment --comment "kubernetes service traffic requiring SNAT" -j MASQUERADE',
     );
-    const liberal = iptablesFrame(node, { ...RECORDED_HOST, tcpLiberal: true });
+    const liberal = iptablesBaseRules(node, { ...RECORDED_HOST, tcpLiberal: true });
     expect(rulesIn(liberal, 'KUBE-FORWARD')).toHaveLength(2);
   });
 
@@ -307,14 +311,14 @@ describe('iptablesFrame', () => {
       { ...node, localhostNodePorts: false },
       { ...node, family: 'IPv6' as const },
     ]) {
-      const frame = iptablesFrame(other, RECORDED_HOST);
+      const frame = iptablesBaseRules(other, RECORDED_HOST);
       expect(rulesIn(frame, 'KUBE-FIREWALL')).toBeUndefined();
       expect(frame.lent).toEqual([{ table: 'filter', name: 'KUBE-FIREWALL' }]);
     }
   });
 
   it('dispatches to node ports for each address, loopback among them', () => {
-    const frame = iptablesFrame({ ...node, nodePortIPs: ['10.0.0.1', '127.0.0.1'] }, RECORDED_HOST);
+    const frame = iptablesBaseRules({ ...node, nodePortIPs: ['10.0.0.1', '127.0.0.1'] }, RECORDED_HOST);
     const { after } = frame.shared.find(({ table, name }) => table === 'nat' && name === 'KUBE-SERVICES')!;
     expect(after.map((rule) => rule.split(' ', 2).join(' '))).toEqual(['-d 10.0.0.1/32', '-d 127.0.0.1/32']);
   });

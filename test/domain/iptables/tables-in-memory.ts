@@ -1,28 +1,28 @@
-import type { IptablesDelta } from '../../../src/domain/iptables/delta.js';
-import type { FrameDelta } from '../../../src/domain/iptables/frame-delta.js';
+import type { IptablesChange } from '../../../src/domain/iptables/state/iptables-change.js';
+import type { BaseRulesChange } from '../../../src/domain/iptables/state/base-rules-change.js';
 import {
   holds,
   sharedHolds,
-  type IptablesImage,
-  type SharedChainImage,
-} from '../../../src/domain/iptables/image.js';
+  type DesiredTables,
+  type DesiredSharedChain,
+} from '../../../src/domain/iptables/state/desired-tables.js';
 import type { Chain, RuleText, TableName } from '../../../src/domain/iptables/table.js';
 
 const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 
 /** Chains of the service ports, those that they share, and those of the node. */
-export function allChains(image: IptablesImage): readonly Chain[] {
+export function allChains(image: DesiredTables): readonly Chain[] {
   const owned = [...image.owned()].map(({ chain }) => chain);
   return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.frame.chains];
 }
 
 /** A shared chain of the image; it is there whatever services there are. */
-export function sharedChain(image: IptablesImage, table: TableName, name: string): SharedChainImage {
+export function sharedChain(image: DesiredTables, table: TableName, name: string): DesiredSharedChain {
   return image.shared(table).find((chain) => chain.name === name)!;
 }
 
 /** Whether a chain of the image holds what it should. */
-export function isHeld(chain: Chain | SharedChainImage, actual: readonly RuleText[]): boolean {
+export function isHeld(chain: Chain | DesiredSharedChain, actual: readonly RuleText[]): boolean {
   return 'entries' in chain ? sharedHolds(chain, actual) : holds(chain, actual);
 }
 
@@ -30,11 +30,11 @@ export function isHeld(chain: Chain | SharedChainImage, actual: readonly RuleTex
 export class TablesInMemory {
   readonly chains = new Map<string, RuleText[]>();
 
-  constructor(image: IptablesImage) {
+  constructor(image: DesiredTables) {
     for (const { table, name, rules } of allChains(image)) this.chains.set(`${table} ${name}`, [...rules]);
   }
 
-  apply(delta: IptablesDelta): void {
+  apply(delta: IptablesChange): void {
     for (const { entry } of delta.entriesRemoved) this.delete(entry.table, entry.chain, entry.rule);
     for (const { chains } of delta.written())
       for (const chain of chains) this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
@@ -47,7 +47,7 @@ export class TablesInMemory {
     this.expectTargets();
   }
 
-  applyFrame({ chains, tails }: FrameDelta): void {
+  applyFrame({ chains, tails }: BaseRulesChange): void {
     for (const { table, name, rules } of chains) this.chains.set(`${table} ${name}`, [...rules]);
     for (const { chain, removed, added } of tails) {
       for (const rule of removed) this.delete(chain.table, chain.name, rule);

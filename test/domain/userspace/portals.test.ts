@@ -1,9 +1,9 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
+import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { USERSPACE_FRAME } from '../../../src/domain/userspace/frame.js';
+import { USERSPACE_BASE_RULES } from '../../../src/domain/userspace/base-rules.js';
 import { compilePortals } from '../../../src/domain/userspace/portals.js';
 import type { ProxyAddress } from '../../../src/domain/userspace/proxy-address.js';
 import { service } from '../model/samples.js';
@@ -71,9 +71,9 @@ describe('compilePortals', () => {
   });
 });
 
-describe('USERSPACE_FRAME', () => {
+describe('USERSPACE_BASE_RULES', () => {
   it('leads to its chains, service addresses before node ports', () => {
-    const jumps = USERSPACE_FRAME.jumps.map(
+    const jumps = USERSPACE_BASE_RULES.jumps.map(
       ({ table, chain, rule, place }) => `${table} ${chain} ${place}: ${rule}`,
     );
     const portals =
@@ -87,8 +87,8 @@ describe('USERSPACE_FRAME', () => {
       `nat OUTPUT last: ${nodePorts}HOST`,
       'filter INPUT first: -m comment --comment "Ensure that non-local NodePort traffic can flow" -j KUBE-NODEPORT-NON-LOCAL',
     ]);
-    for (const { table, rule } of USERSPACE_FRAME.jumps)
-      expect(USERSPACE_FRAME.shared).toContainEqual(
+    for (const { table, rule } of USERSPACE_BASE_RULES.jumps)
+      expect(USERSPACE_BASE_RULES.shared).toContainEqual(
         expect.objectContaining({ table, name: rule.split(' ').at(-1) }),
       );
   });

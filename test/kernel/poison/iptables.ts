@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerModule } from 'inversify';
 import { RestoreRefusedError } from '../../../src/adapters/iptables/errors.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
+import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
-import { IptablesTool } from '../../../src/adapters/iptables/iptables-tool.js';
-import { LegacyWatch } from '../../../src/adapters/iptables/legacy-watch.js';
+import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
+import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
 import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
-import { XtablesLock } from '../../../src/adapters/iptables/xtables-lock.js';
+import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { compileIptables } from '../../../src/domain/iptables/compile.js';
-import type { IptablesOptions } from '../../../src/domain/iptables/options.js';
-import type { IptablesFragment } from '../../../src/domain/iptables/table.js';
+import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
+import type { IptablesOptions } from '../../../src/domain/iptables/compile/options.js';
+import type { IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
 import type { Poison } from './poison.js';
 
 const HOST = { randomFully: true, tcpLiberal: false, counters: new Set<never>() };
@@ -33,7 +33,7 @@ export async function poisonedIptables(
   blind: boolean,
   logger: Logger,
 ): Promise<OpenMode> {
-  const compile = (entry: ForwardingEntry, options: IptablesOptions): IptablesFragment => {
+  const compile = (entry: ForwardingEntry, options: IptablesOptions): IptablesServicePortRules => {
     const poison = poisoned.get(entry.key);
     if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
     const { chains, entries } = compileIptables(entry, options);

@@ -1,4 +1,4 @@
-import type { SavedChain, SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import type { SavedChain, SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { VARIANTS } from '../../../src/domain/nftables/layout/keys.js';
 import { renderRule } from '../../../src/domain/nftables/text/render-text.js';

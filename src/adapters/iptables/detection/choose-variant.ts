@@ -1,0 +1,134 @@
+import { IP_FAMILIES, type IpFamily } from '../../../domain/net/ip-family.js';
+import type { IptablesVariant } from '../iptables-commands.js';
+
+/** The tools of one variant on this host. */
+export interface IptablesChoice {
+  readonly variant: IptablesVariant;
+  /** How the names of its programs go: `iptables-nft`, or plain `iptables`. `ip6` for `ip` gives those of IPv6. */
+  readonly prefix: 'iptables-nft' | 'iptables-legacy' | 'iptables';
+  /** `1.8.9` */
+  readonly version: string;
+  /** Why it was chosen, for people. */
+  readonly reason: string;
+}
+
+/** Starts programs, and knows what is told without one. */
+export interface ProgramRunner {
+  /** What it printed; undefined when there is no such program, or it failed. */
+  output(program: string, parameters: readonly string[]): Promise<string | undefined>;
+  /** What it complains of when it fails; undefined when it does not, or there is no such program. */
+  complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;
+  /** The tables of ip_tables that are there; undefined when that cannot be told. */
+  legacyTables(family: IpFamily): readonly string[] | undefined;
+}
+
+/** Chains that the node's own components make, so that rules beside them are the rules that count (docs/spec/iptables.md §14). */
+const HINTS = ['KUBE-IPTABLES-HINT', 'KUBE-KUBELET-CANARY', 'KUBE-PROXY-CANARY'];
+const TRIAL = '*nat\n-A POSTROUTING -j MASQUERADE\nCOMMIT\n';
+const PREFIXES = { nft: 'iptables-nft', legacy: 'iptables-legacy' } as const;
+
+/**
+ * Finds out which variant the node uses: the one whose table mangle has the kubelet's hint chains, as the wrappers in
+ * container images do; without any hint, the one with more rules; nft, if none has and the kernel lets it write. Undefined
+ * when the host has no iptables at all.
+ */
+export async function chooseVariant(
+  runner: ProgramRunner,
+  forced?: IptablesVariant,
+): Promise<IptablesChoice | undefined> {
+  const candidates = forced ? [forced] : (['nft', 'legacy'] as const);
+  const versions = await Promise.all(
+    candidates.map(async (variant) => ({ variant, version: await versionOf(runner, PREFIXES[variant]) })),
+  );
+  const present = versions.flatMap(({ variant, version }) =>
+    version ? [{ variant, version: version.number }] : [],
+  );
+  const [only, other] = present;
+  if (!only) return plain(runner, forced);
+  const found = ({ variant, version }: typeof only, reason: string): IptablesChoice => ({
+    variant,
+    prefix: PREFIXES[variant],
+    version,
+    reason,
+  });
+  if (forced) return found(only, 'asked for');
+  if (!other) return found(only, 'the only one installed');
+  for (const candidate of present) {
+    const hint = await hintOf(runner, candidate.variant);
+    if (hint !== undefined) return found(candidate, `chain ${hint} is there`);
+  }
+  const [nft, legacy] = await Promise.all([countRules(runner, 'nft'), countRules(runner, 'legacy')]);
+  if (legacy > nft) return found(other, `it has more rules (${legacy}, against ${nft})`);
+  const problem = await problemOfNft(runner);
+  if (problem !== undefined) return found(other, `iptables-nft cannot write to table nat: ${problem}`);
+  return found(only, 'no hint of either');
+}
+
+/**
+ * Has iptables-nft write a rule into a network namespace that ends with it: there are kernels with nf_tables that lack
+ * address translation, which shows only then. Undefined also where it cannot be tried.
+ */
+async function problemOfNft(runner: ProgramRunner): Promise<string | undefined> {
+  const restore = program(PREFIXES.nft, 'IPv4', 'restore');
+  const complaint = await runner.complaint('unshare', ['--net', restore, '--noflush'], TRIAL);
+  if (complaint === undefined || complaint.startsWith('unshare:')) return undefined;
+  return complaint.trim().split('\n').at(-1);
+}
+
+/** Distributions that have one variant alone call it plain iptables. */
+async function plain(runner: ProgramRunner, forced?: IptablesVariant): Promise<IptablesChoice | undefined> {
+  const version = await versionOf(runner, 'iptables');
+  if (!version) return undefined;
+  const variant = version.text.includes('nf_tables') ? 'nft' : 'legacy';
+  if (forced && forced !== variant) return undefined;
+  return { variant, prefix: 'iptables', version: version.number, reason: 'the only one installed' };
+}
+
+async function versionOf(
+  runner: ProgramRunner,
+  prefix: string,
+): Promise<{ number: string; text: string } | undefined> {
+  const text = await runner.output(prefix, ['--version']);
+  const number = /v(\d+(?:\.\d+)+)/.exec(text ?? '')?.[1];
+  return text === undefined || number === undefined ? undefined : { number, text };
+}
+
+async function hintOf(runner: ProgramRunner, variant: IptablesVariant): Promise<string | undefined> {
+  const find = variant === 'nft' ? hintInNft : hintInLegacy;
+  return (await find(runner, 'IPv4')) ?? (await find(runner, 'IPv6'));
+}
+
+/** Asks for each chain: whatever else is asked, iptables-nft reads all rules of all tables. */
+async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
+  for (const hint of HINTS) {
+    const listed = await runner.output(program(PREFIXES.nft, family), ['-t', 'mangle', '-S', hint]);
+    if (listed !== undefined) return hint;
+  }
+  return undefined;
+}
+
+/** Asks only for a table that is there: naming it would create it. */
+async function hintInLegacy(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
+  const tables = runner.legacyTables(family);
+  if (tables && !tables.includes('mangle')) return undefined;
+  const saved = await runner.output(program(PREFIXES.legacy, family, 'save'), tables ? ['-t', 'mangle'] : []);
+  const mangle = /^\*mangle$[^]*?^COMMIT$/m.exec(saved ?? '')?.[0] ?? '';
+  return HINTS.find((hint) => mangle.includes(`\n:${hint} `));
+}
+
+async function countRules(runner: ProgramRunner, variant: IptablesVariant): Promise<number> {
+  const saved = await Promise.all(
+    IP_FAMILIES.map((family) => runner.output(program(PREFIXES[variant], family, 'save'), [])),
+  );
+  return saved.reduce((sum, text) => sum + (text?.match(/^-A /gm)?.length ?? 0), 0);
+}
+
+/** The name of a program: `ip6tables-nft-restore`. */
+export function program(
+  prefix: IptablesChoice['prefix'],
+  family: IpFamily,
+  action?: 'save' | 'restore',
+): string {
+  const name = family === 'IPv4' ? prefix : prefix.replace('iptables', 'ip6tables');
+  return action ? `${name}-${action}` : name;
+}

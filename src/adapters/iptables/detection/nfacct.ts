@@ -1,0 +1,66 @@
+import { AttributeReader } from '../../netlink/attribute-reader.js';
+import { EBUSY, ENOENT } from '../../netlink/errno.js';
+import { NetlinkRequestError } from '../../netlink/errors.js';
+import type { MessageWriter } from '../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../../netlink/netlink-socket.js';
+import { NETLINK_NETFILTER, NLM_F_CREATE } from '../../netlink/protocol.js';
+
+/** linux/netfilter/nfnetlink_acct.h */
+const NEW = 7 << 8;
+const GET = (7 << 8) | 1;
+const ATTRIBUTE = { NAME: 1, PACKETS: 2, BYTES: 3 } as const;
+const FAMILY_WORD = 16;
+
+/**
+ * Named counters of the kernel that rules may add to (docs/spec/iptables.md §15). They belong to the network namespace, and
+ * stay when the process ends.
+ */
+export class Nfacct {
+  private constructor(private readonly channel: NetlinkChannel) {}
+
+  /** Throws a NetlinkError where there is no netlink; whether the kernel has counters shows when one is asked for. */
+  static open(): Nfacct {
+    const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));
+    channel.open();
+    return new Nfacct(channel);
+  }
+
+  /** Makes the counter unless it is there. Rejects with NetlinkRequestError where the kernel has none. */
+  async ensure(name: string): Promise<void> {
+    if ((await this.packets(name)) !== undefined) return;
+    const attempt = `making the counter ${name}`;
+    const put = (writer: MessageWriter): void => {
+      putCounter(writer, name);
+      writer.putBytes(ATTRIBUTE.PACKETS, Buffer.alloc(8));
+      writer.putBytes(ATTRIBUTE.BYTES, Buffer.alloc(8));
+    };
+    const [reply] = await this.channel.perform([{ type: NEW, flags: NLM_F_CREATE, attempt, put }]);
+    const { errno } = reply!;
+    if (errno !== 0 && errno !== EBUSY) throw new NetlinkRequestError(attempt, errno);
+  }
+
+  /** How many packets were counted; undefined when there is no such counter. */
+  async packets(name: string): Promise<number | undefined> {
+    let packets = 0;
+    const attempt = `reading the counter ${name}`;
+    const put = (writer: MessageWriter): void => putCounter(writer, name);
+    const { errno } = await this.channel.ask({ type: GET, attempt, put }, ({ bytes, start, end }) => {
+      const attributes = new AttributeReader(bytes, start + 4, end);
+      while (attributes.next()) if (attributes.type === ATTRIBUTE.PACKETS) packets = attributes.number();
+    });
+    if (errno === ENOENT) return undefined;
+    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+    return packets;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    void this.channel.close();
+  }
+}
+
+function putCounter(writer: MessageWriter, name: string): void {
+  writer.putWord(FAMILY_WORD);
+  writer.putText(ATTRIBUTE.NAME, name);
+}

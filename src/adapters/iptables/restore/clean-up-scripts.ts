@@ -1,0 +1,103 @@
+import {
+  CANARY,
+  EXTERNAL_SERVICES,
+  FIREWALL,
+  FORWARD,
+  isServiceChain,
+  MARK_MASQ,
+  NODE_PORTS,
+  POSTROUTING,
+  PROXY_FIREWALL,
+  SERVICES,
+} from '../../../domain/iptables/chain-names.js';
+import { JUMPS } from '../../../domain/iptables/compile/base-rules.js';
+import type { SavedChain, SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { Jump, TableName } from '../../../domain/iptables/table.js';
+import { removeChains } from './chain-lines.js';
+import { RestoreScript } from './restore-script.js';
+
+const TARGET = /-j (KUBE-\S+)$/;
+/** What modes write into built-in chains. */
+const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
+
+/** The chains and jumps that a mode makes, whatever services there are. */
+export interface ModeChains {
+  readonly jumps: readonly Jump[];
+  readonly chains: Readonly<Record<TableName, readonly string[]>>;
+  /** It has chains for each service, too. */
+  readonly serviceChains: boolean;
+}
+
+/** What mode iptables makes. KUBE-FIREWALL is the kubelet's too, and is not among it. */
+export const IPTABLES_CHAINS: ModeChains = {
+  jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
+  chains: {
+    nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
+    filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
+    mangle: [CANARY],
+  },
+  serviceChains: true,
+};
+
+/**
+ * What removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * stranger's rule that holds on to a chain keeps no jump. A chain that the remains of another mode hold on to is left
+ * empty: that mode's clean-up removes it.
+ * @param kept what another mode that is in force in the same tables makes; it stays
+ */
+export function cleanUpScripts(
+  saved: SavedTables,
+  belongings = IPTABLES_CHAINS,
+  kept?: ModeChains,
+  chainsPerCommit = Infinity,
+): readonly RestoreScript[] {
+  return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
+    const chains = saved.find(({ name }) => name === table)?.chains ?? [];
+    const jumps = belongings.jumps.filter(
+      (jump) => jump.table === table && !kept?.jumps.some((other) => sameJump(jump, other)),
+    );
+    const ours = chains
+      .map(({ name }) => name)
+      .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
+    const held = heldByOthers(chains, ours, belongings);
+    return [
+      new RestoreScript(function* (lines) {
+        for (const { chain, rule } of jumps) {
+          const present = chains.find(({ name }) => name === chain)?.rules ?? [];
+          for (const actual of present) if (actual === rule) lines.delete(table, chain, rule);
+          yield;
+        }
+      }),
+      new RestoreScript((lines) =>
+        removeChains(
+          lines,
+          ours.map((name) => ({ table, name, isKept: held.has(name) })),
+          chainsPerCommit,
+        ),
+      ),
+    ];
+  });
+}
+
+/** The chains to which rules of another mode lead. */
+function heldByOthers(
+  chains: readonly SavedChain[],
+  ours: readonly string[],
+  { jumps }: ModeChains,
+): ReadonlySet<string | undefined> {
+  const own = new Set(ours);
+  const others = chains.flatMap(({ name, policy, rules }) =>
+    policy === undefined
+      ? rules.filter(() => name.startsWith('KUBE-') && !own.has(name))
+      : rules.filter((rule) => MODES_JUMP.test(rule) && !jumps.some((jump) => jump.rule === rule)),
+  );
+  return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
+}
+
+function belongsTo({ chains, serviceChains }: ModeChains, table: TableName, name: string): boolean {
+  return chains[table].includes(name) || (serviceChains && table === 'nat' && isServiceChain(name));
+}
+
+function sameJump(one: Jump, other: Jump): boolean {
+  return one.table === other.table && one.chain === other.chain && one.rule === other.rule;
+}

@@ -1,0 +1,306 @@
+import { Readable } from 'node:stream';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { execa, type Options } from 'execa';
+import { SaveReader } from '../../../domain/iptables/text/save-reader.js';
+import { errorMessage } from '../../../application/error-message.js';
+import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import type { TableName } from '../../../domain/iptables/table.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import {
+  chooseVariant,
+  program,
+  type IptablesChoice,
+  type ProgramRunner,
+} from '../detection/choose-variant.js';
+import {
+  IptablesFailedError,
+  IptablesKernelError,
+  IptablesMissingError,
+  IptablesPermissionError,
+  RestoreRefusedError,
+  XtablesLockedError,
+  type IptablesToolError,
+} from '../errors.js';
+import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptables-commands.js';
+import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
+import { legacyTables } from '../detection/legacy-tables.js';
+import { readLacking, readRestoreFailures } from './restore-messages.js';
+import { knownFailure } from './tool-failures.js';
+import { XtablesLock } from './xtables-lock.js';
+
+export interface IptablesToolOptions {
+  /** Unset: the one that the node uses is found. */
+  readonly variant?: IptablesVariant;
+  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  readonly launcher?: readonly string[];
+  readonly lock?: XtablesLock;
+  /** A run that takes longer is killed; at most the commits before are in the kernel then. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** What the tools of this host are, and can do. */
+export interface IptablesIdentity extends IptablesChoice {
+  /** MASQUERADE knows --random-fully (1.6.2 and later). */
+  readonly randomFully: boolean;
+}
+
+interface ToolStreams {
+  readonly input?: Iterable<string>;
+  /** What to do with the output: keep it, or give it away piece by piece as it comes. */
+  readonly stdout?: 'all' | 'ignore' | ((piece: string) => void);
+}
+
+interface ToolOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How long a tool that lists waits for the lock, and we before a restore. */
+const WAIT_SECONDS = 5;
+const NFT_CHAINS_PER_COMMIT = 500;
+/** So many pieces wait for the tool, which reads them while the next chains are gathered. */
+const READ_AHEAD = 64;
+const MAX_OUTPUT = 1024 * 1024 * 1024;
+
+/** Starts the programs of iptables, and knows why they would not start. */
+export class IptablesTool implements IptablesCommands {
+  readonly lock: XtablesLock;
+  private readonly launcher: readonly string[];
+  private readonly timeout: number;
+  private readonly closing = new AbortController();
+  private identity: Promise<IptablesIdentity> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  private readonly runner: ProgramRunner = {
+    output: async (name, parameters) => {
+      try {
+        const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
+        if (exitCode === 0) return stdout;
+        const failure = this.failure([name, ...parameters], stderr, exitCode);
+        if (failure instanceof IptablesPermissionError) throw failure;
+        return undefined;
+      } catch (error) {
+        if (error instanceof IptablesMissingError) return undefined;
+        throw error;
+      }
+    },
+    complaint: async (name, parameters, input) => {
+      try {
+        const { exitCode, stderr } = await this.run([name, ...parameters], { input: [input] });
+        return exitCode === 0 ? undefined : stderr;
+      } catch (error) {
+        if (error instanceof IptablesMissingError) return undefined;
+        throw error;
+      }
+    },
+    // A launcher may lead into another network namespace.
+    legacyTables: (family) => (this.launcher.length > 0 ? undefined : legacyTables(family)),
+  };
+
+  constructor(private readonly options: IptablesToolOptions = {}) {
+    this.lock = options.lock ?? new XtablesLock();
+    this.launcher = options.launcher ?? [];
+    this.timeout = options.timeoutMilliseconds ?? 300_000;
+  }
+
+  /**
+   * Which tools these are. Found out once; again after a failure, for a package may be installed meanwhile.
+   * @throws IptablesMissingError when the host has none
+   */
+  async identify(): Promise<IptablesIdentity> {
+    this.identity ??= this.choose();
+    try {
+      return await this.identity;
+    } catch (error) {
+      this.identity = undefined;
+      throw error;
+    }
+  }
+
+  /** Whether the family can be used: its tools are there, and its kernel takes rules. The reason when not. */
+  async problem(family: IpFamily): Promise<string | undefined> {
+    try {
+      const { variant } = await this.identify();
+      // To list one chain, iptables-legacy reads the whole table.
+      if (variant === 'legacy' && this.runner.legacyTables(family)?.includes('nat')) return undefined;
+      const listed = await this.listChain(family, 'nat', 'POSTROUTING');
+      return listed ? undefined : `table nat of ${family} has no chain POSTROUTING`;
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+
+  /** Which of the mode's matches the kernel lacks, as far as the tool tells: asked with rules that are not written. */
+  async lackingMatches(family: IpFamily): Promise<readonly string[]> {
+    const { prefix, version } = await this.identify();
+    const wait = waiting(version, WAIT_SECONDS);
+    const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--test'];
+    const rules = Object.values(KERNEL_MATCHES).map(({ trial }) => `-A KUBE-TRIAL ${trial}\n`);
+    const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
+    const { stderr } = await this.run(command, { input });
+    return readLacking(stderr);
+  }
+
+  async chainsPerCommit(): Promise<number> {
+    return (await this.identify()).variant === 'nft' ? NFT_CHAINS_PER_COMMIT : Infinity;
+  }
+
+  async save(family: IpFamily, signal?: AbortSignal): Promise<SavedTables> {
+    const { prefix } = await this.identify();
+    const command = [program(prefix, family, 'save')];
+    const reader = new SaveReader(family);
+    const stdout = (piece: string) => reader.read(piece);
+    const { exitCode, stderr } = await this.run(command, { stdout }, signal);
+    if (reader.incompatible !== undefined)
+      throw new IptablesFailedError(command.join(' '), reader.incompatible);
+    if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
+    return reader.finish();
+  }
+
+  /** One after another: the families share the lock, and nf_tables has a transaction begin anew when another comes first. */
+  restore(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const turn = this.last.then(() => this.restoreNow(family, input));
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
+    const { prefix } = await this.identify();
+    const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
+    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'all' });
+    if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
+    const failure = this.failure(command, stderr, exitCode);
+    if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
+    throw failure;
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
+    const { prefix, variant, version } = await this.identify();
+    // With a limit, iptables-legacy-restore sets an alarm, and then takes input that it has to wait for as ended.
+    const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
+    const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
+    const { exitCode, stderr } = await this.run(command, { input });
+    if (exitCode === 0) return { lockWaitSeconds };
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: lockWaitSeconds ?? 0 };
+    throw (
+      knownFailure(attempt, stderr, lock) ??
+      new RestoreRefusedError(attempt, readRestoreFailures(stderr), readLacking(stderr))
+    );
+  }
+
+  private async choose(): Promise<IptablesIdentity> {
+    const choice = await chooseVariant(this.runner, this.options.variant);
+    if (!choice)
+      throw new IptablesMissingError(
+        this.options.variant ? `iptables-${this.options.variant}` : 'iptables-nft, iptables-legacy, iptables',
+      );
+    return { ...choice, randomFully: reaches(choice.version, '1.6.2') };
+  }
+
+  private failure(command: readonly string[], stderr: string, exitCode: number): IptablesToolError {
+    const attempt = command.join(' ');
+    const lock = { path: this.lock.path, waitedSeconds: WAIT_SECONDS };
+    const said = stderr.trim() || `exit status ${exitCode}`;
+    return knownFailure(attempt, stderr, lock) ?? new IptablesFailedError(attempt, said);
+  }
+
+  private async waitForLock(command: readonly string[]): Promise<number | undefined> {
+    const turn = await this.lock.waitUntilFree(WAIT_SECONDS, this.closing.signal);
+    if (turn?.free === false) throw new XtablesLockedError(command.join(' '), turn.seconds, this.lock.path);
+    return turn?.seconds;
+  }
+
+  private async run(
+    command: readonly string[],
+    { input, stdout = 'ignore' }: ToolStreams,
+    signal?: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const attempt = command.join(' ');
+    if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
+    signal?.throwIfAborted();
+    const [file, ...parameters] = [...this.launcher, ...command];
+    let isRunning = true;
+    const pieces = input && inTurns(input, () => isRunning);
+    const options = {
+      ...(pieces ? { input: Readable.from(pieces, { highWaterMark: READ_AHEAD }) } : { stdin: 'ignore' }),
+      stdout: stdout === 'ignore' ? stdout : 'pipe',
+      buffer: { stdout: stdout === 'all' },
+      maxBuffer: MAX_OUTPUT,
+      stripFinalNewline: false,
+      env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lock.path },
+      timeout: this.timeout,
+      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
+      forceKillAfterDelay: 1000,
+      reject: false,
+    } satisfies Options;
+    const running = execa(file!, parameters, options);
+    let problem: unknown;
+    if (typeof stdout === 'function')
+      running.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+        try {
+          if (problem === undefined) stdout(piece);
+        } catch (error) {
+          problem = error;
+          running.kill();
+        }
+      });
+    const result = await running;
+    isRunning = false;
+    signal?.throwIfAborted();
+    if (problem !== undefined) throw problem;
+    if (result.code === 'ENOENT' || result.code === 'EACCES')
+      throw new IptablesMissingError(command[0]!, result.cause);
+    if (result.exitCode === undefined) {
+      throw new IptablesFailedError(attempt, result.shortMessage ?? 'no exit status', {
+        cause: result.cause,
+      });
+    }
+    const stderr = result.stderr ?? '';
+    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    if (
+      this.launcher.length > 0 &&
+      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
+    )
+      throw new IptablesMissingError(command[0]!, stderr);
+    return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
+  }
+}
+
+/**
+ * Between two pieces what was made before goes to the tool, and everything else has its turn. No more is made once the
+ * tool has ended: what it is made of may change then.
+ */
+async function* inTurns(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    if (piece !== '') yield piece;
+    await breathe();
+    if (!isWanted()) return;
+  }
+}
+
+function rulesIn(line: string, chain: string): readonly string[] {
+  const start = `-A ${chain}`;
+  if (line === start) return [''];
+  return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
+}
+
+/** How a restore is told to wait for the lock (docs/spec/iptables.md §2.1). */
+function waiting(version: string, seconds?: number): readonly string[] {
+  if (!reaches(version, '1.6.2')) return [];
+  return seconds === undefined ? ['-w'] : ['-w', String(seconds)];
+}
+
+/** Whether a version is at least another. */
+function reaches(version: string, least: string): boolean {
+  const [one, other] = [version, least].map((text) => text.split('.').map(Number)) as [number[], number[]];
+  for (let place = 0; place < other.length; place++) {
+    const difference = (one[place] ?? 0) - other[place]!;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}

@@ -1,0 +1,88 @@
+import type { TableName } from '../../../domain/iptables/table.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { RestoreOutcome } from '../iptables-commands.js';
+import type { RestoreEffect, RulesWatch } from '../rules-watch.js';
+import { loadSystemCalls, type SystemCalls } from '../tool/system-calls.js';
+
+const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
+const IPPROTO_RAW = 255;
+/** IPT_SO_GET_INFO and IP6T_SO_GET_INFO (linux/netfilter_ipv4/ip_tables.h, linux/netfilter_ipv6/ip6_tables.h). */
+const GET_INFO = 64;
+const PLACES = { IPv4: { domain: 2, level: 0 }, IPv6: { domain: 10, level: 41 } } as const;
+/** struct ipt_getinfo: the table's name, valid hooks, and then what we compare: offsets, number of entries, size. */
+const INFO_LENGTH = 84;
+const NAME_LENGTH = 32;
+const ENTRIES_OFFSET = 76;
+const TABLES: readonly TableName[] = ['filter', 'nat', 'mangle'];
+
+/** What the kernel tells of all tables. */
+interface TablesInfo {
+  readonly text: string;
+  readonly entries: number;
+}
+
+/**
+ * For iptables-legacy: the kernel tells of each table how many entries it has, how many bytes, and where the built-in
+ * chains begin, for the price of a system call. Only a change that keeps all of that goes unnoticed until everything is
+ * compared. A restore of ours may wait for the lock while somebody else changes the tables, so what they are like after it
+ * counts as ours only if they have grown as they should have; where that is not known, if nobody was seen to hold the lock.
+ */
+export class LegacyWatch implements RulesWatch {
+  private known: TablesInfo | undefined;
+  private count = 0;
+
+  constructor(
+    private readonly family: IpFamily,
+    private readonly calls: SystemCalls | undefined = loadSystemCalls(),
+  ) {}
+
+  /** What the tables look like before tells of others. */
+  async ours(restore: () => Promise<RestoreOutcome>, effect: () => RestoreEffect): Promise<RestoreOutcome> {
+    this.compare();
+    const before = this.known;
+    const outcome = await restore();
+    const after = this.look();
+    const { entriesGained } = effect();
+    const isOurs =
+      entriesGained === undefined
+        ? outcome.lockWaitSeconds === 0
+        : before !== undefined && after?.entries === before.entries + entriesGained;
+    if (!isOurs) this.count++;
+    this.known = after;
+    return outcome;
+  }
+
+  epoch(): Promise<number | undefined> {
+    return Promise.resolve(this.compare());
+  }
+
+  private compare(): number | undefined {
+    const now = this.look();
+    if (now?.text !== this.known?.text) this.count++;
+    this.known = now;
+    return now === undefined ? undefined : this.count;
+  }
+
+  private look(): TablesInfo | undefined {
+    const { calls } = this;
+    if (!calls) return undefined;
+    const { domain, level } = PLACES[this.family];
+    const fd = calls.socket(domain, SOCK_RAW_CLOEXEC, IPPROTO_RAW);
+    if (fd < 0) return undefined;
+    try {
+      const infos = TABLES.map((table) => {
+        const info = Buffer.alloc(INFO_LENGTH);
+        info.write(table);
+        const length = Buffer.alloc(4);
+        length.writeUInt32LE(INFO_LENGTH);
+        if (calls.getsockopt(fd, level, GET_INFO, info, length) < 0) return undefined;
+        return { text: info.toString('latin1', NAME_LENGTH), entries: info.readUInt32LE(ENTRIES_OFFSET) };
+      });
+      return infos.reduce(
+        (sum, info) => sum && info && { text: sum.text + info.text, entries: sum.entries + info.entries },
+      );
+    } finally {
+      calls.close(fd);
+    }
+  }
+}

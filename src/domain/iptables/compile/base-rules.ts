@@ -1,0 +1,140 @@
+import type { NodeNetwork } from '../../forwarding/node-network.js';
+import {
+  CANARY,
+  EXTERNAL_SERVICES,
+  FIREWALL,
+  FORWARD,
+  MARK_MASQ,
+  NODE_PORTS,
+  POSTROUTING,
+  PROXY_FIREWALL,
+  SERVICES,
+} from '../chain-names.js';
+import { countedBy, masqueradeMark, type IptablesHost } from './options.js';
+import { comment } from '../text/quoting.js';
+import { ruleText, to } from '../text/rule-parts.js';
+import type { Chain, BaseRules, Jump, RuleText, SharedChain, TableName } from '../table.js';
+
+/** What the tables of a family hold whatever services there are (docs/spec/iptables.md §3–§5, §9). */
+export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRules {
+  const ownsFirewall = node.family === 'IPv4' && Boolean(node.localhostNodePorts);
+  return {
+    chains: [
+      { table: 'filter', name: FORWARD, rules: forwardRules(node, host) },
+      ...(ownsFirewall ? [{ table: 'filter', name: FIREWALL, rules: [BLOCK_LOCALNET] } as const] : []),
+      ...natChains(node, host),
+      ...CANARY_TABLES.map((table): Chain => ({ table, name: CANARY, rules: [] })),
+    ],
+    shared: [
+      sharedChain('filter', SERVICES),
+      sharedChain('filter', EXTERNAL_SERVICES),
+      sharedChain('filter', NODE_PORTS),
+      sharedChain('filter', PROXY_FIREWALL),
+      sharedChain('nat', SERVICES, nodePortDispatch(node)),
+      sharedChain('nat', NODE_PORTS),
+    ],
+    jumps: JUMPS,
+    lent: ownsFirewall ? [] : [{ table: 'filter', name: FIREWALL }],
+  };
+}
+
+const CANARY_TABLES: readonly TableName[] = ['mangle', 'nat', 'filter'];
+
+/** route_localnet lets packets for 127.0.0.0/8 in from outside: only what was asked for may come. */
+const BLOCK_LOCALNET = ruleText({
+  source: '! -s 127.0.0.0/8',
+  destination: '-d 127.0.0.0/8',
+  matches: [
+    comment('block incoming localnet connections'),
+    '-m conntrack ! --ctstate RELATED,ESTABLISHED,DNAT',
+  ],
+  target: 'DROP',
+});
+
+/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
+export const JUMPS: readonly Jump[] = [
+  jump('filter', 'INPUT', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),
+  jump('filter', 'FORWARD', EXTERNAL_SERVICES, 'kubernetes externally-visible service portals', true),
+  jump('filter', 'INPUT', NODE_PORTS, 'kubernetes health check service ports'),
+  jump('filter', 'FORWARD', SERVICES, 'kubernetes service portals', true),
+  jump('filter', 'OUTPUT', SERVICES, 'kubernetes service portals', true),
+  jump('filter', 'FORWARD', FORWARD, 'kubernetes forwarding rules'),
+  jump('filter', 'INPUT', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
+  jump('filter', 'OUTPUT', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
+  jump('filter', 'FORWARD', PROXY_FIREWALL, 'kubernetes load balancer firewall', true),
+  jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
+  jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),
+  jump('nat', 'POSTROUTING', POSTROUTING, 'kubernetes postrouting rules'),
+  jump('filter', 'INPUT', FIREWALL),
+  jump('filter', 'OUTPUT', FIREWALL),
+];
+
+function jump(table: TableName, chain: string, target: string, because?: string, onlyNew = false): Jump {
+  const matches = [
+    ...(onlyNew ? ['-m conntrack --ctstate NEW'] : []),
+    ...(because === undefined ? [] : [comment(because)]),
+  ];
+  return { table, chain, rule: ruleText({ matches, target }), place: 'first' };
+}
+
+function forwardRules({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly RuleText[] {
+  const mark = masqueradeMark(masqueradeBit);
+  const counter = host.counters.has('ct_state_invalid_dropped_pkts')
+    ? [countedBy('ct_state_invalid_dropped_pkts')]
+    : [];
+  return [
+    ...(host.tcpLiberal
+      ? []
+      : [ruleText({ matches: ['-m conntrack --ctstate INVALID', ...counter], target: 'DROP' })]),
+    ruleText({
+      matches: [comment('kubernetes forwarding rules'), `-m mark --mark ${mark}/${mark}`],
+      target: 'ACCEPT',
+    }),
+    ruleText({
+      matches: [
+        comment('kubernetes forwarding conntrack rule'),
+        '-m conntrack --ctstate RELATED,ESTABLISHED',
+      ],
+      target: 'ACCEPT',
+    }),
+  ];
+}
+
+/** The mark is taken off before masquerading, so that an encapsulated copy of the packet is not masqueraded again. */
+function natChains({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly Chain[] {
+  const mark = masqueradeMark(masqueradeBit);
+  const postrouting = [
+    ruleText({ matches: [`-m mark ! --mark ${mark}/${mark}`], target: 'RETURN' }),
+    ruleText({ target: `MARK --set-xmark ${mark}/0x0` }),
+    ruleText({
+      matches: [comment('kubernetes service traffic requiring SNAT')],
+      target: host.randomFully ? 'MASQUERADE --random-fully' : 'MASQUERADE',
+    }),
+  ];
+  return [
+    { table: 'nat', name: POSTROUTING, rules: postrouting },
+    { table: 'nat', name: MARK_MASQ, rules: [ruleText({ target: `MARK --set-xmark ${mark}/${mark}` })] },
+  ];
+}
+
+function sharedChain(table: TableName, name: string, after: readonly RuleText[] = []): SharedChain {
+  return { table, name, before: [], after };
+}
+
+/** Leads packets for the node's own addresses to the node ports, after every service address was tried. */
+function nodePortDispatch({ family, nodePortIPs, localhostNodePorts }: NodeNetwork): readonly RuleText[] {
+  const because = comment('kubernetes service nodeports; NOTE: this must be the last rule in this chain');
+  const target = NODE_PORTS;
+  if (nodePortIPs !== 'all') {
+    return nodePortIPs.map((ip) => ruleText({ destination: to(ip, family), matches: [because], target }));
+  }
+  const loopback = family === 'IPv4' ? '127.0.0.0/8' : '::1/128';
+  const withLoopback = family === 'IPv4' && Boolean(localhostNodePorts);
+  return [
+    ruleText({
+      destination: withLoopback ? undefined : `! -d ${loopback}`,
+      matches: [because, '-m addrtype --dst-type LOCAL'],
+      target,
+    }),
+  ];
+}

@@ -1,0 +1,206 @@
+import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../model/endpoint.js';
+import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
+import { chainsChangeBy, type ChainComparison } from '../state/chains-change.js';
+import {
+  checkEndpoints,
+  endpointChoice,
+  endpointChoiceSize,
+  endpointRules,
+  ENDPOINT_RULES,
+  type EndpointContext,
+} from './endpoint-chains.js';
+import type { IptablesOptions } from './options.js';
+import { externalRules, firewallRules } from './outside-rules.js';
+import { comment } from '../text/quoting.js';
+import { from, notFromLocalPods, ruleText, type RuleParts } from '../text/rule-parts.js';
+import type { ServicePortTerms } from './service-port-terms.js';
+import type { Chain, ChainsChange, RuleText } from '../table.js';
+
+/** A chain that is one service port's alone. All of it is made where it is asked for: there are very many. */
+export interface ServiceChain extends Chain {
+  /** Tells the chains of one service port apart, and takes less to make than the name. */
+  readonly id: string;
+  /** What the rules are made of: they are those of another state of the service port exactly when this is. */
+  readonly origin: string;
+  /** How many rules there are. */
+  readonly size: number;
+}
+
+/** The chains that are a service port's alone. */
+export function serviceChains(terms: ServicePortTerms, options: IptablesOptions): readonly ServiceChain[] {
+  const { hasAny, cluster, local, reachable } = terms.entry.endpoints;
+  const context = new ServiceChainContext(terms, options);
+  const chains: ServiceChain[] = [];
+  if (hasAny && terms.entry.externallyReachable)
+    chains.push(new OutsideChain('EXT', terms, () => externalRules(terms, options)));
+  if (terms.restrictsSources) chains.push(new OutsideChain('FW', terms, () => firewallRules(terms)));
+  if (cluster?.length) chains.push(new ChoiceChain('SVC', cluster, context));
+  if (local?.length) chains.push(new ChoiceChain('SVL', local, context));
+  for (const endpoint of reachable) chains.push(new EndpointChain(endpoint, context));
+  return chains;
+}
+
+/** Compares the chains of two states of one service port, of which most rules and names need not be made. */
+export function serviceChainsChange(
+  before: readonly ServiceChain[],
+  after: readonly ServiceChain[],
+): ChainsChange {
+  return chainsChangeBy(BY_ORIGIN, before, after);
+}
+
+const BY_ORIGIN: ChainComparison<ServiceChain> = {
+  id: ({ id }) => id,
+  isSame: (one, other) => one.origin === other.origin,
+  size: ({ size }) => size,
+};
+
+/**
+ * Makes sure that no chain of serviceChains throws.
+ * @throws UnsafeRuleTextError
+ */
+export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOptions): void {
+  const { endpoints, affinitySeconds, sourceRanges, family } = entry;
+  checkEndpoints(endpoints, affinitySeconds);
+  for (const range of sourceRanges) from(range, family);
+  if (node.detector) notFromLocalPods(node.detector);
+}
+
+/** What the chains of a service port have in common. */
+class ServiceChainContext {
+  readonly endpoint: EndpointContext;
+  private readonly endpointNames = new Map<string, string>();
+
+  constructor(
+    readonly terms: ServicePortTerms,
+    readonly options: IptablesOptions,
+  ) {
+    const { service, protocol, entry } = terms;
+    const { family, affinitySeconds } = entry;
+    const named = options.largeCluster ? undefined : comment(service);
+    this.endpoint = { service, comment: named, protocol, family, affinitySeconds };
+  }
+
+  nameOf({ text }: Endpoint): string {
+    const name = this.endpointNames.get(text) ?? this.terms.names.ofEndpoint(text);
+    this.endpointNames.set(text, name);
+    return name;
+  }
+
+  /** What else the rules about an endpoint are made of than service port and endpoint. */
+  get endpointOrigin(): string {
+    const { affinitySeconds, comment = '' } = this.endpoint;
+    return `${affinitySeconds} ${comment}`;
+  }
+}
+
+/** What leads to the choice from outside. */
+class OutsideChain implements ServiceChain {
+  readonly table = 'nat';
+
+  constructor(
+    readonly id: ServiceChainKind,
+    private readonly terms: ServicePortTerms,
+    private readonly make: () => readonly RuleText[],
+  ) {}
+
+  get name(): string {
+    return this.terms.names.of(this.id);
+  }
+
+  get rules(): readonly RuleText[] {
+    return this.make();
+  }
+
+  get origin(): string {
+    return this.rules.join('\n');
+  }
+
+  get size(): number {
+    return this.rules.length;
+  }
+}
+
+/** The choice among a list of endpoints. */
+class ChoiceChain implements ServiceChain {
+  readonly table = 'nat';
+  /** The frontend whose packets are masqueraded here, unless they come from the cluster's own pods. */
+  private readonly masqueraded: Frontend | undefined;
+
+  constructor(
+    readonly id: 'SVC' | 'SVL',
+    private readonly list: readonly Endpoint[],
+    private readonly context: ServiceChainContext,
+  ) {
+    const { frontends, internalPolicyLocal } = context.terms.entry;
+    const { detector, masqueradeAll } = context.options.node;
+    if (!masqueradeAll && !detector) return;
+    const clusterIP = frontends.find((frontend) => frontend.kind === 'cluster-ip');
+    const isServed = clusterIP?.outcome === 'forward' && internalPolicyLocal === (id === 'SVL');
+    if (isServed) this.masqueraded = clusterIP;
+  }
+
+  get name(): string {
+    return this.context.terms.names.of(this.id);
+  }
+
+  get rules(): readonly RuleText[] {
+    const { list, context, masqueraded } = this;
+    const choice = endpointChoice(list, (endpoint) => context.nameOf(endpoint), context.endpoint);
+    return masqueraded ? [this.masqueradeRule(masqueraded), ...choice] : choice;
+  }
+
+  get origin(): string {
+    const { list, context, masqueraded } = this;
+    const parts = [context.endpointOrigin];
+    if (masqueraded) {
+      const { source, input } = this.strangers;
+      parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
+    }
+    for (const { text } of list) parts.push(text);
+    return parts.join('\n');
+  }
+
+  get size(): number {
+    return (this.masqueraded ? 1 : 0) + endpointChoiceSize(this.list, this.context.endpoint);
+  }
+
+  /** Clients that are no pods of the cluster would not get their answers through this node otherwise. */
+  private masqueradeRule(clusterIP: Frontend): RuleText {
+    const { terms } = this.context;
+    const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
+    return ruleText({ ...terms.headOf(clusterIP), ...this.strangers, matches, target: MARK_MASQ });
+  }
+
+  private get strangers(): Pick<RuleParts, 'source' | 'input'> {
+    const { detector, masqueradeAll } = this.context.options.node;
+    return masqueradeAll || !detector ? {} : notFromLocalPods(detector);
+  }
+}
+
+/** The way to one endpoint. */
+class EndpointChain implements ServiceChain {
+  readonly table = 'nat';
+  readonly size = ENDPOINT_RULES;
+
+  constructor(
+    private readonly endpoint: Endpoint,
+    private readonly context: ServiceChainContext,
+  ) {}
+
+  get id(): string {
+    return this.endpoint.text;
+  }
+
+  get name(): string {
+    return this.context.nameOf(this.endpoint);
+  }
+
+  get rules(): readonly RuleText[] {
+    return endpointRules(this.endpoint, this.name, this.context.endpoint);
+  }
+
+  get origin(): string {
+    return this.context.endpointOrigin;
+  }
+}
