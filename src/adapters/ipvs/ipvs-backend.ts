@@ -15,22 +15,22 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
-import { IpvsComposition } from '../../domain/ipvs/composition.js';
-import type { IpvsFragment } from '../../domain/ipvs/fragment.js';
+import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
+import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
 import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
-import { TouchedState } from '../../domain/ipvs/touched-state.js';
+import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IpSets } from '../ipset/ip-sets.js';
-import { AddressTable } from './address-table.js';
-import { cleanUpIpvs } from './ipvs-clean-up.js';
+import { AddressTable } from './tables/address-table.js';
+import { cleanUpIpvs } from './clean-up/clean-up-ipvs.js';
 import { IpvsRules, type RulesBackendFactory } from './ipvs-rules.js';
 import { KernelProgrammer, type ProgramOptions, type WriteRules } from './kernel-programmer.js';
-import { ServerTable, SWEEP_PERIOD } from './server-table.js';
-import type { ServiceAddresses } from './service-addresses.js';
-import { SetTable } from './set-table.js';
-import type { VirtualServers } from './virtual-servers.js';
+import { ServerTable, SWEEP_PERIOD } from './tables/server-table.js';
+import type { ServiceAddresses } from './kernel/service-addresses.js';
+import { SetTable } from './tables/set-table.js';
+import type { VirtualServers } from './kernel/virtual-servers.js';
 
 const NO_RULES: IptablesServicePortRules = { chains: [], entries: [] };
 
@@ -50,7 +50,7 @@ export interface IpvsBackendOptions {
   readonly scheduler: string;
   /** Virtual servers of others at these addresses are left alone. */
   readonly excludeCIDRs: readonly Cidr[];
-  readonly compile?: (entry: ForwardingEntry, options: IpvsOptions) => IpvsFragment;
+  readonly compile?: (entry: ForwardingEntry, options: IpvsOptions) => IpvsServicePortRules;
   /** A moment for the kernel; a tenth of a second when missing. */
   readonly pause?: () => Promise<unknown>;
 }
@@ -65,7 +65,7 @@ export interface IpvsBackendOptions {
  */
 export class IpvsBackend implements Backend {
   readonly mode = 'ipvs';
-  private composition = new IpvsComposition();
+  private composition = new IpvsDesiredState();
   private readonly entries = new Map<ServicePortKey, ForwardingEntry>();
   private readonly schedulers = new Set<string>();
   private node!: NodeNetwork;
@@ -99,11 +99,11 @@ export class IpvsBackend implements Backend {
     options: StartOptions = {},
   ): Promise<ApplyResult> {
     return this.inTurn(async () => {
-      this.composition = new IpvsComposition();
+      this.composition = new IpvsDesiredState();
       this.entries.clear();
       this.node = node;
       for (const entry of entries) this.entries.set(entry.key, entry);
-      const failed = await this.compose(this.entries, node, new TouchedState());
+      const failed = await this.compose(this.entries, node, new IpvsChange());
       const rulesLast = await this.kernel.servedByIptables();
       const made = await this.programmer.read();
       const served = this.servers.servingUdp();
@@ -134,7 +134,7 @@ export class IpvsBackend implements Backend {
       const changed = new Map(changes.map(({ key, entry }) => [key, entry]));
       const affected = compilesAlike(this.node, node) ? changed : new Map([...this.entries, ...changed]);
       this.node = node;
-      const touched = new TouchedState();
+      const touched = new IpvsChange();
       const failed = await this.compose(affected, node, touched);
       const outcome = await this.program(touched, this.changedRules(touched));
       return this.result(outcome, failed, affected.keys());
@@ -149,7 +149,7 @@ export class IpvsBackend implements Backend {
       let failed: readonly ServiceFailure[] = [];
       if (how === 'full' || this.programmer.hasLeftover) {
         const made = how === 'full' ? await this.programmer.read(signal) : 0;
-        const touched = how === 'full' ? this.programmer.everything(this.composition) : new TouchedState();
+        const touched = how === 'full' ? this.programmer.everything(this.composition) : new IpvsChange();
         const outcome = await this.program(touched, this.changedRules(touched));
         written = made + outcome.written;
         failed = outcome.failed;
@@ -184,7 +184,7 @@ export class IpvsBackend implements Backend {
   private async compose(
     entries: Iterable<readonly [ServicePortKey, ForwardingEntry | undefined]>,
     node: NodeNetwork,
-    touched: TouchedState,
+    touched: IpvsChange,
   ): Promise<ServiceFailure[]> {
     const failed: ServiceFailure[] = [];
     const { scheduler } = this.options;
@@ -207,14 +207,14 @@ export class IpvsBackend implements Backend {
   }
 
   private program(
-    touched: TouchedState,
+    touched: IpvsChange,
     writeRules: WriteRules,
     options?: ProgramOptions,
   ): Promise<Pick<ApplyResult, 'written' | 'failed'>> {
     return this.programmer.program(this.composition, touched, writeRules, options);
   }
 
-  private changedRules({ rules }: TouchedState): WriteRules {
+  private changedRules({ rules }: IpvsChange): WriteRules {
     return (filled, part) => {
       const owners = [...rules].filter((key) => this.entries.has(key) === (part === 'additions'));
       const changes = owners.map((key) => ({ key, entry: this.entries.get(key) }));

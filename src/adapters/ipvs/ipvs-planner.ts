@@ -3,13 +3,13 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { setLines } from '../../domain/ipset/script-lines.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
-import { IpvsComposition } from '../../domain/ipvs/composition.js';
-import { ipvsImage } from '../../domain/ipvs/image.js';
+import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
+import { ipvsDesiredTables } from '../../domain/ipvs/desired-tables.js';
 import { serverLines } from '../../domain/ipvs/render-servers.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { program } from '../iptables/detection/choose-variant.js';
 import { tablesDifference } from '../iptables/restore/tables-difference.js';
-import { SERVICE_DEVICE } from './service-addresses.js';
+import { SERVICE_DEVICE } from './kernel/service-addresses.js';
 
 /** Plans mode ipvs: the input of `ipset restore`, of iptables-restore, of `ipvsadm -R`, and of `ip -batch`, each under a line that says so. */
 export class IpvsPlanner implements Planner {
@@ -18,9 +18,9 @@ export class IpvsPlanner implements Planner {
 
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
     const options = { node, scheduler: this.scheduler, hasScheduler: () => true };
-    const composition = new IpvsComposition();
+    const composition = new IpvsDesiredState();
     for (const entry of entries) composition.replace(entry.key, compileIpvs(entry, options));
-    const image = ipvsImage(composition, node, { randomFully: true });
+    const image = ipvsDesiredTables(composition, node, { randomFully: true });
     const { repair } = tablesDifference(image.rules, [], {
       chainsPerCommit: Infinity,
       isServiceChain: () => false,

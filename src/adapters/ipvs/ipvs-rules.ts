@@ -10,7 +10,7 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IptablesServicePortRules, BaseRules } from '../../domain/iptables/table.js';
-import { ipvsFrame } from '../../domain/ipvs/frame.js';
+import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
 
 /** What an iptables backend is to write instead of the rules of mode iptables. */
@@ -30,10 +30,13 @@ export class IpvsRules {
   private filled: ReadonlySet<ServiceSet> = new Set();
 
   /** @param fragmentOf the rules that a service port adds of its own */
-  constructor(makeBackend: RulesBackendFactory, fragmentOf: (entry: ForwardingEntry) => IptablesServicePortRules) {
+  constructor(
+    makeBackend: RulesBackendFactory,
+    fragmentOf: (entry: ForwardingEntry) => IptablesServicePortRules,
+  ) {
     this.backend = makeBackend({
       compile: fragmentOf,
-      frame: (node, host) => ipvsFrame(node, host, this.filled),
+      frame: (node, host) => ipvsBaseRules(node, host, this.filled),
     });
   }
 

@@ -1,15 +1,15 @@
 import type { ApplyResult } from '../../application/ports/backend.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { IpvsComposition } from '../../domain/ipvs/composition.js';
-import type { SetMember } from '../../domain/ipvs/fragment.js';
+import type { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
+import type { SetMember } from '../../domain/ipvs/service-port-rules.js';
 import { SERVICE_SETS, type ServiceSet } from '../../domain/ipvs/service-sets.js';
-import { TouchedState } from '../../domain/ipvs/touched-state.js';
+import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import { Unexplained } from '../../domain/ipvs/unexplained.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AddressTable } from './address-table.js';
-import type { ServerTable } from './server-table.js';
+import type { AddressTable } from './tables/address-table.js';
+import type { ServerTable } from './tables/server-table.js';
 import { ServiceFailures } from './service-failures.js';
-import type { SetTable } from './set-table.js';
+import type { SetTable } from './tables/set-table.js';
 
 /** Its members are kept from everybody that no other set lets in, so they come last and go first. */
 const GATE: ServiceSet = 'KUBE-LOAD-BALANCER-FW';
@@ -33,7 +33,7 @@ export interface ProgramOptions {
  * is tried again the next time. What nothing explains is kept where that is asked for.
  */
 export class KernelProgrammer {
-  private leftover = new TouchedState();
+  private leftover = new IpvsChange();
   private unexplained = new Unexplained();
 
   constructor(
@@ -59,7 +59,7 @@ export class KernelProgrammer {
   }
 
   /** From now on keeps what was read and the composition does not explain; or nothing of that any more. */
-  keepUnexplained(composition: IpvsComposition, keep: boolean): void {
+  keepUnexplained(composition: IpvsDesiredState, keep: boolean): void {
     const { servers, addresses, sets } = this;
     const members = (set: ServiceSet) => sets.members(set);
     this.unexplained = keep
@@ -68,8 +68,8 @@ export class KernelProgrammer {
   }
 
   /** Everything that is wanted or in the kernel. */
-  everything(composition: IpvsComposition): TouchedState {
-    const all = new TouchedState();
+  everything(composition: IpvsDesiredState): IpvsChange {
+    const all = new IpvsChange();
     for (const key of [...composition.allServers().keys(), ...this.servers.keys()]) all.servers.add(key);
     for (const address of [...composition.addresses(), ...this.addresses.all()]) all.addresses.add(address);
     for (const set of SERVICE_SETS)
@@ -79,13 +79,13 @@ export class KernelProgrammer {
   }
 
   async program(
-    composition: IpvsComposition,
-    touched: TouchedState,
+    composition: IpvsDesiredState,
+    touched: IpvsChange,
     writeRules: WriteRules,
     { rulesLast = false }: ProgramOptions = {},
   ): Promise<Pick<ApplyResult, 'written' | 'failed'>> {
     touched.add(this.leftover);
-    this.leftover = new TouchedState();
+    this.leftover = new IpvsChange();
     const { unexplained, servers, sets, addresses } = this;
     unexplained.explain(composition, touched);
     const pass = new Pass(composition, touched, unexplained, servers, sets, addresses);
@@ -119,13 +119,13 @@ export class KernelProgrammer {
 class Pass {
   written = 0;
   readonly failures = new ServiceFailures();
-  readonly leftover = new TouchedState();
+  readonly leftover = new IpvsChange();
   /** Why. */
   readonly notRemoved: string[] = [];
 
   constructor(
-    private readonly composition: IpvsComposition,
-    private readonly touched: TouchedState,
+    private readonly composition: IpvsDesiredState,
+    private readonly touched: IpvsChange,
     private readonly unexplained: Unexplained,
     private readonly servers: ServerTable,
     private readonly sets: SetTable,
@@ -135,12 +135,13 @@ class Pass {
   async addMembers(among: (set: ServiceSet) => boolean): Promise<void> {
     const wanted = this.members().filter(
       (member) =>
-        among(member.set) && this.composition.askersOfMember(member).some((key) => !this.failures.has(key)),
+        among(member.set) &&
+        this.composition.referencesToMember(member).some((key) => !this.failures.has(key)),
     );
     const { written, refused } = await this.sets.add(wanted);
     this.written += written;
     for (const { what, reason } of refused)
-      this.failures.blame(this.composition.askersOfMember(what), reason);
+      this.failures.blame(this.composition.referencesToMember(what), reason);
   }
 
   async makeServers(): Promise<void> {
@@ -157,7 +158,7 @@ class Pass {
   }
 
   async addAddresses(): Promise<void> {
-    const askers = (address: string) => this.composition.askersOfAddress(address);
+    const askers = (address: string) => this.composition.referencesToAddress(address);
     const wanted = [...this.touched.addresses].filter((address) =>
       askers(address).some((key) => !this.failures.has(key)),
     );
@@ -169,7 +170,7 @@ class Pass {
   async removeAddresses(): Promise<void> {
     const surplus = [...this.touched.addresses].filter(
       (address) =>
-        this.composition.askersOfAddress(address).length === 0 && !this.unexplained.hasAddress(address),
+        this.composition.referencesToAddress(address).length === 0 && !this.unexplained.hasAddress(address),
     );
     const { written, refused } = await this.addresses.remove(surplus);
     this.written += written;
@@ -195,7 +196,7 @@ class Pass {
     const surplus = this.members()
       .filter(
         (member) =>
-          this.composition.askersOfMember(member).length === 0 && !this.unexplained.hasMember(member),
+          this.composition.referencesToMember(member).length === 0 && !this.unexplained.hasMember(member),
       )
       .reverse();
     const { written, refused } = await this.sets.delete(surplus);

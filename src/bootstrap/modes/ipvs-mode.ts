@@ -4,19 +4,19 @@ import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
-import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
+import { IPVS_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
 import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
-import { cleanUpIpvs } from '../../adapters/ipvs/ipvs-clean-up.js';
+import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
-import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
-import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
-import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
-import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
-import { requireIpvs } from '../../adapters/ipvs/requirements.js';
-import { ServerTable } from '../../adapters/ipvs/server-table.js';
-import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
-import { SetTable } from '../../adapters/ipvs/set-table.js';
+import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
+import { ensureIpvsSysctls } from '../../adapters/ipvs/host/ipvs-sysctls.js';
+import { loadModules } from '../../adapters/ipvs/host/kernel-modules.js';
+import { NetlinkServiceAddresses } from '../../adapters/ipvs/kernel/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/kernel/netlink-virtual-servers.js';
+import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
+import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
+import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
+import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -58,7 +58,7 @@ export class IpvsMode implements Mode {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
-        iptables: { variant: opened.variant, belongings: IPVS_BELONGINGS },
+        iptables: { variant: opened.variant, belongings: IPVS_CHAINS },
         module: this.module(ways, opened),
         async close() {
           ways.close();
@@ -83,7 +83,7 @@ export class IpvsMode implements Mode {
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
       const holdings = successor?.iptables;
-      for (const place of await removeFromIptables(IPVS_BELONGINGS, holdings, logger, [family]))
+      for (const place of await removeFromIptables(IPVS_CHAINS, holdings, logger, [family]))
         unseen.add(place);
     };
     const remains = IP_FAMILIES.map((family) => ({
@@ -123,7 +123,7 @@ export class IpvsMode implements Mode {
         new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
           ...source,
           observer,
-          cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+          cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
         }),
       servedByIptables: () => servedByIptables(tool, family),
     });

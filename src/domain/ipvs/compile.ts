@@ -7,7 +7,7 @@ import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
-import type { FrontendClaim, IpvsFragment, ServedAddress, SetMember } from './fragment.js';
+import type { FrontendClaim, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { schedulerFor, type IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
@@ -20,7 +20,7 @@ const MAX_PORT = 65535;
  * Compiles one service port into what it asks for in the kernel (docs/spec/ipvs.md §4.3, §5, §6.3).
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule or a set
  */
-export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsFragment {
+export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsServicePortRules {
   return new ServicePortCompiler(entry, options).compile();
 }
 
@@ -39,7 +39,7 @@ class ServicePortCompiler {
     this.scheduler = schedulerFor(entry.scheduler, options);
   }
 
-  compile(): IpvsFragment {
+  compile(): IpvsServicePortRules {
     for (const frontend of this.entry.frontends) {
       switch (frontend.kind) {
         case 'cluster-ip':

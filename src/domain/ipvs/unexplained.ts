@@ -1,7 +1,7 @@
-import type { SetMember } from './fragment.js';
+import type { SetMember } from './service-port-rules.js';
 import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
-import type { TouchedState } from './touched-state.js';
-import type { IpvsComposition } from './composition.js';
+import type { IpvsChange } from './ipvs-change.js';
+import type { IpvsDesiredState } from './desired-state.js';
 import type { VirtualServerKey } from './virtual-server.js';
 
 /** What the kernel has of a family. */
@@ -25,11 +25,11 @@ export class Unexplained {
   private readonly members = new Map<string, readonly SetMember[]>();
 
   /** @param present nothing, where everything is known */
-  constructor(composition?: IpvsComposition, present?: PresentState) {
+  constructor(composition?: IpvsDesiredState, present?: PresentState) {
     if (!composition || !present) return;
     for (const key of present.servers) if (!composition.server(key)) this.servers.add(key);
     for (const address of present.addresses)
-      if (composition.askersOfAddress(address).length === 0) this.addresses.add(address);
+      if (composition.referencesToAddress(address).length === 0) this.addresses.add(address);
     const explained = new Set<string>();
     for (const set of SERVICE_SETS)
       for (const member of composition.membersOf(set)) explained.add(frontendOf({ set, member }));
@@ -55,14 +55,14 @@ export class Unexplained {
   }
 
   /** Keeps no more what is asked for now where something was touched, and touches what else is explained by that. */
-  explain(composition: IpvsComposition, touched: TouchedState): void {
+  explain(composition: IpvsDesiredState, touched: IpvsChange): void {
     for (const key of touched.servers) if (composition.server(key)) this.servers.delete(key);
     for (const address of touched.addresses)
-      if (composition.askersOfAddress(address).length > 0) this.addresses.delete(address);
+      if (composition.referencesToAddress(address).length > 0) this.addresses.delete(address);
     if (this.members.size === 0) return;
     const explained = [...touched.members].flatMap(([set, members]) =>
       [...members].flatMap((member) =>
-        composition.askersOfMember({ set, member }).length > 0 ? frontendOf({ set, member }) : [],
+        composition.referencesToMember({ set, member }).length > 0 ? frontendOf({ set, member }) : [],
       ),
     );
     for (const frontend of explained) {

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AddressStep, ServiceAddresses } from '../../adapters/ipvs/service-addresses.js';
-import type { StepOutcome } from '../../adapters/ipvs/virtual-servers.js';
+import type { AddressStep, ServiceAddresses } from '../../adapters/ipvs/kernel/service-addresses.js';
+import type { StepOutcome } from '../../adapters/ipvs/kernel/virtual-servers.js';
 
 /** The device of service addresses in memory. */
 export class MemoryServiceAddresses implements ServiceAddresses {

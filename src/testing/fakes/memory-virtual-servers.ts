@@ -12,7 +12,7 @@ import type {
   VirtualServerId,
   VirtualServers,
   VirtualServerStep,
-} from '../../adapters/ipvs/virtual-servers.js';
+} from '../../adapters/ipvs/kernel/virtual-servers.js';
 
 interface Server {
   readonly server: VirtualServer;

@@ -213,7 +213,7 @@ describe('what is refused', () => {
       { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP: EBUSY' },
     ]);
     node.servers.refuse(() => undefined);
-    expect(await backend.verify('glance')).toMatchObject({ written: 1, failed: [] });
+    expect(await backend.verify('quick')).toMatchObject({ written: 1, failed: [] });
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
@@ -276,7 +276,7 @@ describe('what somebody else changes', () => {
     node.sets.tamper({ kind: 'delete', set: 'KUBE-CLUSTER-IP', member: '10.96.0.1,tcp:80' });
     node.addresses.tamper(['10.96.0.2']);
     node.iptables.tamper('IPv4', '*nat\n-D KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000\nCOMMIT\n');
-    expect(await backend.verify('inspection')).toMatchObject({ compared: true, failed: [] });
+    expect(await backend.verify('full')).toMatchObject({ compared: true, failed: [] });
     expect(node.takeJournal()).toEqual([
       'add KUBE-CLUSTER-IP 10.96.0.1,tcp:80',
       'add 10.96.0.1:80/TCP rr',
@@ -284,8 +284,8 @@ describe('what somebody else changes', () => {
       'add 10.96.0.1',
       'restore',
     ]);
-    expect(await backend.verify('inspection')).toMatchObject({ compared: true, written: 0 });
-    expect(await backend.verify('glance')).toMatchObject({ compared: false, written: 0 });
+    expect(await backend.verify('full')).toMatchObject({ compared: true, written: 0 });
+    expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });
   });
 
   it('is removed where it was added, real servers and whole virtual servers', async () => {
@@ -297,7 +297,7 @@ describe('what somebody else changes', () => {
       { kind: 'add', server: foreign },
     );
     node.addresses.tamper(['10.96.0.1', '10.9.9.9']);
-    expect(await backend.verify('inspection')).toMatchObject({ written: 5 });
+    expect(await backend.verify('full')).toMatchObject({ written: 5 });
     expect(node.servers.weights).toEqual({ '10.96.0.1:80/TCP': { '10.244.1.1:8080': 1 } });
     expect(node.addresses.all).toEqual(['10.96.0.1']);
   });
@@ -307,7 +307,7 @@ describe('what somebody else changes', () => {
     node.servers.tamper({ kind: 'add', server: foreign });
     await started([entryOf('a')]);
     expect(Object.keys(node.servers.weights)).toContain('198.51.100.1:80/TCP');
-    expect(await backend.verify('inspection')).toMatchObject({ written: 0 });
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
   });
 
   it('is left alone where it is of the other family', async () => {
@@ -319,9 +319,7 @@ describe('what somebody else changes', () => {
   it('is not compared any further when something more urgent comes', async () => {
     await started([entryOf('a')]);
     node.addresses.tamper([]);
-    await expect(backend.verify('inspection', AbortSignal.abort(new Error('hurry')))).rejects.toThrow(
-      'hurry',
-    );
+    await expect(backend.verify('full', AbortSignal.abort(new Error('hurry')))).rejects.toThrow('hurry');
     expect(node.takeJournal()).toEqual([]);
   });
 });
@@ -357,7 +355,7 @@ describe('what nothing explains, where not everything could be read', () => {
     const before = [members(), node.servers.weights, node.addresses.all, node.rules('nat', 'KUBE-SERVICES')];
     backend = node.reopened();
     expect(await backend.start([entryOf('a')], network, incomplete)).toMatchObject({ written: 0 });
-    expect(await backend.verify('inspection')).toMatchObject({ written: 0 });
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
     expect([members(), node.servers.weights, node.addresses.all, node.rules('nat', 'KUBE-SERVICES')]).toEqual(
       before,
     );
@@ -375,7 +373,7 @@ describe('what nothing explains, where not everything could be read', () => {
     await backend.apply(changed(restricted), network);
     // Kept, and written for the Service as well: it does not say whose it was.
     expect(new Set(denied())).toEqual(new Set(before));
-    expect(await backend.verify('comparison')).toMatchObject({ written: 0 });
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
     await backend.start([entryOf('a')], network);
     expect(denied()).toEqual([]);
   });

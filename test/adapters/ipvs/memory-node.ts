@@ -8,10 +8,10 @@ import { cleanUpScripts, type ModeChains } from '../../../src/adapters/iptables/
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
-import { IPVS_BELONGINGS } from '../../../src/adapters/ipvs/belongings.js';
-import type { IpvsRemains } from '../../../src/adapters/ipvs/ipvs-remains.js';
-import { ServerTable } from '../../../src/adapters/ipvs/server-table.js';
-import { SetTable } from '../../../src/adapters/ipvs/set-table.js';
+import { IPVS_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
+import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
+import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
+import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
 import { IpvsBackend, type IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-backend.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
@@ -50,7 +50,7 @@ export class MemoryNode {
         rules: (source) =>
           new IptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
             ...source,
-            cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+            cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
       },
@@ -67,7 +67,7 @@ export class MemoryNode {
   }
 
   /** What mode ipvs has left here, for its removal. */
-  remains(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsRemains {
+  remains(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsLeftovers {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
     const rules = new IptablesBackend(
@@ -76,7 +76,7 @@ export class MemoryNode {
       BLIND_WATCH,
       () => Promise.resolve(HOST),
       logger,
-      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept) },
+      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS, kept) },
     );
     return {
       family,

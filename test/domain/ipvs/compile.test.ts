@@ -2,8 +2,8 @@ import { forwardService } from '../../../src/domain/forwarding/forward-service.j
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { renderSave } from '../iptables/render-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
-import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
-import { ipvsImage } from '../../../src/domain/ipvs/image.js';
+import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
+import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
 import type { IpvsOptions } from '../../../src/domain/ipvs/options.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import { setName } from '../../../src/domain/ipvs/service-sets.js';
@@ -38,14 +38,18 @@ function entriesOf([parts, endpoints]: Sample) {
   });
 }
 
-function compositionOf(samples: readonly Sample[], options = OPTIONS): IpvsComposition {
-  const composition = new IpvsComposition();
+function compositionOf(samples: readonly Sample[], options = OPTIONS): IpvsDesiredState {
+  const composition = new IpvsDesiredState();
   for (const entry of samples.flatMap(entriesOf)) composition.replace(entry.key, compileIpvs(entry, options));
   return composition;
 }
 
 function imageOf(samples: readonly Sample[], options = OPTIONS, node = NODE) {
-  const { sets, servers, addresses, rules } = ipvsImage(compositionOf(samples, options), node, RECORDED_HOST);
+  const { sets, servers, addresses, rules } = ipvsDesiredTables(
+    compositionOf(samples, options),
+    node,
+    RECORDED_HOST,
+  );
   return {
     servers: serverLines(servers),
     addresses,
@@ -275,7 +279,7 @@ describe('the names of sets', () => {
 });
 
 it('without services only what stands always is there', () => {
-  const { rules } = ipvsImage(new IpvsComposition(), NODE, RECORDED_HOST);
+  const { rules } = ipvsDesiredTables(new IpvsDesiredState(), NODE, RECORDED_HOST);
   const tables = (['nat', 'filter'] as const).map((name) => ({
     name,
     chains: allChains(rules)

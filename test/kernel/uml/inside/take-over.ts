@@ -7,10 +7,10 @@ import { cleanUpScripts } from '../../../../src/adapters/iptables/restore/clean-
 import { IptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
-import { IPVS_BELONGINGS } from '../../../../src/adapters/ipvs/belongings.js';
+import { IPVS_CHAINS } from '../../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import { IpvsBackend, type IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-backend.js';
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
+import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { readScenario, scenarioNames } from '../../../conformance/scenarios.js';
 import {
@@ -33,7 +33,7 @@ function backendOf(family: IpFamily): IpvsBackend {
     rules: (source) =>
       new IptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
         ...source,
-        cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+        cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
       }),
     servedByIptables: () => Promise.resolve(false),
   };
