@@ -11,32 +11,32 @@ import { program } from '../iptables/detection/choose-variant.js';
 import { tablesDifference } from '../iptables/restore/tables-difference.js';
 import { SERVICE_DEVICE } from './kernel/service-addresses.js';
 
-/** Plans mode ipvs: the input of `ipset restore`, of iptables-restore, of `ipvsadm -R`, and of `ip -batch`, each under a line that says so. */
+/** Plans mode ipvs: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
 export class IpvsPlanner implements Planner {
-  /** @param scheduler of Services that do not ask for another one; those that do are taken to get it */
+  /** @param scheduler of Services that do not ask for another one; the kernel is assumed to have those that are asked for */
   constructor(private readonly scheduler: string) {}
 
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
     const options = { node, scheduler: this.scheduler, hasScheduler: () => true };
-    const composition = new IpvsDesiredState();
-    for (const entry of entries) composition.replace(entry.key, compileIpvs(entry, options));
-    const image = ipvsDesiredTables(composition, node, { randomFully: true });
-    const { repair } = tablesDifference(image.rules, [], {
+    const desired = new IpvsDesiredState();
+    for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, options));
+    const tables = ipvsDesiredTables(desired, node, { randomFully: true });
+    const { repair } = tablesDifference(tables.rules, [], {
       chainsPerCommit: Infinity,
       isServiceChain: () => false,
     });
     const sections = [
-      ['ipset restore', image.sets.flatMap(setLines)],
+      ['ipset restore', tables.sets.flatMap(setLines)],
       [
         `${program('iptables', node.family, 'restore')} --noflush`,
         [...repair.text()].join('').trimEnd().split('\n'),
       ],
-      ['ipvsadm -R', serverLines(image.servers)],
+      ['ipvsadm -R', serverLines(tables.servers)],
       [
         'ip -batch -',
         [
           `link add ${SERVICE_DEVICE} type dummy`,
-          ...image.addresses.map(
+          ...tables.addresses.map(
             (address) => `address add ${address}/${addressBits(node.family)} dev ${SERVICE_DEVICE}`,
           ),
         ],

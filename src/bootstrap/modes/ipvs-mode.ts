@@ -5,7 +5,8 @@ import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-h
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
-import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
+import { ipvsBackend } from '../../adapters/ipvs/ipvs-backend.js';
+import type { IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
 import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
@@ -119,9 +120,10 @@ export class IpvsMode implements Mode {
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
-      rules: (source) =>
+      rules: ({ compile, baseRules }) =>
         new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          ...source,
+          compile,
+          frame: baseRules,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
         }),
@@ -138,9 +140,7 @@ export class IpvsMode implements Mode {
           ];
           return context
             .get(FAMILIES)
-            .map(
-              (family) => new IpvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options),
-            );
+            .map((family) => ipvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options));
         })
         .inSingletonScope();
     });

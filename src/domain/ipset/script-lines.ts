@@ -11,7 +11,7 @@ export function addLine(set: string, member: string): string {
   return `add ${set} ${member}`;
 }
 
-/** A set as `ipset save` prints it, less what the kernel adds by itself. */
+/** A set as `ipset save` prints it, without the options that the kernel adds. */
 export function setLines(set: IpSet): readonly string[] {
   return [createLine(set), ...[...set.members].map((member) => addLine(set.name, member))];
 }

@@ -18,12 +18,12 @@ import {
 } from './chain-names.js';
 import { setComment, setName, type ServiceSet } from './service-sets.js';
 
-/** Which parts of a packet a set is asked for. */
+/** Which parts of a packet are looked up in a set. */
 type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';
 
 /**
- * The rules of mode ipvs (docs/spec/ipvs.md §6). They know services only by the sets: rules for a set without members are
- * left out, but for those that stand always.
+ * The iptables rules of mode ipvs (docs/spec/ipvs.md §6). They know services only by the sets. Most rules for a set are there
+ * only while it has members.
  * @param filled the sets that have members
  */
 export function ipvsBaseRules(
@@ -39,7 +39,7 @@ export function ipvsBaseRules(
   };
 }
 
-/** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/ipvs.md §6.1). */
+/** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/spec/ipvs.md §6.1). */
 export const JUMPS: readonly Jump[] = [
   jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
   jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),
@@ -161,7 +161,7 @@ function serviceRules(node: NodeNetwork, rules: SetRules): readonly RuleText[] {
   ];
 }
 
-/** A process of this node may have a service address as its source: where nothing else tells, that alone is masqueraded. */
+/** A process of this node may have a service address as its source. Without a detector only its packets are masqueraded. */
 function clusterIPMasquerade({ masqueradeAll, detector }: NodeNetwork, rules: SetRules): readonly RuleText[] {
   const target = MARK_MASQ;
   if (masqueradeAll) return rules.whenFilled('KUBE-CLUSTER-IP', 'dst,dst', { target });
@@ -218,7 +218,7 @@ function filterChains(node: NodeNetwork, filled: ReadonlySet<ServiceSet>): reado
       ],
     },
     {
-      // Keeps listeners of this host from being reached under a service address at a port that is no service's.
+      // Listeners of this host must not be reachable at a service address on a port that no service has.
       table: 'filter',
       name: IPVS_FILTER,
       rules: [

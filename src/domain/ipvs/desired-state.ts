@@ -1,57 +1,60 @@
-import type { IptablesServicePortRules, SharedEntry } from '../iptables/table.js';
+import type { IptablesServicePortRules } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import type { FrontendClaim, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
+import { Claims, type FrontendConflict } from '../reconcile/claims.js';
+import type { DesiredState } from '../reconcile/desired-state.js';
 import type { IpvsChange } from './ipvs-change.js';
+import type { FrontendRules, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
+import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
 import { virtualServerKey, type VirtualServerKey } from './virtual-server.js';
 
-/** A frontend for which two service ports ask. The virtual server is that of `holder`. */
-export interface FrontendConflict {
-  readonly frontend: string;
-  readonly holder: ServicePortKey;
-  readonly loser: ServicePortKey;
-}
-
-/** A virtual server as it should be, and the service port behind it. */
+/** A virtual server as it should be, and the service port that holds it. */
 export interface OwnedServer extends ServedAddress {
   readonly owner: ServicePortKey;
 }
 
-/** How often each service port asks for something. */
+/** How often each service port refers to something. */
 type References = Map<ServicePortKey, number>;
 
-interface Claim {
+/** A frontend's rules, and the service port that holds the frontend. */
+interface HeldFrontend {
   readonly owner: ServicePortKey;
-  readonly claim: FrontendClaim;
+  readonly frontend: FrontendRules;
 }
 
 /**
- * What mode ipvs wants in the kernel, as the fragments of all service ports make it. Each frontend is held by the first
- * of those that claim it; addresses and members may be asked for by many and are there as long as one does. Replacing
- * one fragment costs what is in it. What it holds depends only on the fragments present, never on the order in which
- * they came.
+ * What mode ipvs wants in the kernel. Each frontend is held by one of the service ports that claim it. Any number of service
+ * ports may refer to an address or a set member, which is there as long as one does.
  */
-export class IpvsDesiredState {
-  private readonly fragments = new Map<ServicePortKey, IpvsServicePortRules>();
-  /** The claims on each frontend, in order of owners: the first holds it. */
-  private readonly claims = new Map<string, readonly Claim[]>();
+export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, IpvsChange> {
+  private readonly rulesByOwner = new Map<ServicePortKey, IpvsServicePortRules>();
+  /** Of frontends, by name. */
+  private readonly claims = new Claims();
   private readonly servers = new Map<VirtualServerKey, OwnedServer>();
   private readonly bound = new Map<string, References>();
   private readonly members = new Map<ServiceSet, Map<string, References>>(
     SERVICE_SETS.map((set) => [set, new Map()]),
   );
 
-  /** Puts a fragment in place of the owner's present one (undefined: takes it away) and notes in `touched` what that may change. */
-  replace(owner: ServicePortKey, fragment: IpvsServicePortRules | undefined, touched?: IpvsChange): void {
-    const former = this.fragments.get(owner);
-    if (fragment) this.fragments.set(owner, fragment);
-    else this.fragments.delete(owner);
-    const claims = new Map(fragment?.claims.map((claim) => [claim.frontend, claim]));
-    for (const { frontend } of former?.claims ?? [])
-      if (!claims.has(frontend)) this.claim(frontend, owner, undefined, touched);
-    for (const [frontend, claim] of claims) this.claim(frontend, owner, claim, touched);
-    for (const member of fragment?.members ?? []) this.ask(member, owner, 1, touched);
-    for (const member of former?.members ?? []) this.ask(member, owner, -1, touched);
+  rules(owner: ServicePortKey): IpvsServicePortRules | undefined {
+    return this.rulesByOwner.get(owner);
+  }
+
+  replace(owner: ServicePortKey, rules: IpvsServicePortRules | undefined, change?: IpvsChange): void {
+    const former = this.rulesByOwner.get(owner);
+    if (rules) this.rulesByOwner.set(owner, rules);
+    else this.rulesByOwner.delete(owner);
+    const claimed = new Map(rules?.frontends.map((frontend) => [frontend.name, frontend]));
+    for (const previous of former?.frontends ?? []) {
+      const { name } = previous;
+      const frontend = claimed.get(name);
+      claimed.delete(name);
+      if (!frontend) this.release(owner, previous, change);
+      else if (this.claims.holder(name) === owner)
+        this.switchHolder({ owner, frontend: previous }, { owner, frontend }, change);
+    }
+    for (const frontend of claimed.values()) this.claim(owner, frontend, change);
+    for (const member of rules?.members ?? []) this.refer(member, owner, 1, change);
+    for (const member of former?.members ?? []) this.refer(member, owner, -1, change);
   }
 
   server(key: VirtualServerKey): OwnedServer | undefined {
@@ -62,7 +65,7 @@ export class IpvsDesiredState {
     return this.servers;
   }
 
-  /** The service ports that want the address bound; none when it shall not be. */
+  /** The service ports that want the address bound; none when it must not be bound. */
   referencesToAddress(address: string): readonly ServicePortKey[] {
     return [...(this.bound.get(address)?.keys() ?? [])];
   }
@@ -71,7 +74,7 @@ export class IpvsDesiredState {
     return this.bound.keys();
   }
 
-  /** The service ports that want the member in the set; none when it shall not be there. */
+  /** The service ports that want the member in the set; none when it must not be there. */
   referencesToMember({ set, member }: SetMember): readonly ServicePortKey[] {
     return [...(this.members.get(set)!.get(member)?.keys() ?? [])];
   }
@@ -85,82 +88,84 @@ export class IpvsDesiredState {
     return new Set(SERVICE_SETS.filter((set) => this.members.get(set)!.size > 0));
   }
 
-  /** The rules of the frontends that the service port holds; undefined when it is not there. */
-  rulesOf(owner: ServicePortKey): IptablesServicePortRules | undefined {
-    const fragment = this.fragments.get(owner);
-    if (!fragment) return undefined;
-    const held = fragment.claims.filter(({ frontend }) => this.claims.get(frontend)?.[0]?.owner === owner);
-    const entries: SharedEntry[] = held.flatMap(({ rules }) => rules);
-    return { chains: [], entries };
+  /** The service ports that hold frontends with iptables rules. */
+  ownersOfIptablesRules(): readonly ServicePortKey[] {
+    return [...this.rulesByOwner.keys()].filter((owner) => this.iptablesRules(owner).entries.length > 0);
   }
 
-  /** The conflicts on frontends that the owner is part of. */
+  /** The iptables rules of the frontends that the service port holds. */
+  iptablesRules(owner: ServicePortKey): IptablesServicePortRules {
+    const frontends = this.rules(owner)?.frontends ?? [];
+    return {
+      chains: [],
+      entries: frontends.flatMap(({ name, rules }) => (this.claims.holder(name) === owner ? rules : [])),
+    };
+  }
+
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    return (this.fragments.get(owner)?.claims ?? []).flatMap(({ frontend }) => {
-      const [holder, ...losers] = this.claims.get(frontend)!;
-      return losers.map((loser) => ({ frontend, holder: holder!.owner, loser: loser.owner }));
-    });
+    if (!this.claims.isContested) return [];
+    return (this.rules(owner)?.frontends ?? []).flatMap(({ name }) => this.claims.conflicts(name, name));
   }
 
-  private claim(
-    frontend: string,
-    owner: ServicePortKey,
-    claim: FrontendClaim | undefined,
-    touched: IpvsChange | undefined,
-  ): void {
-    const before = this.claims.get(frontend) ?? [];
-    const after = before.filter((other) => other.owner !== owner);
-    if (claim) after.push({ owner, claim });
-    if (after.length > 1) after.sort((one, other) => (one.owner < other.owner ? -1 : 1));
-    if (after.length > 0) this.claims.set(frontend, after);
-    else this.claims.delete(frontend);
-    const [former] = before;
-    const [present] = after;
-    if (former?.claim === present?.claim) return;
-    if (present) this.hold(present, 1, touched);
-    if (former) this.hold(former, -1, touched);
-    this.serve(present, former, touched);
+  private claim(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
+    const { before, after } = this.claims.claim(frontend.name, owner);
+    if (before[0] !== after[0])
+      this.switchHolder(this.held(frontend.name, before[0]), { owner, frontend }, change);
   }
 
-  private serve(
-    present: Claim | undefined,
-    former: Claim | undefined,
-    touched: IpvsChange | undefined,
+  private release(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
+    const { before, after } = this.claims.release(frontend.name, owner);
+    if (before[0] !== after[0])
+      this.switchHolder({ owner, frontend }, this.held(frontend.name, after[0]), change);
+  }
+
+  private held(name: string, owner: ServicePortKey | undefined): HeldFrontend | undefined {
+    const frontend =
+      owner !== undefined && this.rules(owner)?.frontends.find((frontend) => frontend.name === name);
+    return frontend ? { owner, frontend } : undefined;
+  }
+
+  private switchHolder(
+    before: HeldFrontend | undefined,
+    after: HeldFrontend | undefined,
+    change: IpvsChange | undefined,
   ): void {
-    const served = (present ?? former)?.claim.served;
+    if (after) this.hold(after, 1, change);
+    if (before) this.hold(before, -1, change);
+    const served = (after ?? before)?.frontend.served;
     if (!served) return;
     const key = virtualServerKey(served.server);
-    if (present?.claim.served) this.servers.set(key, { ...present.claim.served, owner: present.owner });
+    if (after) this.servers.set(key, { ...served, owner: after.owner });
     else this.servers.delete(key);
-    touched?.servers.add(key);
+    change?.servers.add(key);
   }
 
-  /** Counts, or counts no more, what comes with holding a frontend. */
-  private hold({ owner, claim }: Claim, step: 1 | -1, touched: IpvsChange | undefined): void {
-    if (claim.bound !== undefined) {
-      count(this.bound, claim.bound, owner, step);
-      touched?.addresses.add(claim.bound);
+  /** Counts what comes with holding a frontend, or stops counting it. */
+  private hold({ owner, frontend }: HeldFrontend, step: 1 | -1, change: IpvsChange | undefined): void {
+    if (frontend.bound !== undefined) {
+      count(this.bound, frontend.bound, owner, step);
+      change?.addresses.add(frontend.bound);
     }
-    for (const member of claim.members) this.ask(member, owner, step, touched);
-    if (claim.rules.length > 0) touched?.rules.add(owner);
+    for (const member of frontend.members) this.refer(member, owner, step, change);
+    if (frontend.rules.length > 0) change?.rules.add(owner);
   }
 
-  private ask(
+  private refer(
     { set, member }: SetMember,
     owner: ServicePortKey,
     step: 1 | -1,
-    touched: IpvsChange | undefined,
+    change: IpvsChange | undefined,
   ): void {
     count(this.members.get(set)!, member, owner, step);
-    touched?.member(set, member);
+    change?.member(set, member);
   }
 }
 
 function count(counts: Map<string, References>, what: string, owner: ServicePortKey, step: 1 | -1): void {
-  const askers = counts.get(what) ?? new Map<ServicePortKey, number>();
-  const present = (askers.get(owner) ?? 0) + step;
-  if (present > 0) askers.set(owner, present);
-  else askers.delete(owner);
-  if (askers.size > 0) counts.set(what, askers);
+  const references = counts.get(what) ?? new Map<ServicePortKey, number>();
+  const present = (references.get(owner) ?? 0) + step;
+  if (present > 0) references.set(owner, present);
+  else references.delete(owner);
+  if (references.size > 0) counts.set(what, references);
   else counts.delete(what);
 }

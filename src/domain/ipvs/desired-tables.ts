@@ -1,14 +1,14 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
 import type { IpSet } from '../ipset/ip-set.js';
+import type { IptablesHost } from '../iptables/compile/options.js';
 import { IptablesDesiredState } from '../iptables/state/desired-state.js';
 import { DesiredTables } from '../iptables/state/desired-tables.js';
-import type { IptablesHost } from '../iptables/compile/options.js';
+import { ipvsBaseRules } from './base-rules.js';
 import type { IpvsDesiredState } from './desired-state.js';
 import type { ServedAddress } from './service-port-rules.js';
-import { ipvsBaseRules } from './base-rules.js';
 import { SERVICE_SETS, setHeader } from './service-sets.js';
 
-/** Everything of mode ipvs in one family as it should be: what a fresh start makes, and `plan` prints. */
+/** Everything of mode ipvs in one family: what a fresh start makes, and `plan` prints. */
 export interface IpvsDesiredTables {
   readonly servers: readonly ServedAddress[];
   /** The addresses bound to the device of service addresses. */
@@ -17,23 +17,22 @@ export interface IpvsDesiredTables {
   readonly rules: DesiredTables;
 }
 
-/** Draws the image of a composition, in order of keys. Costs what it holds. */
+/** The desired state written out, sorted by key. */
 export function ipvsDesiredTables(
-  composition: IpvsDesiredState,
+  desired: IpvsDesiredState,
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
 ): IpvsDesiredTables {
-  const servers = [...composition.allServers()].sort(([one], [other]) => (one < other ? -1 : 1));
+  const servers = [...desired.allServers()].sort(([one], [other]) => (one < other ? -1 : 1));
   const rules = new IptablesDesiredState();
-  for (const owner of new Set(servers.map(([, server]) => server.owner)))
-    rules.replace(owner, composition.rulesOf(owner));
+  for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));
   return {
     servers: servers.map(([, { server, endpoints }]) => ({ server, endpoints })),
-    addresses: [...composition.addresses()].sort(),
+    addresses: [...desired.addresses()].sort(),
     sets: SERVICE_SETS.map((set) => ({
       ...setHeader(set, node.family),
-      members: new Set([...composition.membersOf(set)].sort()),
+      members: new Set([...desired.membersOf(set)].sort()),
     })),
-    rules: new DesiredTables(rules, ipvsBaseRules(node, host, composition.filled)),
+    rules: new DesiredTables(rules, ipvsBaseRules(node, host, desired.filled)),
   };
 }

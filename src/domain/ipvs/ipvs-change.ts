@@ -2,12 +2,12 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { ServiceSet } from './service-sets.js';
 import type { VirtualServerKey } from './virtual-server.js';
 
-/** What a batch of fragment changes may have changed: where the kernel is to be compared with what is wanted. */
+/** Where a batch of replacements may have changed the desired state: only there is it compared with the kernel. */
 export class IpvsChange {
   readonly servers = new Set<VirtualServerKey>();
   readonly addresses = new Set<string>();
   readonly members = new Map<ServiceSet, Set<string>>();
-  /** Service ports whose rules may have changed. */
+  /** Service ports whose iptables rules may have changed. */
   readonly rules = new Set<ServicePortKey>();
 
   member(set: ServiceSet, member: string): void {

@@ -1,3 +1,4 @@
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import type { ServiceSet } from './service-sets.js';
@@ -9,21 +10,18 @@ export interface ServedAddress {
   readonly endpoints: readonly Pick<Endpoint, 'address' | 'port'>[];
 }
 
-/** A member of one of the sets, as the kernel's tool prints it. */
+/** A member of one of the sets, as the tool ipset prints it. */
 export interface SetMember {
   readonly set: ServiceSet;
   readonly member: string;
 }
 
-/**
- * What a service port asks for at one frontend. Where several ask for the same frontend, the first by name has it and
- * the others have nothing of it.
- */
-export interface FrontendClaim {
-  /** For people, and to tell claims apart: `10.96.0.10:53/UDP`, or `node port 30053/UDP` for what all its addresses share. */
-  readonly frontend: string;
+/** What a service port asks for at one frontend. It gets that only when it holds the frontend. */
+export interface FrontendRules {
+  /** `10.96.0.10:53/UDP`, or `node port 30053/UDP` for what all addresses of a node port share. */
+  readonly name: string;
   readonly served?: ServedAddress;
-  /** The address is to be bound to the device of service addresses. */
+  /** The address to bind to the device of service addresses. */
   readonly bound?: string;
   readonly members: readonly SetMember[];
   readonly rules: readonly SharedEntry[];
@@ -31,8 +29,10 @@ export interface FrontendClaim {
 
 /** Everything that one service port asks for in its family. */
 export interface IpvsServicePortRules {
-  /** Each frontend once. */
-  readonly claims: readonly FrontendClaim[];
-  /** Members that belong to no frontend; others may ask for the same. */
+  /** From which this was compiled. */
+  readonly entry: ForwardingEntry;
+  /** Each name once. */
+  readonly frontends: readonly FrontendRules[];
+  /** Members that belong to no frontend. Other service ports may ask for the same. */
   readonly members: readonly SetMember[];
 }

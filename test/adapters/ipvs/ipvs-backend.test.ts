@@ -1,4 +1,4 @@
-import type { IpvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
@@ -8,13 +8,13 @@ import { changed, entryOf, gone, keyOf } from './services.js';
 
 const network = nodeNetwork();
 let node: MemoryNode;
-let backend: IpvsBackend;
+let backend: Backend;
 beforeEach(() => {
   node = new MemoryNode();
   backend = node.backend();
 });
 
-async function started(...entries: Parameters<IpvsBackend['start']>[0][]): Promise<void> {
+async function started(...entries: Parameters<Backend['start']>[0][]): Promise<void> {
   const { failed } = await backend.start(
     entries.flatMap((list) => [...list]),
     network,
@@ -125,19 +125,21 @@ describe('the addresses of the node', () => {
   it('take node ports as they come, and let them go as they go', async () => {
     await started([nodePort, entryOf('b')]);
     const more = nodeNetwork('IPv4', { nodeAddresses: ['192.0.2.11', '192.0.2.12'] });
-    await backend.apply([], more);
+    expect(backend.rulesDependOn!(network, more)).toBe(true);
+    await backend.apply(changed(nodePort, entryOf('b')), more);
     expect(node.takeJournal()).toEqual([
       'add 192.0.2.12:30080/TCP rr',
       'add-real 192.0.2.12:30080/TCP 10.244.1.1:8080 1',
     ]);
-    await backend.apply([], network);
+    await backend.apply(changed(nodePort, entryOf('b')), network);
     expect(node.takeJournal()).toEqual(['delete 192.0.2.12:30080/TCP']);
   });
 
   it('are not bound as service addresses, from the moment that they are there', async () => {
-    await started([entryOf('a', [1], { externalIPs: [parseAddress('198.18.0.9')!] })]);
+    const entry = entryOf('a', [1], { externalIPs: [parseAddress('198.18.0.9')!] });
+    await started([entry]);
     expect(node.addresses.all).toContain('198.18.0.9');
-    await backend.apply([], nodeNetwork('IPv4', { nodeAddresses: ['192.0.2.11', '198.18.0.9'] }));
+    await backend.apply(changed(entry), nodeNetwork('IPv4', { nodeAddresses: ['192.0.2.11', '198.18.0.9'] }));
     expect(node.takeJournal()).toEqual(['remove 198.18.0.9', 'delete KUBE-IPVS-IPS 198.18.0.9']);
   });
 });
@@ -205,7 +207,7 @@ describe('what is refused', () => {
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
-  it('is a removal: said, and made up for at the next glance', async () => {
+  it('is a removal: said, and made up for at the next quick verification', async () => {
     await started([entryOf('a'), entryOf('b')]);
     node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
     expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
@@ -263,7 +265,9 @@ describe('a scheduler that the kernel lacks', () => {
     expect(notes).toEqual([{ key: keyOf('a'), note: 'this kernel has no IPVS scheduler wonder; using rr' }]);
     expect(node.servers.all[0]!.server.scheduler).toBe('rr');
     node.servers.schedulers.add('wonder');
-    expect(await backend.apply(changed(wanting), network)).toMatchObject({ notes: [], written: 1 });
+    const installed = await backend.apply(changed(wanting), network);
+    expect(installed.notes).toBeUndefined();
+    expect(installed.written).toBe(1);
     expect(node.servers.all[0]!.server.scheduler).toBe('wonder');
   });
 });

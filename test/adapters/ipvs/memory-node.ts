@@ -12,7 +12,9 @@ import { IPVS_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js
 import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
 import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
 import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
-import { IpvsBackend, type IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import { ipvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import type { IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { HOST } from '../iptables/services.js';
@@ -39,17 +41,18 @@ export class MemoryNode {
   readonly logger = new MemoryLogger();
   servedByIptables = false;
 
-  backend(family: IpFamily = 'IPv4', options: Partial<IpvsBackendOptions> = {}): IpvsBackend {
+  backend(family: IpFamily = 'IPv4', options: Partial<IpvsBackendOptions> = {}): Backend {
     const { servers, addresses, sets, iptables, clock, logger } = this;
-    return new IpvsBackend(
+    return ipvsBackend(
       family,
       {
         servers,
         addresses,
         sets,
-        rules: (source) =>
+        rules: ({ compile, baseRules }) =>
           new IptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
-            ...source,
+            compile,
+            frame: baseRules,
             cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
@@ -61,13 +64,13 @@ export class MemoryNode {
   }
 
   /** A backend in a new process, on what an earlier one left. */
-  reopened(family: IpFamily = 'IPv4'): IpvsBackend {
+  reopened(family: IpFamily = 'IPv4'): Backend {
     this.iptables.reopen();
     return this.backend(family);
   }
 
   /** What mode ipvs has left here, for its removal. */
-  remains(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsLeftovers {
+  leftovers(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsLeftovers {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
     const rules = new IptablesBackend(

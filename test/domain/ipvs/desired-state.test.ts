@@ -30,15 +30,15 @@ function nodeOf(family: IpFamily): NodeNetwork {
 const compiled = (entry: ForwardingEntry) =>
   compileIpvs(entry, { node: nodeOf(entry.family), scheduler: 'rr', hasScheduler: () => true });
 
-function compositionOf(entries: Iterable<ForwardingEntry>): IpvsDesiredState {
-  const composition = new IpvsDesiredState();
-  for (const entry of entries) composition.replace(entry.key, compiled(entry));
-  return composition;
+function desiredStateOf(entries: Iterable<ForwardingEntry>): IpvsDesiredState {
+  const desired = new IpvsDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compiled(entry));
+  return desired;
 }
 
 /** The image with its chains made, so that two can be compared. */
-function image(composition: IpvsDesiredState, family: IpFamily): object {
-  const { rules, ...others } = ipvsDesiredTables(composition, nodeOf(family), RECORDED_HOST);
+function image(desired: IpvsDesiredState, family: IpFamily): object {
+  const { rules, ...others } = ipvsDesiredTables(desired, nodeOf(family), RECORDED_HOST);
   return { ...others, chains: allChains(rules), jumps: rules.frame.jumps };
 }
 
@@ -49,19 +49,19 @@ class Follower {
   readonly members = new Set<string>();
   readonly rules = new Map<string, readonly string[]>();
 
-  follow(composition: IpvsDesiredState, touched: IpvsChange): void {
-    for (const key of touched.servers) {
-      const served = composition.server(key);
+  follow(desired: IpvsDesiredState, change: IpvsChange): void {
+    for (const key of change.servers) {
+      const served = desired.server(key);
       if (served) this.servers.set(key, { server: served.server, endpoints: served.endpoints });
       else this.servers.delete(key);
     }
-    for (const address of touched.addresses)
-      note(this.addresses, address, composition.referencesToAddress(address).length > 0);
-    for (const [set, members] of touched.members)
+    for (const address of change.addresses)
+      note(this.addresses, address, desired.referencesToAddress(address).length > 0);
+    for (const [set, members] of change.members)
       for (const member of members)
-        note(this.members, `${set} ${member}`, composition.referencesToMember({ set, member }).length > 0);
-    for (const owner of touched.rules) {
-      const { entries = [] } = composition.rulesOf(owner) ?? {};
+        note(this.members, `${set} ${member}`, desired.referencesToMember({ set, member }).length > 0);
+    for (const owner of change.rules) {
+      const { entries } = desired.iptablesRules(owner);
       if (entries.length > 0) this.rules.set(owner, entries.map(({ rule }) => rule).sort());
       else this.rules.delete(owner);
     }
@@ -73,18 +73,17 @@ function note(present: Set<string>, what: string, wanted: boolean): void {
   else present.delete(what);
 }
 
-/** All that a composition wants, in the form of a follower. */
-function everything(composition: IpvsDesiredState): Follower {
+/** All that a desired wants, in the form of a follower. */
+function everything(desired: IpvsDesiredState): Follower {
   const follower = new Follower();
-  const touched = new IpvsChange();
-  for (const [key, { owner }] of composition.allServers()) {
-    touched.servers.add(key);
-    touched.rules.add(owner);
+  const change = new IpvsChange();
+  for (const [key, { owner }] of desired.allServers()) {
+    change.servers.add(key);
+    change.rules.add(owner);
   }
-  for (const address of composition.addresses()) touched.addresses.add(address);
-  for (const set of SERVICE_SETS)
-    for (const member of composition.membersOf(set)) touched.member(set, member);
-  follower.follow(composition, touched);
+  for (const address of desired.addresses()) change.addresses.add(address);
+  for (const set of SERVICE_SETS) for (const member of desired.membersOf(set)) change.member(set, member);
+  follower.follow(desired, change);
   return follower;
 }
 
@@ -93,17 +92,17 @@ describe('incremental equals full', () => {
     const batches = fc.array(fc.array(serviceChange(family, NAMES), { maxLength: 3 }), { maxLength: 6 });
     fc.assert(
       fc.property(batches, (sequence) => {
-        const composition = new IpvsDesiredState();
+        const desired = new IpvsDesiredState();
         const follower = new Follower();
         const present = new Map<string, ForwardingEntry>();
         for (const batch of sequence) {
-          const touched = new IpvsChange();
-          for (const change of batch)
-            for (const { key, entry } of follow(change, present))
-              composition.replace(key, entry && compiled(entry), touched);
-          follower.follow(composition, touched);
-          const fresh = compositionOf(present.values());
-          expect(image(composition, family)).toEqual(image(fresh, family));
+          const change = new IpvsChange();
+          for (const each of batch)
+            for (const { key, entry } of follow(each, present))
+              desired.replace(key, entry && compiled(entry), change);
+          follower.follow(desired, change);
+          const fresh = desiredStateOf(present.values());
+          expect(image(desired, family)).toEqual(image(fresh, family));
           expect(follower).toEqual(everything(fresh));
         }
       }),
@@ -114,7 +113,7 @@ describe('incremental equals full', () => {
   it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
     fc.assert(
       fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
-        expect(image(compositionOf(shuffled), family)).toEqual(image(compositionOf(entries), family));
+        expect(image(desiredStateOf(shuffled), family)).toEqual(image(desiredStateOf(entries), family));
       }),
     );
   });

@@ -13,7 +13,7 @@ import {
 import { JUMPS } from '../../../domain/ipvs/base-rules.js';
 import type { ModeChains } from '../../iptables/restore/clean-up-scripts.js';
 
-/** What mode ipvs makes in iptables. Some of it has the names, and some the very text, of what mode iptables makes. */
+/** What mode ipvs makes in iptables. Some chains have the same name, and some jumps the same text, as in mode iptables. */
 export const IPVS_CHAINS: ModeChains = {
   jumps: JUMPS,
   chains: {

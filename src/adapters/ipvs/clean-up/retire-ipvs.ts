@@ -4,44 +4,43 @@ import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import type { VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
-import { expectDone, unless } from './clean-up-ipvs.js';
-import { destroySets, type IpvsLeftovers } from './ipvs-leftovers.js';
+import { expectDone } from '../tables/planned-steps.js';
 import { SWEEP_PERIOD } from '../tables/server-table.js';
+import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
 
 /**
- * Removes mode ipvs from one family when another mode serves already, and lets the connections that it carries end by
- * themselves: rules and sets go at once, a virtual server and its address when its last real server has drained. Aborted
- * while some still drain, it leaves them; called again, it goes on with them. The device is left, for it may hold
- * addresses of the other family.
- * Without the tool for sets it removes all else.
+ * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: rules and sets
+ * go at once, a virtual server and its address when its last real server has drained. If aborted while some still drain, it
+ * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
+ * tool ipset, everything but the sets is removed.
  * @returns the number of virtual servers left
- * @throws IpSetMissingError when sets are left, or cannot be looked for
+ * @throws IpSetMissingError when sets are left, or cannot be listed
  */
 export async function retireIpvs(
-  remains: IpvsLeftovers,
+  leftovers: IpvsLeftovers,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<number> {
   let missing: unknown;
   try {
-    await remains.sets.read().catch(unless(IpSetUnsupportedError));
+    await leftovers.sets.read().catch(unless(IpSetUnsupportedError));
   } catch (error) {
     if (!(error instanceof IpSetMissingError)) throw error;
     missing = error;
   }
-  const left = await retire(remains, clock, logger, signal);
+  const left = await retire(leftovers, clock, logger, signal);
   if (missing !== undefined) throw missing;
   return left;
 }
 
 async function retire(
-  remains: IpvsLeftovers,
+  leftovers: IpvsLeftovers,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<number> {
-  const { family, servers, addresses, sets, rules } = remains;
+  const { family, servers, addresses, sets, rules } = leftovers;
   const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return 0;
@@ -49,18 +48,19 @@ async function retire(
   const idle = new Map<VirtualServerKey, ServedAddress>();
   for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
   expectDone(await servers.make(idle));
-  await destroySets(remains);
+  await destroySets(leftovers);
   for (let first = true; ; first = false) {
-    const left = await removeDrained(remains, idle);
+    const left = await removeDrained(leftovers, idle);
     if (left === 0) return 0;
-    if (first) logger.info({ family, servers: left }, 'connections through mode ipvs go on until they end');
+    if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
     await pause(SWEEP_PERIOD, clock, signal);
     if (signal.aborted) return left;
+    await servers.read().catch(unless(IpvsUnavailableError));
     await servers.sweep();
   }
 }
 
-/** Removes virtual servers without real servers, and addresses without virtual servers; gives the number of those left. */
+/** Removes virtual servers without real servers, and addresses without virtual servers. @returns how many servers are left */
 async function removeDrained(
   { family, servers, addresses }: IpvsLeftovers,
   retired: ReadonlyMap<VirtualServerKey, ServedAddress>,

@@ -20,12 +20,12 @@ export function ensureIpvsSysctls(
 ): void {
   ensureSysctl('net/ipv4/vs/conntrack', '1', root);
   const version = versionOf(kernel);
-  // Newer kernels do not lose connections when a source port is used again, older ones have no such mode.
+  // Later kernels do not lose connections whose source port is reused; earlier ones lack this mode.
   if (version >= 401 && version < 509) ensureSysctl('net/ipv4/vs/conn_reuse_mode', '0', root);
   else if (version < 401)
     logger.error(
       { kernel },
-      'this kernel may lose connections whose source port is used again; use 4.1 or later',
+      'this kernel may lose connections whose source port is reused; use 4.1 or later',
     );
   ensureSysctl('net/ipv4/vs/expire_nodest_conn', '1', root);
   ensureSysctl('net/ipv4/vs/expire_quiescent_template', '1', root);

@@ -1,10 +1,7 @@
 import { execa } from 'execa';
 import type { Logger } from '../../../application/ports/logger.js';
 
-/**
- * Has the kernel load modules. That it cannot, or that there is no modprobe here, is only told: they may be built in, or
- * be loaded already.
- */
+/** Loads kernel modules. A failure is only logged: they may be built in, or loaded already. */
 export async function loadModules(names: readonly string[], logger: Logger): Promise<void> {
   const { exitCode, stderr, shortMessage } = await execa('modprobe', ['-a', ...names], {
     stdin: 'ignore',
@@ -13,5 +10,5 @@ export async function loadModules(names: readonly string[], logger: Logger): Pro
   });
   if (exitCode === 0) return;
   const reason = stderr?.trim() || shortMessage;
-  logger.warn({ modules: names, reason }, 'kernel modules cannot be loaded from here');
+  logger.warn({ modules: names, reason }, 'cannot load kernel modules');
 }

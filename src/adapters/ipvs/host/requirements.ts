@@ -5,7 +5,7 @@ import type { IpSetTool } from '../../ipset/ipset-tool.js';
 import { NetlinkError } from '../../netlink/errors.js';
 import type { VirtualServers } from '../kernel/virtual-servers.js';
 
-/** The oldest version of the tool ipset that does. */
+/** The oldest version of the tool ipset that mode ipvs can use. */
 const OLDEST_IPSET = 6;
 
 /** Mode ipvs cannot run on this host; the message has a line for each thing missing. */
@@ -17,8 +17,8 @@ export class IpvsRequirementsError extends Error {
 }
 
 /**
- * Checks that the host has what mode ipvs needs (docs/spec/ipvs.md §1). Writes only where no virtual server uses the scheduler
- * yet: to try it.
+ * Checks that the host has what mode ipvs needs (docs/spec/ipvs.md §1). Tries the scheduler, which
+ * writes, only when no virtual server uses it yet.
  * @throws IpvsRequirementsError
  */
 export async function requireIpvs(
@@ -37,7 +37,7 @@ async function missingInIpvs(servers: VirtualServers, scheduler: string): Promis
     for (const family of IP_FAMILIES) present.push(...(await servers.list(family)));
     if (present.some((server) => server.scheduler === scheduler)) return undefined;
     if (await servers.hasScheduler(scheduler)) return undefined;
-    return `the kernel has no scheduler ${scheduler}: load its module (modprobe ip_vs_${scheduler}), or choose another with --ipvs-scheduler`;
+    return `the kernel has no IPVS scheduler ${scheduler}: load its module (modprobe ip_vs_${scheduler}), or choose another one with --ipvs-scheduler`;
   } catch (error) {
     if (error instanceof NetlinkError) return error.message;
     throw error;
@@ -47,9 +47,9 @@ async function missingInIpvs(servers: VirtualServers, scheduler: string): Promis
 async function missingOfTool(sets: Pick<IpSetTool, 'version'>): Promise<string | undefined> {
   try {
     const version = await sets.version();
-    if (version === undefined) return 'the tool ipset does not tell its version: install the package ipset';
+    if (version === undefined) return 'the tool ipset does not print its version: install the package ipset';
     if (parseInt(version, 10) >= OLDEST_IPSET) return undefined;
-    return `the tool ipset is of version ${version}: install 6.0 or later`;
+    return `the tool ipset has version ${version}: install 6.0 or later`;
   } catch (error) {
     if (error instanceof IpSetMissingError) return error.message;
     throw error;

@@ -4,7 +4,7 @@ import type { IptablesCommands } from '../../iptables/iptables-commands.js';
 
 const LEADS_TO_SERVICE = / -j KUBE-(?:SVC|SVL|EXT|FW)-/;
 
-/** Whether the rules of mode iptables serve the cluster on this node at present. */
+/** Whether rules of mode iptables serve Services on this node at present. */
 export async function servedByIptables(
   commands: Pick<IptablesCommands, 'listChain'>,
   family: IpFamily,

@@ -1,4 +1,4 @@
-/** Names and numbers of linux/ip_vs.h, as far as they are used (docs/spec/ipvs.md §4.8). */
+/** The names and numbers of linux/ip_vs.h that are used here (docs/spec/ipvs.md §4.8). */
 
 export const FAMILY_NAME = 'IPVS';
 export const VERSION = 1;

@@ -12,9 +12,9 @@ import { ForeignDeviceError } from '../errors.js';
 import { SERVICE_DEVICE, type AddressStep, type ServiceAddresses } from './service-addresses.js';
 import type { StepOutcome } from './virtual-servers.js';
 
-/** An index that no device has: the kernel says so. */
+/** An index that no device has, for which the kernel answers ENODEV. */
 const NO_DEVICE = 0;
-/** Errors that say that it is as it was to become. */
+/** Errors that mean that nothing had to be done. */
 const FINE: Readonly<Record<AddressStep['kind'], readonly number[]>> = {
   add: [EEXIST],
   remove: [EADDRNOTAVAIL, ENODEV],
@@ -30,7 +30,7 @@ export class NetlinkServiceAddresses implements ServiceAddresses {
 
   async ensureDevice(): Promise<void> {
     if (await this.find()) return;
-    // Another one may have made it at this moment.
+    // The other family may have made it just now.
     if (!(await addDummy(this.channel, SERVICE_DEVICE))) await this.find();
   }
 
@@ -71,7 +71,7 @@ export class NetlinkServiceAddresses implements ServiceAddresses {
     void this.channel.close();
   }
 
-  /** The device, if it is there. Rejects when it is of another type, and without netlink unless there is none. */
+  /** The device, if there is one. Rejects when it has another type, or when there is one and netlink is unavailable. */
   private async find(): Promise<Link | undefined> {
     const link = await findLink(this.channel, SERVICE_DEVICE).catch((error: unknown) => {
       if (error instanceof NetlinkUnavailableError && !isListed(SERVICE_DEVICE)) return undefined;

@@ -23,10 +23,10 @@ import type {
   VirtualServerStep,
 } from './virtual-servers.js';
 
-/** Where a scheduler is tried out: an address that nobody uses, and ports of which one is free (docs/spec/ipvs.md §1). */
+/** Where a scheduler is tried: an address that is in no use, and ports of which one is free (docs/spec/ipvs.md §1). */
 const PROBE_ADDRESS = '198.51.100.0';
 const PROBE_PORTS = [20000, 20001, 20002, 20003];
-/** The kernel's names of schedulers; its own `none` schedules nothing. */
+/** Names of schedulers. The kernel's `none` schedules nothing. */
 const SCHEDULER = /^(?!none$)[a-z0-9_-]{1,15}$/;
 
 /** IPVS over generic netlink, in the network namespace of this process. */
@@ -49,7 +49,7 @@ export class NetlinkVirtualServers implements VirtualServers {
         if (server && familyOf(server) === family) servers.push(server);
       });
     } catch (error) {
-      // The module was unloaded; loaded anew, it has another number.
+      // The module was unloaded. When it is loaded again, it has another number.
       if (error instanceof NetlinkRequestError && error.errno === ENOENT) this.family = undefined;
       throw error;
     }
@@ -145,7 +145,7 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 }
 
-/** The command, what is tried, and what is written of a step. */
+/** The command, the attempt in words, and the attributes of a step. */
 function requestOf(step: VirtualServerStep): [number, string, (writer: MessageWriter) => void] {
   const name = nameOf(step.server);
   switch (step.kind) {
@@ -195,13 +195,13 @@ function outcomeOf(
   return new NetlinkRequestError(attempt, errno, explanation ?? meaningOf(step, errno));
 }
 
-/** What the kernel means where it gives no explanation; it never does in IPVS. */
+/** What an error means, because IPVS gives no explanations. */
 function meaningOf(step: VirtualServerStep, errno: number): string | undefined {
   const isServer = step.kind === 'add' || step.kind === 'set';
   if (errno === ENOENT && isServer) return `the kernel has no scheduler ${step.server.scheduler}`;
   if (errno === ENOENT) return 'there is no such real server';
   if (errno === ESRCH) return 'there is no such virtual server';
-  if (errno === EEXIST) return 'it is there already';
+  if (errno === EEXIST) return 'it exists already';
   return undefined;
 }
 
@@ -209,7 +209,7 @@ function familyOf({ address }: { readonly address: string }): IpFamily {
   return address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-/** As kube-proxy names it: `10.96.0.1:443/TCP`. */
+/** `10.96.0.1:443/TCP`, as in kube-proxy. */
 function nameOf({ address, port, protocol }: VirtualServerId): string {
   return `${hostPort(address, port)}/${protocol}`;
 }

@@ -8,7 +8,7 @@ import { GENERIC_HEADER_LENGTH } from '../../netlink/generic-netlink.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';
 import { AF_INET6, ATTRIBUTE, DEST, HASHED, SERVICE } from './ip-vs.js';
 
-/** The virtual server of a message; undefined for one without address, by firewall mark. */
+/** The virtual server of a message; undefined for one by firewall mark, which has no address. */
 export function readServer(message: NetlinkMessage): VirtualServer | undefined {
   const attributes = attributesIn(message, ATTRIBUTE.SERVICE);
   let family: number | undefined;
@@ -40,7 +40,7 @@ export function readServer(message: NetlinkMessage): VirtualServer | undefined {
 
 /**
  * The real server of a message.
- * @param family of the virtual server, and so of its real servers: only those that are reached through a tunnel may differ
+ * @param family of the virtual server, and so of its real servers, unless they are reached through a tunnel
  */
 export function readRealServer(message: NetlinkMessage, family: IpFamily): CountedRealServer | undefined {
   const attributes = attributesIn(message, ATTRIBUTE.DEST);
@@ -68,7 +68,7 @@ export function readRealServer(message: NetlinkMessage, family: IpFamily): Count
   };
 }
 
-/** The kernel writes sixteen bytes for every address; of an IPv4 one the first four count. */
+/** The kernel writes sixteen bytes for every address. An IPv4 address is in the first four. */
 function textOf({ bytes }: NetlinkMessage, start: number, family: number | undefined): string {
   return addressText(bytes, start, start + (family === AF_INET6 ? 16 : 4));
 }

@@ -7,14 +7,14 @@ import type { VirtualServerId } from './virtual-servers.js';
 
 const ALL_FLAGS = 0xffffffff;
 
-/** What the kernel finds a virtual server by. */
+/** What identifies a virtual server. */
 export function putServerId(writer: MessageWriter, id: VirtualServerId): void {
   const nest = writer.beginNest(ATTRIBUTE.SERVICE);
   putId(writer, id);
   writer.endNest(nest);
 }
 
-/** A virtual server with all that belongs to it. */
+/** A virtual server with all its attributes. */
 export function putServer(writer: MessageWriter, server: VirtualServer): void {
   const nest = writer.beginNest(ATTRIBUTE.SERVICE);
   putId(writer, server);
@@ -25,12 +25,12 @@ export function putServer(writer: MessageWriter, server: VirtualServer): void {
   writer.putBytes(SERVICE.FLAGS, flags);
   const persistent = (server.flags & PERSISTENT) !== 0;
   writer.putHostU32(SERVICE.TIMEOUT, persistent ? server.persistenceSeconds : 0);
-  // Persistence is for each client address: a full mask for IPv4, the full prefix length for IPv6.
+  // Persistence applies to each client address: a full mask in IPv4, the full prefix length in IPv6.
   writer.putHostU32(SERVICE.NETMASK, isIPv6(server) ? 128 : 0xffffffff);
   writer.endNest(nest);
 }
 
-/** What the kernel finds a real server by. */
+/** What identifies a real server. */
 export function putRealServerId(
   writer: MessageWriter,
   { address, port }: Pick<RealServer, 'address' | 'port'>,
@@ -41,7 +41,7 @@ export function putRealServerId(
   writer.endNest(nest);
 }
 
-/** A real server with all that belongs to it. */
+/** A real server with all its attributes. */
 export function putRealServer(writer: MessageWriter, { address, port, weight }: RealServer): void {
   const nest = writer.beginNest(ATTRIBUTE.DEST);
   writer.putBytes(DEST.ADDR, addressBytes(address));

@@ -1,7 +1,7 @@
 import type { CountedRealServer, RealServer, VirtualServer } from '../../../domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
-/** What the kernel tells virtual servers apart by. */
+/** What identifies a virtual server in the kernel. */
 export type VirtualServerId = Pick<VirtualServer, 'address' | 'protocol' | 'port'>;
 
 /** A virtual server as the kernel lists it. */
@@ -9,7 +9,7 @@ export interface ListedVirtualServer extends VirtualServer {
   readonly realServers: readonly CountedRealServer[];
 }
 
-/** One thing to change. Real servers are reached by masquerading and have no thresholds. */
+/** One change. Real servers are reached by masquerading and have no thresholds. */
 export type VirtualServerStep =
   | { readonly kind: 'add' | 'set'; readonly server: VirtualServer }
   | { readonly kind: 'delete'; readonly server: VirtualServerId }
@@ -20,7 +20,7 @@ export type VirtualServerStep =
       readonly real: Pick<RealServer, 'address' | 'port'>;
     };
 
-/** How a step went: undefined when it was done, otherwise why the kernel refused it. */
+/** Undefined when a step was done, otherwise why the kernel refused it. */
 export type StepOutcome = Error | undefined;
 
 /** Seconds; 0 leaves a timeout as it is. */
@@ -31,9 +31,9 @@ export interface IpvsTimeouts {
 }
 
 /**
- * The virtual servers of the kernel in this network namespace, those of other software included. Servers by firewall
- * mark have no address: they are neither listed nor touched. Calls may overlap, they wait for each other. A call
- * rejects with a NetlinkError when the kernel cannot be reached at all.
+ * The virtual servers of the kernel in this network namespace, including those of other programs. Virtual
+ * servers by firewall mark have no address: they are neither listed nor changed. Overlapping calls wait for each other. A call
+ * rejects with a NetlinkError when the kernel does not answer.
  */
 export interface VirtualServers {
   /** All virtual servers of a family and their real servers. */
@@ -43,18 +43,18 @@ export interface VirtualServers {
   realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]>;
 
   /**
-   * Does the steps in their order, in as few messages as the kernel allows. A step that is refused does not keep the
-   * others from being done. The outcomes stand where the steps stand. Not idempotent: to add what is there is refused
-   * (EEXIST), to set or delete what is not there too (ESRCH, ENOENT).
+   * Takes the steps in order, in as few messages as the kernel allows. A refused step does not stop the others. Not
+   * idempotent: adding what is there is refused (EEXIST), and so is setting or deleting what is not there (ESRCH, ENOENT).
+   * @returns the outcome of each step
    */
   apply(steps: readonly VirtualServerStep[]): Promise<readonly StepOutcome[]>;
 
-  /** Whether the kernel has the scheduler, or can load it. Leaves no trace but its module. */
+  /** Whether the kernel has the scheduler, or can load its module. Leaves nothing else behind. */
   hasScheduler(name: string): Promise<boolean>;
 
   setTimeouts(timeouts: IpvsTimeouts): Promise<void>;
 
-  /** Removes all virtual servers of both families, whoever made them. */
+  /** Removes all virtual servers of both families, including those of other programs. */
   flush(): Promise<void>;
 
   /** Idempotent; later calls fail. */

@@ -2,7 +2,7 @@ import type { RealServerKey, VirtualServerKey } from '../../../domain/ipvs/virtu
 
 const NONE: ReadonlyMap<RealServerKey, number> = new Map();
 
-/** Which real servers drain, by virtual server, and since when, in milliseconds since 1970. */
+/** The real servers that drain, by virtual server, and since when, in milliseconds since 1970. */
 export class Draining {
   private readonly begun = new Map<VirtualServerKey, Map<RealServerKey, number>>();
 
@@ -10,7 +10,7 @@ export class Draining {
     return this.begun.size === 0;
   }
 
-  /** The virtual servers that have some. */
+  /** The virtual servers that have any. */
   servers(): readonly VirtualServerKey[] {
     return [...this.begun.keys()];
   }
@@ -19,7 +19,7 @@ export class Draining {
     return this.begun.get(server) ?? NONE;
   }
 
-  /** One that drains already goes on from where it began. */
+  /** A real server that drains already keeps its time. */
   begin(server: VirtualServerKey, real: RealServerKey, now: number): void {
     const begun = this.begun.get(server) ?? new Map<RealServerKey, number>();
     if (!begun.has(real)) begun.set(real, now);
@@ -31,7 +31,7 @@ export class Draining {
     if (begun?.delete(real) && begun.size === 0) this.begun.delete(server);
   }
 
-  /** The virtual server is gone, and all that drained with it. */
+  /** The virtual server is gone, with its real servers. */
   forget(server: VirtualServerKey): void {
     this.begun.delete(server);
   }

@@ -14,16 +14,16 @@ import {
 import { cidrContains, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { Draining } from './draining.js';
-import { carryOut, withSecondTry, type Outcome, type PlannedStep } from './outcome.js';
+import { carryOut, type Outcome, type PlannedStep } from './planned-steps.js';
 import type { VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
 
 /**
- * The longest that a real server drains, in milliseconds: a day. kube-proxy knows no end to it; this one is far beyond
- * any pod's grace, and ends what would otherwise stay for good when the kernel never counts down to nothing.
+ * The longest time that a real server drains, in milliseconds: a day, far beyond any pod's grace period. Without a limit, as in
+ * kube-proxy, a real server would stay for good when the kernel's count of connections never reaches 0.
  */
 export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
-/** How often it is to be looked whether what drains has drained, in milliseconds (docs/spec/ipvs.md §8). */
+/** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
 
 interface KnownServer {
@@ -34,12 +34,11 @@ interface KnownServer {
 type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
 
 /**
- * The kernel's virtual servers of one family: what is known of them, and how they come to be what is wanted.
+ * The kernel's virtual servers of one family, as they were read or written last.
  *
- * A real server that is not wanted any more is deleted at once where the protocol is UDP or SCTP. With TCP it drains: it
- * gets weight 0, so that no connection begins there, and is deleted when it has none left, which `sweep` finds out, or
- * after LONGEST_DRAINING. One that is wanted again in the meantime gets its weight back and keeps its connections. The
- * weight tells all that to a later process.
+ * A real server of UDP or SCTP that is no longer wanted is deleted at once. One of TCP drains: it gets weight 0, so that it
+ * gets no new connections, and `sweep` deletes it when it has none left or after LONGEST_DRAINING. If it is wanted again in the
+ * meantime, it gets its weight back and keeps its connections. A later process sees by the weight that it drains.
  */
 export class ServerTable {
   private readonly known = new Map<VirtualServerKey, KnownServer>();
@@ -54,7 +53,7 @@ export class ServerTable {
     private readonly logger: Logger,
   ) {}
 
-  /** Reads the kernel. What drains goes on from where it was. */
+  /** Reads the kernel. Real servers that drain continue to. */
   async read(signal?: AbortSignal): Promise<void> {
     const listed = await this.servers.list(this.family, signal);
     this.known.clear();
@@ -98,12 +97,10 @@ export class ServerTable {
     return !this.draining.isEmpty;
   }
 
-  /** Makes virtual servers be as wanted. One that is refused does not keep the others from it. */
+  /** Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. */
   async make(wanted: ReadonlyMap<VirtualServerKey, ServedAddress>): Promise<Outcome<VirtualServerKey>> {
     const before = new Map([...wanted.keys()].map((key) => [key, new Set(this.draining.of(key).keys())]));
-    const attempt = (keys: readonly VirtualServerKey[]) =>
-      this.carryOut(keys.flatMap((key) => this.planned(key, wanted.get(key)!)));
-    const outcome = await withSecondTry([...wanted.keys()], attempt, () => this.read());
+    const outcome = await this.carryOut([...wanted].flatMap(([key, served]) => this.planned(key, served)));
     const begun = [...before].filter(([key, drained]) =>
       [...this.draining.of(key).keys()].some((real) => !drained.has(real)),
     );
@@ -111,20 +108,18 @@ export class ServerTable {
     return { ...outcome, written: outcome.written + swept };
   }
 
-  /** Deletes virtual servers with all that they have, but for those that are excluded. */
+  /** Deletes virtual servers with their real servers, except excluded ones. */
   remove(keys: readonly VirtualServerKey[]): Promise<Outcome<VirtualServerKey>> {
-    const attempt = (part: readonly VirtualServerKey[]) =>
-      this.carryOut(part.flatMap((key) => this.deletion(key)));
-    return withSecondTry(keys, attempt, () => this.read());
+    return this.carryOut(keys.flatMap((key) => this.deletion(key)));
   }
 
-  /** Deletes what has drained, of these virtual servers or of all; gives the number of real servers deleted. */
+  /** Deletes real servers that have drained, of these virtual servers or of all. @returns their number */
   async sweep(keys: readonly VirtualServerKey[] = this.draining.servers()): Promise<number> {
     const planned: Planned[] = [];
     for (const key of keys) planned.push(...(await this.drained(key)));
     const { written, refused } = await this.carryOut(planned);
     for (const { what: server, reason } of refused)
-      this.logger.warn({ server, reason }, 'a drained real server could not be deleted; will try again');
+      this.logger.warn({ server, reason }, 'cannot delete a drained real server; will retry');
     return written;
   }
 
@@ -182,7 +177,7 @@ export class ServerTable {
     return [{ step: { kind: 'set-real', server, real: idle }, about, done }];
   }
 
-  /** The deletions of what has drained at one virtual server. What is gone by itself is forgotten. */
+  /** Deletions of real servers of one virtual server that have drained. Forgets those that are gone already. */
   private async drained(about: VirtualServerKey): Promise<Planned[]> {
     const draining = this.draining.of(about);
     const server = this.known.get(about)?.server;
@@ -201,7 +196,7 @@ export class ServerTable {
       if (connections > 0)
         this.logger.warn(
           { server: about, endpoint: key, connections },
-          'an endpoint has drained for a day and still has connections; they end now',
+          'endpoint drained for a day and still has connections; closing them',
         );
       return [this.realDeletion(about, server, key, real)];
     });

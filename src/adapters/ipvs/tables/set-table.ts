@@ -3,9 +3,9 @@ import { SERVICE_SETS, setHeader, setName, type ServiceSet } from '../../../doma
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { IpSets, IpSetStep } from '../../ipset/ip-sets.js';
 import { ForeignIpSetError, IpSetsNotMadeError } from '../errors.js';
-import { carryOut, withSecondTry, type Outcome } from './outcome.js';
+import { carryOut, type Outcome } from './planned-steps.js';
 
-/** The kernel's sets of mode ipvs of one family: what is known of them, and how they come to be what is wanted. */
+/** The kernel's sets of mode ipvs of one family, as they were read or written last. */
 export class SetTable {
   private readonly known = new Map<ServiceSet, Set<string>>();
   private readonly setOf: ReadonlyMap<string, ServiceSet>;
@@ -25,7 +25,7 @@ export class SetTable {
     for (const { name, members } of sets) this.known.set(this.setOf.get(name)!, new Set(members));
   }
 
-  /** Makes the sets that are missing; gives their number. @throws IpSetsNotMadeError */
+  /** Makes the sets that are missing. @returns their number @throws IpSetsNotMadeError */
   async create(): Promise<number> {
     const missing = SERVICE_SETS.filter((set) => !this.known.has(set));
     const { written, refused } = await this.carryOut(
@@ -82,19 +82,14 @@ export class SetTable {
     );
   }
 
-  private change(kind: 'add' | 'delete', all: readonly SetMember[]): Promise<Outcome<SetMember>> {
-    const attempt = (members: readonly SetMember[]) =>
-      this.carryOut(
-        members.flatMap((about) => {
-          if (this.has(about) === (kind === 'add')) return [];
-          const step = { kind, set: setName(about.set, this.family), member: about.member };
-          return [{ step, about, done: () => this.note(kind, about) }];
-        }),
-      );
-    return withSecondTry(all, attempt, async () => {
-      await this.read();
-      await this.create();
-    });
+  private change(kind: 'add' | 'delete', members: readonly SetMember[]): Promise<Outcome<SetMember>> {
+    return this.carryOut(
+      members.flatMap((about) => {
+        if (this.has(about) === (kind === 'add')) return [];
+        const step = { kind, set: setName(about.set, this.family), member: about.member };
+        return [{ step, about, done: () => this.note(kind, about) }];
+      }),
+    );
   }
 
   private note(kind: 'add' | 'delete', { set, member }: SetMember): void {

@@ -19,7 +19,7 @@ beforeEach(async () => {
   node.takeJournal();
 });
 
-const retire = () => retireIpvs(node.remains(), node.clock, node.logger, stopping.signal);
+const retire = () => retireIpvs(node.leftovers(), node.clock, node.logger, stopping.signal);
 
 describe('mode ipvs makes room for another mode', () => {
   it('at once but for what has connections, and for that when they have ended', async () => {
@@ -90,7 +90,7 @@ describe('modes ipvs and iptables, which share chains', () => {
     const mode = iptables();
     await mode.start([entryOf('a')], network);
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retireIpvs(node.remains('IPv4', IPTABLES_CHAINS), node.clock, node.logger, stopping.signal);
+    await retireIpvs(node.leftovers('IPv4', IPTABLES_CHAINS), node.clock, node.logger, stopping.signal);
     expect(await mode.verify('full')).toMatchObject({ compared: true, written: 0 });
     const chains = ['KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-IPVS-FILTER', 'KUBE-IPVS-OUT-FILTER'];
     for (const chain of chains)

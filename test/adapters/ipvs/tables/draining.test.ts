@@ -1,4 +1,4 @@
-import type { IpvsBackend } from '../../../../src/adapters/ipvs/ipvs-backend.js';
+import type { Backend } from '../../../../src/application/ports/backend.js';
 import { LONGEST_DRAINING, SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
 import type { Service } from '../../../../src/domain/model/service.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
@@ -11,7 +11,7 @@ const NEW = '10.244.1.2:8080';
 const UDP: Partial<Service> = { ports: [{ name: '', protocol: 'UDP', port: 80, nodePort: 0 }] };
 
 let node: MemoryNode;
-let backend: IpvsBackend;
+let backend: Backend;
 beforeEach(async () => {
   node = new MemoryNode();
   backend = node.backend();

@@ -8,7 +8,9 @@ import { IptablesBackend } from '../../../../src/adapters/iptables/iptables-driv
 import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
 import { IPVS_CHAINS } from '../../../../src/adapters/ipvs/clean-up/owned-chains.js';
-import { IpvsBackend, type IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-backend.js';
+import { ipvsBackend } from '../../../../src/adapters/ipvs/ipvs-backend.js';
+import type { IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-driver.js';
+import type { Backend } from '../../../../src/application/ports/backend.js';
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
 import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
@@ -22,7 +24,7 @@ import {
 import { emptyNode, leaveRecorded } from './recorded-kernel.js';
 import { here, tool } from './tool.js';
 
-function backendOf(family: IpFamily): IpvsBackend {
+function backendOf(family: IpFamily): Backend {
   const iptables = new IptablesTool({ variant: 'legacy' });
   const logger = new MemoryLogger();
   const host = () => Promise.resolve(RECORDED_HOST);
@@ -30,14 +32,15 @@ function backendOf(family: IpFamily): IpvsBackend {
     servers: new NetlinkVirtualServers(),
     addresses: new NetlinkServiceAddresses(),
     sets: new IpSetTool(),
-    rules: (source) =>
+    rules: ({ compile, baseRules }) =>
       new IptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
-        ...source,
+        compile,
+        frame: baseRules,
         cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
       }),
     servedByIptables: () => Promise.resolve(false),
   };
-  return new IpvsBackend(family, kernel, new FakeClock(), logger, { scheduler: 'rr', excludeCIDRs: [] });
+  return ipvsBackend(family, kernel, new FakeClock(), logger, { scheduler: 'rr', excludeCIDRs: [] });
 }
 
 describe('taking over from kube-proxy in mode ipvs', async () => {

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../kernel/virtual-servers.js';
 
-/** Something that the kernel would not do. */
+/** Something that the kernel refused. */
 export interface Refusal<T> {
   readonly what: T;
   readonly reason: string;
@@ -13,14 +13,14 @@ export interface Outcome<T> {
   readonly refused: readonly Refusal<T>[];
 }
 
-/** A step, what it is about, and what is known once it is done. */
+/** A step, what it is about, and how it is remembered once it is done. */
 export interface PlannedStep<S, T> {
   readonly step: S;
   readonly about: T;
   readonly done: () => void;
 }
 
-/** Has the steps done and takes note of those that were. Of what several steps are about, the first refusal counts. */
+/** Takes the steps and remembers those that were done. Where several steps are about one thing, its first refusal counts. */
 export async function carryOut<S, T>(
   planned: readonly PlannedStep<S, T>[],
   apply: (steps: readonly S[]) => Promise<readonly StepOutcome[]>,
@@ -41,18 +41,7 @@ export async function carryOut<S, T>(
   return { written, refused: [...refused].map(([what, reason]) => ({ what, reason })) };
 }
 
-/**
- * Tries; where something is refused, what is remembered of the kernel may be wrong: reads it back and tries that part
- * again. What is refused then is refused.
- */
-export async function withSecondTry<T>(
-  all: readonly T[],
-  attempt: (part: readonly T[]) => Promise<Outcome<T>>,
-  readBack: () => Promise<void>,
-): Promise<Outcome<T>> {
-  const first = await attempt(all);
-  if (first.refused.length === 0) return first;
-  await readBack();
-  const second = await attempt(first.refused.map(({ what }) => what));
-  return { written: first.written + second.written, refused: second.refused };
+/** Throws the reasons when something was refused. */
+export function expectDone({ refused }: Outcome<unknown>): void {
+  if (refused.length > 0) throw new Error(refused.map(({ reason }) => reason).join('; '));
 }
