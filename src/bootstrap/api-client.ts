@@ -1,7 +1,7 @@
-import { ApiClient } from '../adapters/kubernetes/api-client.js';
-import type { ApiObserver } from '../adapters/kubernetes/api-observer.js';
-import { RequestRate } from '../adapters/kubernetes/request-rate.js';
-import type { ApiTimeouts } from '../adapters/kubernetes/timings.js';
+import { ApiClient } from '../adapters/kubernetes/client/api-client.js';
+import type { ApiObserver } from '../adapters/kubernetes/client/api-observer.js';
+import { RequestRate } from '../adapters/kubernetes/client/request-rate.js';
+import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { CommandLine } from './configuration/command-line.js';

@@ -1,6 +1,7 @@
 import type { ServiceIdentifier } from 'inversify';
-import type { ApiClient } from '../adapters/kubernetes/api-client.js';
-import type { ApiTimeouts, ReflectorTimings } from '../adapters/kubernetes/timings.js';
+import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
+import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
+import type { ReflectorTimings } from '../adapters/kubernetes/watch/reflector-timings.js';
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';

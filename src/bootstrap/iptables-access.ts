@@ -1,16 +1,15 @@
-import { cleanUpScripts, type ModeChains } from '../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../adapters/iptables/iptables-driver.js';
+import { cleanUpScripts, type OwnedChains } from '../adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../adapters/iptables/tool/iptables-tool.js';
 import { legacyTables } from '../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../adapters/iptables/watch/legacy-watch.js';
-import { NftWatch } from '../adapters/iptables/nft-watch.js';
-import { BLIND_WATCH, type RulesWatch } from '../adapters/iptables/rules-watch.js';
 import { listChains } from '../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../adapters/process/ip-families.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { WriteWatch } from '../application/ports/write-watch.js';
 import type { SavedTables } from '../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
@@ -27,7 +26,8 @@ export interface IptablesAccess {
   readonly means: object;
   /** The families that the tools can serve. */
   readonly families: readonly IpFamily[];
-  watch(family: IpFamily): RulesWatch;
+  /** Undefined where no cheap sign shows whether another program wrote. */
+  watch(family: IpFamily): WriteWatch | undefined;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -41,13 +41,14 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   const families = await usableFamilies(tool, logger);
   // Without netlink, changes by others are found by listing.
   const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
-  const nftWatch = generations && new NftWatch(new GenerationWatch(generations));
+  // Both families share it, since the kernel counts their commits together.
+  const generationWatch = generations && new GenerationWatch(generations);
   return {
     tool,
     variant,
     means: { variant, iptables: version, because: reason },
     families,
-    watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : (nftWatch ?? BLIND_WATCH)),
+    watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : generationWatch),
     async close() {
       tool.close();
       await generations?.close();
@@ -55,10 +56,10 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   };
 }
 
-/** What a mode in force holds in iptables: the clean-up of another mode must leave it. */
-export interface IptablesHoldings {
+/** What the active mode has in iptables: the clean-up of another mode keeps it. */
+export interface ActiveRules {
   readonly variant: IptablesVariant;
-  readonly belongings: ModeChains;
+  readonly ownedChains: OwnedChains;
 }
 
 /**
@@ -66,18 +67,16 @@ export interface IptablesHoldings {
  * @returns where it could not look, for people
  */
 export function removeFromIptables(
-  belongings: ModeChains,
-  beside: IptablesHoldings | undefined,
+  ownedChains: OwnedChains,
+  beside: ActiveRules | undefined,
   logger: Logger,
   families: readonly IpFamily[] = IP_FAMILIES,
 ): Promise<readonly string[]> {
   return withEachVariant(families, async (tool, variant, family) => {
-    const kept = beside?.variant === variant ? beside.belongings : undefined;
+    const kept = beside?.variant === variant ? beside.ownedChains : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
-    const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, belongings, kept, limit);
-    await new IptablesBackend(family, tool, BLIND_WATCH, () => host.read(family), logger, {
-      cleanUp,
-    }).cleanup();
+    const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, ownedChains, kept, limit);
+    await iptablesBackend(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
   });
 }
 
@@ -100,7 +99,7 @@ export async function withEachVariant(
       const problem = await tool.problem(family);
       if (problem === undefined) await attempts.make(() => work(tool, variant, family));
       else if (await mayHold(variant, family))
-        unseen.push(`could not look for rules of iptables-${variant} (${family}): ${problem}`);
+        unseen.push(`cannot look for rules of iptables-${variant} (${family}): ${problem}`);
     }
     tool.close();
   }
@@ -108,7 +107,7 @@ export async function withEachVariant(
   return unseen;
 }
 
-/** Whether the kernel may hold rules of ours that this variant wrote, by what it tells without the tool. */
+/** Whether the kernel may hold rules of ours that this variant wrote, as far as can be seen without the tool. */
 async function mayHold(variant: IptablesVariant, family: IpFamily): Promise<boolean> {
   if (variant === 'legacy') return legacyTables(family)?.length !== 0;
   try {
@@ -125,14 +124,14 @@ async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<reado
   for (const family of IP_FAMILIES) {
     const problem = supported.includes(family)
       ? await tool.problem(family)
-      : 'this kernel, or network namespace, has it switched off';
+      : 'this kernel or network namespace has it disabled';
     if (problem !== undefined) problems.set(family, problem);
   }
   if (problems.size === IP_FAMILIES.length) {
     const reasons = [...problems].map(([family, problem]) => `${family}: ${problem}`);
-    throw new Error(`iptables is not available on this host : ${reasons.join('; ')}`);
+    throw new Error(`iptables is not available on this host: ${reasons.join('; ')}`);
   }
   for (const [family, problem] of problems)
-    logger.info({ family, problem }, 'iptables cannot serve this family; going on with the other alone');
+    logger.info({ family, problem }, 'iptables cannot serve this family; serving the other one only');
   return IP_FAMILIES.filter((family) => !problems.has(family));
 }

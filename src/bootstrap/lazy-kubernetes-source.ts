@@ -1,4 +1,4 @@
-import type { ApiClient } from '../adapters/kubernetes/api-client.js';
+import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
 import type { KubernetesSourceOptions } from '../adapters/kubernetes/kubernetes-source.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource, ObjectSink, SourceStatus } from '../application/ports/cluster-source.js';

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ManifestPathError } from '../adapters/manifests/manifest-errors.js';
-import { ManifestFiles } from '../adapters/manifests/manifest-files.js';
+import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';

@@ -117,7 +117,7 @@ async function servingBoth(): Promise<RecordingBackend> {
 
 describe.each([
   ['does not parse', (text: string) => text.replace('kind: Service', 'kind: [Service')],
-  ['holds a Service that the border refuses', (text: string) => text.replace('172.30.0.2', '172.30.0')],
+  ['holds a Service that decoding rejects', (text: string) => text.replace('172.30.0.2', '172.30.0')],
   [
     'holds a Service that the API server would refuse',
     (text: string) => text.replace('clusterIP:', 'sessionAffinity: Cookie\n  clusterIP:'),

@@ -6,10 +6,9 @@ import { backendContract } from '../../src/testing/contract/backend-contract.js'
 import type { BackendSubject, ContractCase } from '../../src/testing/contract/backend-subject.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
-import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { UserspaceBackend } from '../../src/adapters/userspace/userspace-backend.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
@@ -50,7 +49,7 @@ function subject(variant: IptablesVariant, open: Open): BackendSubject<string> {
 }
 
 const iptables: Open = (tool) =>
-  new IptablesBackend(family, tool, BLIND_WATCH, () => Promise.resolve(HOST), new MemoryLogger());
+  iptablesBackend(family, tool, undefined, () => Promise.resolve(HOST), new MemoryLogger());
 
 /** Its sockets are outside of the namespaces, where ports may be others'. */
 const userspace: Open = (tool) =>
@@ -63,7 +62,7 @@ const userspace: Open = (tool) =>
       holdPort: () => Promise.resolve(() => undefined),
     },
     tool,
-    BLIND_WATCH,
+    undefined,
     { list: () => [] },
     new FakeClock(),
     new MemoryLogger(),

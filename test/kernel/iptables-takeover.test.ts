@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { IptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
-import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { parseSave } from '../domain/iptables/parse-save.js';
@@ -51,16 +50,16 @@ describe('taking over from kube-proxy', () => {
       const context = recordedContext(recorded, state, family);
       const tool = new IptablesTool({ variant, launcher, lock });
       await tool.restore(family, [withoutCounters(recordedDump(recorded, family))].values());
-      const backend = new IptablesBackend(
+      const backend = iptablesBackend(
         family,
         tool,
-        BLIND_WATCH,
+        undefined,
         () => Promise.resolve(HOST),
         new MemoryLogger(),
       );
       const entries = forwardingTable(state, context).entries();
       expect(await backend.start(entries, context.network)).toMatchObject({ written: 0, failed: [] });
-      expect(await backend.verify('glance')).toMatchObject({ compared: false });
+      expect(await backend.verify('quick')).toMatchObject({ compared: false });
       await backend.close();
     },
   );
@@ -78,10 +77,10 @@ describe('taking over from kube-proxy', () => {
       await tool.restore('IPv4', [withoutCounters(recordedDump(before, 'IPv4'))].values());
       const rules = new NodeIptables(new Host(namespace), variant);
       await rules.mark('IPv4');
-      const backend = new IptablesBackend(
+      const backend = iptablesBackend(
         'IPv4',
         tool,
-        BLIND_WATCH,
+        undefined,
         () => Promise.resolve(HOST),
         new MemoryLogger(),
       );
@@ -108,7 +107,7 @@ describe('taking over from kube-proxy', () => {
         const context = recordedContext(recorded, state, family);
         const entries = [...forwardingTable(state, context).entries()];
         const backend = () =>
-          new IptablesBackend(family, tool, BLIND_WATCH, () => Promise.resolve(HOST), new MemoryLogger());
+          iptablesBackend(family, tool, undefined, () => Promise.resolve(HOST), new MemoryLogger());
         expect(await backend().start(entries, context.network)).toMatchObject({ failed: [] });
         expect(await backend().start(entries, context.network)).toMatchObject({ written: 0 });
       }

@@ -44,7 +44,7 @@ describe('the test bed', () => {
       await expect(OpenConnection.open(testbed.pod, nowhere)).rejects.toThrow('no answer within 1000 ms');
       const stopping = Date.now();
       const requests = await client.stop();
-      expect(Date.now() - stopping).toBeLessThan(5_000);
+      expect(Date.now() - stopping).toBeLessThan(30_000);
       expect(requests.length).toBeGreaterThan(10);
       expect(errorsOf(requests)).toEqual({
         'http://172.30.99.99:80/: no answer within 300 ms': requests.length,

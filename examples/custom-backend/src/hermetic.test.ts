@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { createProxy } from 'kube-proxy-ts';
 import { FakeClock, MemoryLogger, ScriptedSource } from 'kube-proxy-ts/fakes';
 import { RoutesFileBackend } from './routes-file-backend.js';
+import { RoutesFile } from './routes-file.js';
 
 const service = {
   metadata: { namespace: 'shop', name: 'cart' },
@@ -25,7 +26,7 @@ test('the file follows the cluster', async () => {
   const clock = new FakeClock();
   source.apply('Service', service).apply('EndpointSlice', slice('10.244.1.9')).synced();
   const proxy = await createProxy({
-    backends: [new RoutesFileBackend('IPv4', file)],
+    backends: [new RoutesFileBackend('IPv4', new RoutesFile(file))],
     source,
     clock,
     logger: new MemoryLogger(),

@@ -1,5 +1,6 @@
 import { createProxy } from 'kube-proxy-ts';
 import { RoutesFileBackend } from './routes-file-backend.js';
+import { RoutesFile } from './routes-file.js';
 
 const [manifests, file] = process.argv.slice(2);
 if (manifests === undefined || file === undefined) {
@@ -11,7 +12,7 @@ const ended = new Promise((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
 });
 const proxy = await createProxy({
-  backends: [new RoutesFileBackend('IPv4', file)],
+  backends: [new RoutesFileBackend('IPv4', new RoutesFile(file))],
   flags: [`--manifests=${manifests}`, '--hostname-override=demo-node'],
 });
 await proxy.start();

@@ -1,10 +1,10 @@
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { ClusterEvent, EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ApiClient } from '../kubernetes/api-client.js';
-import { ApiConnectionError, ApiError } from '../kubernetes/api-error.js';
-import { delay } from '../kubernetes/delay.js';
-import { KubeconfigError } from '../kubernetes/kubeconfig-error.js';
+import type { ApiClient } from '../kubernetes/client/api-client.js';
+import { ApiConnectionError, ApiError } from '../kubernetes/client/api-error.js';
+import { delay } from '../../application/delay.js';
+import { KubeconfigError } from '../kubernetes/connection/connection.js';
 import { eventName, eventNamespace, eventObject, seriesObject } from './event-object.js';
 
 /** As client-go posts events (docs/spec/server.md §1.5). */

@@ -18,13 +18,11 @@ export class IptablesMissingError extends IptablesToolError {
 /** The kernel, or the lock file, refuses this process. */
 export class IptablesPermissionError extends IptablesToolError {
   constructor(attempt: string, output: string) {
-    super(
-      `${attempt}: not permitted: root and CAP_NET_ADMIN are needed in this network namespace (${output})`,
-    );
+    super(`${attempt}: not permitted: run as root with CAP_NET_ADMIN in this network namespace (${output})`);
   }
 }
 
-/** Somebody else held the xtables lock all the time that we waited. */
+/** Another program held the xtables lock all the time that we waited. */
 export class XtablesLockedError extends IptablesToolError {
   constructor(
     attempt: string,
@@ -32,8 +30,8 @@ export class XtablesLockedError extends IptablesToolError {
     lockFile: string,
   ) {
     super(
-      `${attempt}: another program holds the xtables lock ${lockFile} for more than ${waitedSeconds.toFixed(1)} s; ` +
-        'see which with: fuser -v ' +
+      `${attempt}: another program has held the xtables lock ${lockFile} for more than ${waitedSeconds.toFixed(1)} s; ` +
+        'find it with: fuser -v ' +
         lockFile,
     );
   }
@@ -48,11 +46,11 @@ export class XtablesLockFileError extends IptablesToolError {
   }
 }
 
-/** The kernel has nothing that this variant of the tools could write to, or not all tables of it. */
+/** The kernel lacks what this variant of the tools writes to, or some of its tables. */
 export class IptablesKernelError extends IptablesToolError {
   constructor(attempt: string, output: string) {
     super(
-      `${attempt}: this kernel does not serve this variant of iptables: load its modules (ip_tables, iptable_nat; nf_tables, ` +
+      `${attempt}: this kernel does not support this variant of iptables: load its modules (ip_tables, iptable_nat; nf_tables, ` +
         `nft_compat), or use the other variant (${output})`,
     );
   }
@@ -67,7 +65,7 @@ export class IptablesFailedError extends IptablesToolError {
 
 /** One thing that was refused in a restore. */
 export interface RestoreFailure {
-  /** Line of the input, from 1. Undefined when the tool does not tell. */
+  /** Line of the input, from 1. Undefined when the tool does not say. */
   readonly line?: number;
   readonly reason: string;
   /** The match or target that this host's kernel or tools lack: `statistic`. */

@@ -5,7 +5,7 @@ import type { TableName } from '../../domain/iptables/table.js';
 /** Which of the kernel's two filters the tools speak to. */
 export type IptablesVariant = 'nft' | 'legacy';
 
-/** What a restore cost besides its own work. */
+/** How a restore went. */
 export interface RestoreOutcome {
   /** How long another program held the xtables lock before we had it; undefined when that could not be measured. */
   readonly lockWaitSeconds: number | undefined;

@@ -11,9 +11,9 @@ import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import { program } from './detection/choose-variant.js';
 import { tablesDifference } from './restore/tables-difference.js';
 
-/** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line tells. */
+/** Plans iptables mode: the input of one iptables-restore, or of ip6tables-restore, as its first line says. */
 export class IptablesPlanner implements Planner {
-  /** @param host what the rules are to depend on */
+  /** @param host what the rules depend on */
   constructor(private readonly host: IptablesHost) {}
 
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
@@ -22,10 +22,10 @@ export class IptablesPlanner implements Planner {
     const size = new ClusterSize();
     for (const entry of all) size.note(entry.key, entry);
     const options = { node, host, largeCluster: size.isLarge };
-    const composition = new IptablesDesiredState();
-    for (const entry of all) composition.replace(entry.key, compileIptables(entry, options));
-    const image = new DesiredTables(composition, iptablesBaseRules(node, host));
-    const { repair } = tablesDifference(image, [], { chainsPerCommit: Infinity, isServiceChain });
+    const desired = new IptablesDesiredState();
+    for (const entry of all) desired.replace(entry.key, compileIptables(entry, options));
+    const tables = new DesiredTables(desired, iptablesBaseRules(node, host));
+    const { repair } = tablesDifference(tables, [], { chainsPerCommit: Infinity, isServiceChain });
     return `# ${program('iptables', node.family, 'restore')} --noflush\n${[...repair.text()].join('')}`;
   }
 }

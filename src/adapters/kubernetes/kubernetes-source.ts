@@ -6,15 +6,15 @@ import type {
   SourceStatus,
 } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { ApiClient } from './api-client.js';
-import { Reflector } from './reflector.js';
-import { proxyResources } from './resources.js';
-import { defaultReflectorTimings, type ReflectorTimings } from './timings.js';
+import type { ApiClient } from './client/api-client.js';
+import { Reflector } from './watch/reflector.js';
+import { proxyResources } from './watch/resources.js';
+import { defaultReflectorTimings, type ReflectorTimings } from './watch/reflector-timings.js';
 
 export interface KubernetesSourceOptions {
-  /** The own node's name; only this Node is read. */
+  /** Name of this node; only its Node object is read. */
   readonly nodeName: string;
-  /** What to read; by default Services, EndpointSlices, the Node and ServiceCIDRs. */
+  /** Kinds to read; by default Services, EndpointSlices, the Node and ServiceCIDRs. */
   readonly kinds?: readonly Exclude<ResourceKind, 'Endpoints'>[];
   readonly timings?: Partial<ReflectorTimings>;
 }
@@ -26,15 +26,15 @@ interface Running {
 }
 
 /**
- * Delivers what the API server has, one reflector for each kind. On a cluster too old for EndpointSlices it reads
- * Endpoints in their place, and delivers them as kind `Endpoints`; both kinds are then synced at once. If EndpointSlices
- * come to be offered later (the cluster was upgraded), Endpoints are retracted as soon as the slices are delivered.
+ * Delivers the objects of the API server, with one reflector for each kind. On a cluster too old for EndpointSlices it reads
+ * Endpoints instead and delivers them as kind `Endpoints`; then both kinds become synced together. If the cluster offers
+ * EndpointSlices later, after an upgrade, Endpoints are retracted as soon as the slices are delivered.
  */
 export class KubernetesSource implements ClusterSource {
   private readonly running = new Map<ResourceKind, Running>();
   private readonly timings: ReflectorTimings;
   private stopped = false;
-  /** What comes from the API server is whole; what it fails to give is waited for. */
+  /** Always empty: objects from the API server are complete, and missing ones are waited for. */
   readonly problems: readonly string[] = [];
 
   constructor(
@@ -46,7 +46,7 @@ export class KubernetesSource implements ClusterSource {
     this.timings = { ...defaultReflectorTimings, ...options.timings };
   }
 
-  /** Rejects with KubeconfigError when the way to the API server is not configured. */
+  /** Rejects with KubeconfigError when the connection to the API server is not configured. */
   async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const server = await this.client.load();
     if (signal.aborted || this.stopped) return;

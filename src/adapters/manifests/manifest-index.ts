@@ -1,4 +1,4 @@
-import type { ManifestObject } from './manifest-objects.js';
+import type { ManifestObject } from './objects/manifest-objects.js';
 
 /** What changes for the receiver when a file's contents are replaced. */
 export interface Difference {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ObjectSink } from '../../application/ports/cluster-source.js';
 import type { FolderChanges } from '../files/folder-watch.js';
-import { loadManifest, type ManifestContents } from './load-manifest.js';
+import { loadManifest, type ManifestContents } from './objects/load-manifest.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
-import { readManifestFile } from './manifest-file.js';
-import { fileSignature, type ManifestFiles } from './manifest-files.js';
+import { readManifestFile } from './files/manifest-file.js';
+import { fileSignature, type ManifestFiles } from './files/manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';
-import { parseKey } from './manifest-objects.js';
+import { parseKey } from './objects/manifest-objects.js';
 import type { ManifestReport } from './manifest-report.js';
 import { Turns } from './turns.js';
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../../application/ports/logger.js';
-import type { ManifestContents } from './load-manifest.js';
+import type { ManifestContents } from './objects/load-manifest.js';
 import type { ManifestSyntaxError } from './manifest-errors.js';
-import type { UnlistedFolder } from './manifest-files.js';
+import type { UnlistedFolder } from './files/manifest-files.js';
 import { leftOutText, placeOf, syntaxText, unreadText } from './problem-text.js';
 
 /** Of many things of one sort in a file, so many are named; the rest is counted. */

@@ -1,8 +1,8 @@
 import type { ClusterSource, ObjectSink, SourceStatus } from '../../application/ports/cluster-source.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { FolderWatch } from '../files/folder-watch.js';
-import { ManifestFiles } from './manifest-files.js';
-import { MANIFEST_KINDS } from './manifest-kinds.js';
+import { ManifestFiles } from './files/manifest-files.js';
+import { MANIFEST_KINDS } from './objects/manifest-kinds.js';
 import { ManifestReader } from './manifest-reader.js';
 import { ManifestReport } from './manifest-report.js';
 

@@ -1,4 +1,4 @@
-import type { LeftOut } from './load-manifest.js';
+import type { LeftOut } from './objects/load-manifest.js';
 import type { ManifestSyntaxError } from './manifest-errors.js';
 
 /** `file:line: kind namespace/name: field: what is wrong`. */

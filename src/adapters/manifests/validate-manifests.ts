@@ -1,7 +1,7 @@
-import { loadManifest } from './load-manifest.js';
+import { loadManifest } from './objects/load-manifest.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
-import { readManifestFile } from './manifest-file.js';
-import { ManifestFiles } from './manifest-files.js';
+import { readManifestFile } from './files/manifest-file.js';
+import { ManifestFiles } from './files/manifest-files.js';
 import { leftOutText, syntaxText, unreadText } from './problem-text.js';
 import { Turns } from './turns.js';
 

@@ -1,25 +1,23 @@
-/** One line of the log, taken apart again. */
+/** One record of the log. */
 export interface LogRecord {
   readonly level: string;
   /** Milliseconds since the epoch. */
-  readonly ts: number;
-  /** The part of the program that says it. */
+  readonly time: number;
+  /** The part of the program that logs it. */
   readonly caller: string;
   readonly message: string;
-  /** Name and value, the error first. */
+  /** Names and values, the error first. Only values that have a text. */
   readonly facts: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** Takes pino's JSON line apart. */
-export function logRecord(line: string): LogRecord {
-  const { level, v, ts, caller, msg, err, ...rest } = JSON.parse(line) as Record<string, unknown>;
-  void v;
-  return {
-    level: String(level),
-    // A fact of that name may hide it.
-    ts: typeof ts === 'number' ? ts : Date.now(),
-    caller: typeof caller === 'string' ? caller : 'kube-proxy',
-    message: String(msg ?? ''),
-    facts: [...(err === undefined ? [] : [['err', err] as const]), ...Object.entries(rest)],
-  };
+/** Makes a record of what a logger and its parents know. `err` and `caller` among the facts are those of the record. */
+export function logRecord(level: string, time: number, message: string, known: object): LogRecord {
+  const { err, caller, ...rest } = known as Readonly<Record<string, unknown>>;
+  const facts = Object.entries({ err, ...rest }).filter(([, value]) => hasText(value));
+  return { level, time, caller: typeof caller === 'string' ? caller : 'kube-proxy', message, facts };
+}
+
+/** JSON skips the others too. */
+function hasText(value: unknown): boolean {
+  return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol';
 }

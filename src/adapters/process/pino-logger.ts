@@ -1,15 +1,15 @@
 import { isatty } from 'node:tty';
-import { destination, type DestinationStream, pino } from 'pino';
+import { destination, type DestinationStream, pino, symbols } from 'pino';
 import type { Logger } from '../../application/ports/logger.js';
 import { klogLine } from './klog-line.js';
+import { logRecord } from './log-record.js';
 import { terminalLine } from './terminal-line.js';
 
-const METADATA = Symbol.for('pino.metadata');
 const DEBUG_VERBOSITY = 2;
 /** pino's number for `warn`. */
 const WARNING_LEVEL = 40;
 
-/** What each level has in JSON. As with kube-proxy, lines that are no errors have a verbosity. */
+/** The JSON keys of each level. As in kube-proxy, lines other than errors have a verbosity. */
 const LEVEL_FACTS: Readonly<Record<string, object>> = {
   debug: { level: 'debug', v: DEBUG_VERBOSITY },
   info: { level: 'info', v: 0 },
@@ -17,32 +17,32 @@ const LEVEL_FACTS: Readonly<Record<string, object>> = {
   error: { level: 'error' },
 };
 
-/** What is logged, and how. May be adjusted at any time. */
+/** What is logged, and in which form. Adjustable at any time. */
 export interface LogSettings {
-  /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; from 2 on debug lines too. */
+  /** kube-proxy's `-v`: 0 and 1 show info, warnings and errors; 2 and above show debug lines too. */
   readonly verbosity: number;
-  /** `text`: klog's lines, or at a terminal a form for people. `json`: one object a line, with the keys of component-base. */
+  /** `text`: klog's lines, or at a terminal a form for people. `json`: one object per line, with the keys of component-base. */
   readonly format: 'text' | 'json';
-  /** Lines that are no warnings and no errors go to standard output. Missing: no. */
+  /** Sends lines other than warnings and errors to standard output. Default false. */
   readonly splitStream?: boolean;
 }
 
 /** Where lines go. */
 export interface LogStream extends DestinationStream {
-  /** Somebody reads along: text takes a form for people. */
+  /** The stream is a terminal: text takes a form for people. */
   readonly terminal?: boolean;
 }
 
 export interface PinoLoggerOptions extends LogSettings {
-  /** Default: standard error, written synchronously, so that the last words before an exit are not lost. */
+  /** Default: standard error, written synchronously, so that the last lines before an exit are not lost. */
   readonly stream?: LogStream;
   /** Where split-off lines go. Default: standard output. */
   readonly informationStream?: LogStream;
 }
 
 /**
- * The log by way of pino. The fact `error` may be an Error; it is shown as `err`, by its message. The fact `caller` of a
- * child tells which part of the program speaks.
+ * The log, written by pino. The fact `error` may be an Error; it is shown as `err`, by its message. The fact `caller` of a
+ * child names the part of the program.
  */
 export class PinoLogger implements Logger {
   static open({ stream, informationStream, ...settings }: PinoLoggerOptions): PinoLogger {
@@ -51,7 +51,7 @@ export class PinoLogger implements Logger {
       level: 'debug',
       base: null,
       timestamp: () => `,"ts":${Date.now()}`,
-      formatters: { level: (level) => LEVEL_FACTS[level] ?? { level }, log: withErrorText },
+      formatters: { level: (level) => LEVEL_FACTS[level] ?? { level } },
       messageKey: 'msg',
     };
     return new PinoLogger(pino(options, output), output);
@@ -62,25 +62,25 @@ export class PinoLogger implements Logger {
     private readonly output: LogOutput,
   ) {}
 
-  /** Changes what is logged from now on, by this logger and all that came from it or from which it came. */
+  /** Changes what this logger logs from now on, together with all its parents and children. */
   adjust(settings: Partial<LogSettings>): void {
     this.output.settings = { ...this.output.settings, ...settings };
   }
 
   debug(facts: object, message: string): void {
-    if (this.output.settings.verbosity >= DEBUG_VERBOSITY) this.sink.debug(facts, message);
+    if (this.output.settings.verbosity >= DEBUG_VERBOSITY) this.sink.debug(withErrorText(facts), message);
   }
 
   info(facts: object, message: string): void {
-    this.sink.info(facts, message);
+    this.sink.info(withErrorText(facts), message);
   }
 
   warn(facts: object, message: string): void {
-    this.sink.warn(facts, message);
+    this.sink.warn(withErrorText(facts), message);
   }
 
   error(facts: object, message: string): void {
-    this.sink.error(withStackTrace(facts, this.output.settings.verbosity), message);
+    this.sink.error(withErrorText(withStackTrace(facts, this.output.settings.verbosity)), message);
   }
 
   child(facts: object): PinoLogger {
@@ -88,11 +88,16 @@ export class PinoLogger implements Logger {
   }
 }
 
-/** Where lines go, in the form that the settings of the moment ask for. */
+/** Writes lines in the form that the current settings ask for. */
 class LogOutput implements DestinationStream {
-  /** Makes pino say the level of each line before it writes it. */
-  readonly [METADATA] = true;
+  /** Makes pino set the `last…` fields before it writes a line, so that text is made from the facts, not from the JSON. */
+  readonly [symbols.needsMetadataGsym] = true;
   lastLevel = 0;
+  lastObj: object = {};
+  lastMsg = '';
+  lastTime = '';
+  lastLogger: pino.Logger | undefined;
+  private readonly childFacts = new WeakMap<pino.Logger, object>();
 
   constructor(
     public settings: LogSettings,
@@ -100,11 +105,25 @@ class LogOutput implements DestinationStream {
     private readonly informationStream: LogStream,
   ) {}
 
-  write(line: string): void {
+  write(json: string): void {
     const { format, splitStream } = this.settings;
     const stream = splitStream && this.lastLevel < WARNING_LEVEL ? this.informationStream : this.stream;
-    const form = stream.terminal ? terminalLine : klogLine;
-    stream.write(format === 'json' ? line : form(line));
+    stream.write(format === 'json' ? json : this.text(stream.terminal ?? false));
+  }
+
+  private text(terminal: boolean): string {
+    const { lastLevel, lastTime, lastMsg, lastLogger, lastObj } = this;
+    const level = pino.levels.labels[lastLevel] ?? '';
+    const known = { ...(lastLogger && this.factsOf(lastLogger)), ...lastObj };
+    const record = logRecord(level, Number(lastTime), lastMsg, known);
+    return terminal ? terminalLine(record) : klogLine(record);
+  }
+
+  /** The facts of a child. pino keeps them as JSON only, so they are read once. */
+  private factsOf(logger: pino.Logger): object {
+    let facts = this.childFacts.get(logger);
+    if (!facts) this.childFacts.set(logger, (facts = logger.bindings()));
+    return facts;
   }
 }
 
@@ -112,20 +131,20 @@ function standard(fd: 1 | 2): LogStream {
   return Object.assign(destination({ fd, sync: true }), { terminal: isatty(fd) });
 }
 
-/** What only a mistake in the program throws. */
-const MISTAKES = [TypeError, ReferenceError, RangeError];
+/** Errors that only a bug in the program throws. */
+const BUGS = [TypeError, ReferenceError, RangeError];
 
-/** Where an error came from: for those who look closely, and always when it is the program's own mistake. */
+/** Adds where an error came from: at high verbosity, and always for bugs in the program. */
 function withStackTrace(facts: object, verbosity: number): object {
   const { error } = facts as { readonly error?: unknown };
   if (!(error instanceof Error)) return facts;
-  const wanted = verbosity >= DEBUG_VERBOSITY || MISTAKES.some((type) => error instanceof type);
+  const wanted = verbosity >= DEBUG_VERBOSITY || BUGS.some((type) => error instanceof type);
   return wanted ? { ...facts, stacktrace: error.stack } : facts;
 }
 
-/** The error under the name that Kubernetes gives it. */
-function withErrorText(facts: Record<string, unknown>): Record<string, unknown> {
-  const { error, ...others } = facts;
+/** Puts the error first, under the name that Kubernetes uses for it. */
+function withErrorText(facts: object): object {
+  const { error, ...others } = facts as Readonly<Record<string, unknown>>;
   if (error === undefined) return facts;
   return { err: error instanceof Error ? error.message : error, ...others };
 }

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 const SHORT: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -10,15 +12,32 @@ const SHORT: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** In double quotes, as Go's %q: what cannot be printed is escaped, so that it can neither forge lines nor steer a terminal. */
+/** In double quotes, as Go's %q: unprintable characters are escaped, so that they can neither forge lines nor control a terminal. */
 export function quote(text: string): string {
   return `"${text.replace(/["\\\p{C}]|(?! )\p{Z}/gu, (character) => SHORT[character] ?? escape(character))}"`;
+}
+
+/** As JSON on one line, with the control characters that JSON does not escape escaped as well. */
+export function jsonText(value: unknown): string {
+  return jsonOf(value).replace(
+    /[\p{C}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    // A circle or a big integer has no JSON.
+    return inspect(value, { breakLength: Infinity });
+  }
 }
 
 function escape(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
-  // Half of a surrogate pair is no character.
+  // Half of a surrogate pair is not a character.
   if (code >= 0xd800 && code <= 0xdfff) return '\\ufffd';
   return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
 }

@@ -23,7 +23,7 @@ export class UnsupportedProtocolError extends Error {
 export class PortClaimError extends Error {
   constructor({ address, port }: PortClaim, protocol: Protocol, reason: string, options?: ErrorOptions) {
     const what = address === undefined ? `node port ${port}` : `local address ${hostPort(address, port)}`;
-    super(`${what}/${protocol} cannot be held: ${reason}; nothing leads to it, nor to addresses after it`, {
+    super(`${what}/${protocol} is unavailable: ${reason}; not serving it, nor the addresses after it`, {
       ...options,
     });
     this.name = 'PortClaimError';

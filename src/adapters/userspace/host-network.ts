@@ -16,7 +16,7 @@ import { IFF_POINTOPOINT, IFF_UP } from '../rtnetlink/rtnetlink.js';
 const RTF_UP = 0x1;
 const RTF_REJECT = 0x200;
 
-/** What of this machine decides where the proxy is reached. */
+/** What decides where the proxy is reached on this machine. */
 export interface HostNetwork {
   /** Of the interfaces that are up, with a carrier or without. */
   readonly addresses: readonly InterfaceAddress[];
@@ -24,7 +24,7 @@ export interface HostNetwork {
   defaultRoutes(family: IpFamily): readonly string[];
 }
 
-/** That of this network namespace. Without netlink, the addresses of interfaces that have no carrier are missing. */
+/** Reads it in this network namespace. Without netlink, the addresses of interfaces that have no carrier are missing. */
 export async function readHostNetwork(logger: Logger): Promise<HostNetwork> {
   return {
     addresses: await readAddresses(logger),
@@ -45,10 +45,7 @@ async function readAddresses(logger: Logger): Promise<readonly InterfaceAddress[
     });
   } catch (error) {
     if (!(error instanceof NetlinkError)) throw error;
-    logger.warn(
-      { error },
-      'netlink is not to be had: addresses of interfaces without a carrier are not seen',
-    );
+    logger.warn({ error }, 'netlink is unavailable; ignoring addresses of interfaces without a carrier');
     return addressesWithCarrier();
   } finally {
     await channel.close();

@@ -6,8 +6,8 @@ import type { Logger } from '../../application/ports/logger.js';
 const OPEN_FILES = 64_000;
 
 /**
- * Sees to it that this process may open enough files. Node itself uses all that the hard limit grants; where that is less,
- * it is raised, which needs CAP_SYS_RESOURCE. What cannot be done is logged: fewer connections work as well.
+ * Raises the limit of open files where it is low, which needs CAP_SYS_RESOURCE. Node itself uses all that the hard limit
+ * grants. A failure is only logged: fewer connections work as well.
  */
 export async function raiseOpenFileLimit(logger: Logger, limits = '/proc/self/limits'): Promise<void> {
   const hard = /^Max open files +\S+ +(\S+)/m.exec(await readFile(limits, 'utf8').catch(() => ''))?.[1];
@@ -19,6 +19,6 @@ export async function raiseOpenFileLimit(logger: Logger, limits = '/proc/self/li
   if (exitCode === 0) return;
   logger.warn(
     { limit: Number(hard), wanted: OPEN_FILES, reason: stderr || shortMessage },
-    'few files may be open at once, so few connections; raise the limit (ulimit -Hn)',
+    'the limit of open files is low, so few connections are possible; raise it (ulimit -Hn)',
   );
 }

@@ -20,7 +20,7 @@ export function proxyAddresses(
   const bind = parseAddress(bindAddress)!;
   if (LOOPBACK.includes(bind.text))
     throw new Error(
-      `cannot proxy on localhost: --bind-address is ${bindAddress}; nobody else could reach it`,
+      `cannot proxy on localhost: --bind-address is ${bindAddress}; no other machine could reach it`,
     );
   if (!UNSPECIFIED.includes(bind.text)) {
     if (!families.includes(bind.family))

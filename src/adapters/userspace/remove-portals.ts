@@ -35,7 +35,10 @@ export async function removePortals(commands: IptablesCommands, family: IpFamily
     }
   }
   if (errors.length > 0)
-    throw new AggregateError(errors, `chains of userspace mode are left in iptables for ${family}`);
+    throw new AggregateError(
+      errors,
+      `cannot remove all chains of mode userspace from iptables for ${family}`,
+    );
 }
 
 async function presentJumps(

@@ -15,7 +15,7 @@ import type { UdpOptions } from './sockets/udp-flow.js';
 import { UdpProxySocket } from './sockets/udp-proxy-socket.js';
 
 /** What the service ports of one family share. */
-export interface SharedMeans {
+export interface ServicePortDependencies {
   readonly family: IpFamily;
   readonly address: ProxyAddress;
   readonly allocator: PortAllocator;
@@ -26,7 +26,7 @@ export interface SharedMeans {
   readonly logger: Logger;
 }
 
-/** Ports of a range that other programs have are passed over, so many of them. */
+/** This many ports of the range may belong to other programs. */
 const MOST_TRIES = 16;
 
 /** The sockets of one service port: its proxy port, and the ports of this machine that it claims. */
@@ -40,33 +40,33 @@ export class ServicePort {
     private readonly endpoints: RoundRobin,
     private readonly socket: ProxySocket,
     private readonly allocated: number,
-    private readonly means: SharedMeans,
+    private readonly dependencies: ServicePortDependencies,
   ) {}
 
   /**
    * Opens the proxy port.
    * @throws UnsupportedProtocolError, NoPortLeftError, ProxyPortError
    */
-  static async open(entry: ForwardingEntry, means: SharedMeans): Promise<ServicePort> {
-    const endpoints = new RoundRobin(means.random);
+  static async open(entry: ForwardingEntry, dependencies: ServicePortDependencies): Promise<ServicePort> {
+    const endpoints = new RoundRobin(dependencies.random);
     const refused: number[] = [];
     try {
       for (;;) {
-        const port = means.allocator.allocate();
+        const port = dependencies.allocator.allocate();
         try {
-          const socket = await openSocket(entry, port, endpoints, means);
-          return new ServicePort(entry, endpoints, socket, port, means);
+          const socket = await openSocket(entry, port, endpoints, dependencies);
+          return new ServicePort(entry, endpoints, socket, port, dependencies);
         } catch (error) {
           refused.push(port);
           if (error instanceof UnsupportedProtocolError) throw error;
           const inUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
           if (inUse && port !== 0 && refused.length < MOST_TRIES) continue;
-          const where = hostPort(means.address.listen ?? '', port);
+          const where = hostPort(dependencies.address.listen ?? '', port);
           throw new ProxyPortError(where, entry.name.protocol, error);
         }
       }
     } finally {
-      for (const port of refused) means.allocator.release(port);
+      for (const port of refused) dependencies.allocator.release(port);
     }
   }
 
@@ -78,7 +78,7 @@ export class ServicePort {
     return this.socket.port;
   }
 
-  /** The frontends that may be led to the proxy port: those before the first that could not be claimed. */
+  /** The frontends that may lead to the proxy port: those before the first that could not be claimed. */
   get frontends(): readonly Frontend[] {
     return this.reachable;
   }
@@ -99,15 +99,15 @@ export class ServicePort {
     for (const frontend of entry.frontends) {
       const claim = claimOf(frontend, isLocal);
       if (claim) {
-        await this.means.claims.claim(claim, name.protocol, key);
+        await this.dependencies.claims.claim(claim, name.protocol, key);
         this.held = [...this.held, claim];
       }
       this.reachable = [...this.reachable, frontend];
     }
   }
 
-  /** The rules are those of the entry now: gives up what only former ones needed. Whether there was such a thing. */
-  settled(): boolean {
+  /** Releases the ports that only former rules needed, once the rules are those of the entry. Returns whether there were any. */
+  releaseUnused(): boolean {
     const kept = new Set(this.held.map(textOf));
     const surplus = this.former.filter((claim) => !kept.has(textOf(claim)));
     for (const claim of surplus) this.release(claim);
@@ -123,11 +123,11 @@ export class ServicePort {
   async close(): Promise<void> {
     for (const claim of [...this.held, ...this.former]) this.release(claim);
     await this.socket.close();
-    this.means.allocator.release(this.allocated);
+    this.dependencies.allocator.release(this.allocated);
   }
 
   private release(claim: PortClaim): void {
-    this.means.claims.release(claim, this.current.name.protocol, this.current.key);
+    this.dependencies.claims.release(claim, this.current.name.protocol, this.current.key);
   }
 }
 
@@ -139,7 +139,7 @@ function openSocket(
   { name: { protocol }, key }: ForwardingEntry,
   port: number,
   endpoints: RoundRobin,
-  { family, address, relay, udp, logger }: SharedMeans,
+  { family, address, relay, udp, logger }: ServicePortDependencies,
 ): Promise<ProxySocket> {
   const where = { family, address: address.listen, port };
   const own = logger.child({ service: key });

@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
@@ -23,13 +24,12 @@ import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
-import { IptablesBackend } from '../iptables/iptables-driver.js';
+import { iptablesBackend } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
-import type { RulesWatch } from '../iptables/rules-watch.js';
 import { PortClaimError } from './errors.js';
 import { PortClaims, type HoldPort } from './sockets/port-claims.js';
 import { removePortals } from './remove-portals.js';
-import { ServicePort, type SharedMeans } from './service-port.js';
+import { ServicePort, type ServicePortDependencies } from './service-port.js';
 import { TcpRelay } from './sockets/tcp-relay.js';
 
 export interface UserspaceOptions {
@@ -38,7 +38,7 @@ export interface UserspaceOptions {
   /** After so many milliseconds without a datagram a UDP flow ends. */
   readonly udpIdleTimeout: number;
   readonly random?: Random;
-  /** How ports of this machine are kept from other programs; by sockets, unless a test has it otherwise. */
+  /** How ports of this machine are kept from other programs; by sockets, except in tests. */
   readonly holdPort?: HoldPort;
 }
 
@@ -49,15 +49,15 @@ const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never
  * Programs one family through this process itself: every service port has a socket of the proxy, iptables leads the
  * packets for its addresses there, and the proxy passes connections on to endpoints, one after the other.
  *
- * A change opens sockets first, then writes rules, then closes sockets, so that no rule ever leads to nobody. Which
+ * A change opens sockets first, then writes rules, then closes sockets, so that every rule leads to an open socket. Which
  * endpoints there are is the sockets' business alone; it needs no rule. Rules are written, compared and repaired by the
  * driver of the iptables mode, which is given other rules to write.
  */
 export class UserspaceBackend implements Backend {
   readonly mode = 'userspace';
   private readonly ports = new Map<ServicePortKey, ServicePort>();
-  private readonly means: SharedMeans;
-  private readonly rules: IptablesBackend;
+  private readonly dependencies: ServicePortDependencies;
+  private readonly rules: Backend;
   private node!: NodeNetwork;
   private local: ReadonlySet<string> = new Set();
   /** Service ports that lack a port which another one has. */
@@ -67,13 +67,13 @@ export class UserspaceBackend implements Backend {
     readonly family: IpFamily,
     options: UserspaceOptions,
     private readonly commands: IptablesCommands,
-    watch: RulesWatch,
+    watch: WriteWatch | undefined,
     private readonly localAddresses: LocalAddresses,
     private readonly clock: Clock,
     logger: Logger,
   ) {
     const { address, portRange, udpIdleTimeout, random = Math.random, holdPort } = options;
-    this.means = {
+    this.dependencies = {
       family,
       address,
       allocator: new PortAllocator(portRange, random),
@@ -83,9 +83,9 @@ export class UserspaceBackend implements Backend {
       random,
       logger,
     };
-    this.rules = new IptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
+    this.rules = iptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
       compile: (entry) => this.portals(entry),
-      frame: () => USERSPACE_BASE_RULES,
+      baseRules: () => USERSPACE_BASE_RULES,
       isServiceChain: () => false,
       dispatch: PORTAL_DISPATCH,
     });
@@ -95,7 +95,7 @@ export class UserspaceBackend implements Backend {
   udpFlows({ key, name }: ForwardingEntry): UdpServicePort | undefined {
     const port = this.ports.get(key);
     if (!port || name.protocol !== 'UDP') return undefined;
-    const { listen } = this.means.address;
+    const { listen } = this.dependencies.address;
     const addresses = listen === undefined ? this.localAddresses.list() : [listen];
     return proxiedFlows(port.frontends, addresses, port.proxyPort);
   }
@@ -113,7 +113,7 @@ export class UserspaceBackend implements Backend {
     );
   }
 
-  /** Besides what changed, looks after this machine's addresses: those that are service addresses are held by sockets. */
+  /** Besides what changed, follows this machine's addresses: sockets hold those that are service addresses. */
   apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
     const known = new Set(changes.map(({ key }) => key));
     const moved = this.addressesMoved() ? [...this.ports.values()].map(({ entry }) => changed(entry)) : [];
@@ -121,7 +121,7 @@ export class UserspaceBackend implements Backend {
     return this.program(all, node, (served) => this.rules.apply(served, node));
   }
 
-  /** Besides the rules, looks after this machine's addresses and after held clients. */
+  /** Besides the rules, checks this machine's addresses and forgets clients whose affinity is over. */
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     const repair = await this.rules.verify(how, signal);
     if (how === 'quick') return repair;
@@ -134,11 +134,11 @@ export class UserspaceBackend implements Backend {
     await removePortals(this.commands, this.family);
   }
 
-  /** Takes no more clients, then ends the connections that there are. */
+  /** Stops accepting clients, then ends open connections. */
   async close(): Promise<void> {
     await Promise.all([...this.ports.values()].map((port) => port.close()));
     this.ports.clear();
-    await this.means.relay.close();
+    await this.dependencies.relay.close();
     await this.rules.close();
   }
 
@@ -158,7 +158,7 @@ export class UserspaceBackend implements Backend {
     const refused = new Set(result.failed.map(({ key }) => key));
     let released = false;
     for (const { key, entry } of served)
-      if (!refused.has(key) && (await this.settle(key, entry))) released = true;
+      if (!refused.has(key) && (await this.closeUnused(key, entry))) released = true;
     const outcome = { ...result, failed: [...failed, ...result.failed] };
     return released && this.waiting.size > 0 ? this.serveWaiting(outcome) : outcome;
   }
@@ -168,7 +168,7 @@ export class UserspaceBackend implements Backend {
     const { key } = entry;
     try {
       let port = this.ports.get(key);
-      if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.means)));
+      if (!port) this.ports.set(key, (port = await ServicePort.open(entry, this.dependencies)));
       await port.follow(entry, (address) => this.local.has(address));
       return true;
     } catch (error) {
@@ -178,17 +178,17 @@ export class UserspaceBackend implements Backend {
     }
   }
 
-  /** No rule leads to what the service port had before any more: that is closed. Whether there was such a thing. */
-  private async settle(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<boolean> {
+  /** Closes what no rule of the service port leads to any more. Returns whether there was anything. */
+  private async closeUnused(key: ServicePortKey, entry: ForwardingEntry | undefined): Promise<boolean> {
     const port = this.ports.get(key);
     if (!port) return false;
-    if (entry) return port.settled();
+    if (entry) return port.releaseUnused();
     this.ports.delete(key);
     await port.close();
     return true;
   }
 
-  /** What was given up just now may be what others wait for. */
+  /** Other service ports may wait for a port that was released. */
   private async serveWaiting(outcome: ApplyResult): Promise<ApplyResult> {
     const entries = [...this.waiting.values()];
     const { written, failed, conflicts } = await this.apply(entries.map(changed), this.node);
@@ -203,10 +203,10 @@ export class UserspaceBackend implements Backend {
 
   private portals(entry: ForwardingEntry): IptablesServicePortRules {
     const port = this.ports.get(entry.key)!;
-    return compilePortals(entry, port.frontends, port.proxyPort, this.means.address);
+    return compilePortals(entry, port.frontends, port.proxyPort, this.dependencies.address);
   }
 
-  /** Reads them anew; whether they are others than before. */
+  /** Reads them again. Returns whether they changed. */
   private addressesMoved(): boolean {
     const addresses = new Set(this.localAddresses.list());
     const same = addresses.size === this.local.size && [...addresses].every((text) => this.local.has(text));

@@ -1,4 +1,4 @@
-import { serviceRanges } from '../../domain/border/read-service-cidr.js';
+import { serviceRanges } from '../../domain/decode/read-service-cidr.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { parseAddress } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -1,4 +1,4 @@
-import { readEndpointSlice } from '../../domain/border/read-endpoint-slice.js';
+import { readEndpointSlice } from '../../domain/decode/read-endpoint-slice.js';
 import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';

@@ -1,4 +1,4 @@
-import { readEndpoints } from '../../domain/border/read-endpoints.js';
+import { readEndpoints } from '../../domain/decode/read-endpoints.js';
 import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { ObjectUseCase } from './cluster-events.js';

@@ -1,4 +1,4 @@
-import { readNode } from '../../domain/border/read-node.js';
+import { readNode } from '../../domain/decode/read-node.js';
 import type { Node } from '../../domain/model/node.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';

@@ -1,4 +1,4 @@
-import { readServiceCidr } from '../../domain/border/read-service-cidr.js';
+import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { ObjectUseCase } from './cluster-events.js';

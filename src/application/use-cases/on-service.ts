@@ -1,4 +1,4 @@
-import { readService } from '../../domain/border/read-service.js';
+import { readService } from '../../domain/decode/read-service.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';

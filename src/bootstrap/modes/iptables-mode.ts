@@ -1,6 +1,6 @@
 import { ContainerModule } from 'inversify';
-import { IPTABLES_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
@@ -35,16 +35,15 @@ export class IptablesMode implements Mode {
         .toDynamicValue((context) =>
           context
             .get(FAMILIES)
-            .map(
-              (family) =>
-                new IptablesBackend(
-                  family,
-                  tool,
-                  iptables.watch(family),
-                  () => host.read(family),
-                  context.get(LOGGER).child({ caller: 'iptables' }),
-                  { observer: context.get(METRICS) },
-                ),
+            .map((family) =>
+              iptablesBackend(
+                family,
+                tool,
+                iptables.watch(family),
+                () => host.read(family),
+                context.get(LOGGER).child({ caller: 'iptables' }),
+                { observer: context.get(METRICS) },
+              ),
             ),
         )
         .inSingletonScope();
@@ -59,7 +58,7 @@ export class IptablesMode implements Mode {
       name: this.name,
       families,
       means,
-      iptables: { variant, belongings: IPTABLES_CHAINS },
+      iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
       module,
       close,
@@ -83,7 +82,7 @@ export class IptablesMode implements Mode {
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_CHAINS, successor?.iptables, this.logger);
+    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
 }
 

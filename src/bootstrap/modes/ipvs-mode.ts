@@ -1,10 +1,10 @@
 import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
-import { IPVS_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
+import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
 import { ipvsBackend } from '../../adapters/ipvs/ipvs-backend.js';
 import type { IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
@@ -59,7 +59,7 @@ export class IpvsMode implements Mode {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
-        iptables: { variant: opened.variant, belongings: IPVS_CHAINS },
+        iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         module: this.module(ways, opened),
         async close() {
           ways.close();
@@ -84,7 +84,7 @@ export class IpvsMode implements Mode {
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
       const holdings = successor?.iptables;
-      for (const place of await removeFromIptables(IPVS_CHAINS, holdings, logger, [family]))
+      for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, holdings, logger, [family]))
         unseen.add(place);
     };
     const remains = IP_FAMILIES.map((family) => ({
@@ -120,12 +120,11 @@ export class IpvsMode implements Mode {
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...ways,
-      rules: ({ compile, baseRules }) =>
-        new IptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          compile,
-          frame: baseRules,
+      rules: (source) =>
+        iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
+          ...source,
           observer,
-          cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
+          cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
         }),
       servedByIptables: () => servedByIptables(tool, family),
     });

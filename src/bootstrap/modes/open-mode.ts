@@ -5,7 +5,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyMode } from '../configuration/schema.js';
-import type { IptablesHoldings } from '../iptables-access.js';
+import type { ActiveRules } from '../iptables-access.js';
 
 /** A proxy mode whose way into the kernel is open. */
 export interface OpenMode {
@@ -15,7 +15,7 @@ export interface OpenMode {
   /** For the log: by which means it works. */
   readonly means: object;
   /** What it holds in iptables, which the clean-up of other modes leaves alone. */
-  readonly iptables?: IptablesHoldings;
+  readonly iptables?: ActiveRules;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
   /** Binds BACKENDS, one for each family. */
@@ -28,7 +28,7 @@ export interface OpenMode {
 
 /** The mode that serves when another one is removed. */
 export interface Successor {
-  readonly iptables?: IptablesHoldings;
+  readonly iptables?: ActiveRules;
   /** Aborted when connections are not waited for, or not any longer: what carries some is left to a later start. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { ContainerModule } from 'inversify';
-import type { ApiClient } from '../../adapters/kubernetes/api-client.js';
+import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { LazyKubernetesSource } from '../lazy-kubernetes-source.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';

@@ -11,7 +11,7 @@ export const POSTROUTING = 'KUBE-POSTROUTING';
 export const MARK_MASQ = 'KUBE-MARK-MASQ';
 /** Shared with the kubelet, and never removed. */
 export const FIREWALL = 'KUBE-FIREWALL';
-/** Empty; that it is gone tells that somebody flushed the tables. */
+/** Empty. When it is gone, another program has flushed the tables. */
 export const CANARY = 'KUBE-PROXY-CANARY';
 
 /** Endpoint choice for the policy Cluster, and for Local; the door from outside; the sources that may use a load balancer. */

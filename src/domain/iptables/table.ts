@@ -12,19 +12,17 @@ export interface Chain {
   readonly table: TableName;
   readonly name: string;
   readonly rules: readonly RuleText[];
+  /** How many rules there are, where counting costs less than making them. */
+  readonly size?: number;
 }
 
-/** What becomes of the chains of a service port when its fragment changes. */
+/** What becomes of the chains of a service port when its rules are replaced. */
 export interface ChainsChange {
-  /** New, or with other rules: each is to be emptied and filled with these. */
+  /** New, or with other rules: each must be emptied and filled with these. */
   readonly written: readonly Chain[];
-  /** Nobody has them any more. Rules that jump to them go in the same batch. */
-  readonly removed: readonly RemovedChain[];
-  /** By how many rules the chains have grown; negative when they have shrunk. */
-  readonly rulesGained: number;
+  /** The service port has them no more. Rules that jump to them go in the same batch. */
+  readonly removed: readonly Chain[];
 }
-
-export type RemovedChain = Pick<Chain, 'table' | 'name'>;
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */
 export interface SharedEntry {
@@ -33,14 +31,15 @@ export interface SharedEntry {
   readonly rule: RuleText;
   /**
    * Which packets it is about, as people call them: `10.96.0.10:53/UDP`. Entries of one chain that are about the same
-   * packets have an order: that of their service ports, and that of the fragment. Undefined where order means nothing.
+   * packets have an order: that of their service ports, and within one of them that of its rules. Undefined where order means
+   * nothing.
    */
   readonly frontend?: string;
 }
 
 /**
  * Everything that one service port puts into the tables of its family. The names of its chains contain its hash, so no
- * other fragment has them; shared chains end with what the frame says must stand last.
+ * other service port has them; shared chains end with what the base rules say must stand last.
  */
 export interface IptablesServicePortRules {
   /**
@@ -50,8 +49,8 @@ export interface IptablesServicePortRules {
   readonly chains: readonly Chain[];
   readonly entries: readonly SharedEntry[];
   /**
-   * What became of the chains since a former fragment of the same service port, when that can be told for less than by making
-   * the rules of both; else undefined, as where this is missing.
+   * What became of the chains since former rules of the same service port, where telling costs less than making the rules of
+   * both; else undefined, as where this is missing.
    */
   chainsSince?(former: IptablesServicePortRules): ChainsChange | undefined;
 }
@@ -65,8 +64,8 @@ export interface BaseRules {
   readonly shared: readonly SharedChain[];
   /** In the order in which a chain that has none of them gets them, each at its place. */
   readonly jumps: readonly Jump[];
-  /** Chains that must exist, but whose rules belong to somebody else. */
-  readonly lent: readonly Pick<Chain, 'table' | 'name'>[];
+  /** Chains that must exist, but whose rules belong to another program. */
+  readonly unmanagedChains: readonly Pick<Chain, 'table' | 'name'>[];
 }
 
 /** A chain whose middle is the entries of services. */
@@ -84,4 +83,9 @@ export interface Jump {
   readonly rule: RuleText;
   /** At the head of the chain, or at its end. */
   readonly place: 'first' | 'last';
+}
+
+/** How many rules the chains have. */
+export function rulesInChains(chains: readonly Chain[]): number {
+  return chains.reduce((sum, chain) => sum + (chain.size ?? chain.rules.length), 0);
 }

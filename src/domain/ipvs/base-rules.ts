@@ -35,7 +35,7 @@ export function ipvsBaseRules(
     chains: [...natChains(node, host, filled), ...filterChains(node, filled)],
     shared: [{ table: 'filter', name: OUT_FILTER, before: [], after: [] }],
     jumps: JUMPS,
-    lent: [],
+    unmanagedChains: [],
   };
 }
 

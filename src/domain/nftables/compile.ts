@@ -9,7 +9,7 @@ import { displayName, type Protocol, type ServicePortName } from '../model/servi
 import { hostPort } from '../net/address.js';
 import { addressBits } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
-import type { NftablesServicePortRules, Part, PlacedElement } from './state/service-port-rules.js';
+import type { NftablesServicePortRules, TablePart, PlacedElement } from './state/service-port-rules.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
 import { formatPriority } from './layout/priority.js';
@@ -37,7 +37,7 @@ export function compileNftables(entry: ForwardingEntry): NftablesServicePortRule
 }
 
 /** One address may be an external IP and a load-balancer IP: the latter counts, which may restrict sources. */
-function eachOnce(parts: readonly Part[]): NftablesServicePortRules {
+function eachOnce(parts: readonly TablePart[]): NftablesServicePortRules {
   const byKey = new Map(parts.map((part) => [part.key, part]));
   return byKey.size === parts.length ? parts : [...byKey.values()];
 }
@@ -54,7 +54,7 @@ export function frontendText(address: string | undefined, port: number, protocol
 
 type Ids = ReadonlyMap<string, number>;
 
-function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | undefined): Part {
+function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | undefined): TablePart {
   const part = new FrontendBuilder(entry, frontend, ids);
   const { cluster = [], local = [] } = entry.endpoints;
   const list = frontend.policy === 'Local' ? local : cluster;
@@ -97,7 +97,7 @@ class FrontendBuilder {
     this.comment = frontendComment(entry.name);
   }
 
-  build(): Part {
+  build(): TablePart {
     const { address, port } = this.frontend;
     return {
       key: this.frontendKey,
@@ -181,6 +181,6 @@ function numberText(place: number): string {
   return (numberTexts[place] ??= formatPriority(FIRST_NUMBER + place));
 }
 
-function shared(set: SetDefinition, element: SetElement): Part {
+function shared(set: SetDefinition, element: SetElement): TablePart {
   return { key: `${set.name} ${element.key}`, elements: [{ set, ...element }], uses: [] };
 }

@@ -1,5 +1,5 @@
 import isEqual from 'fast-deep-equal';
-import type { ServiceCidr } from '../border/read-service-cidr.js';
+import type { ServiceCidr } from '../decode/read-service-cidr.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
 import type { EndpointSlice } from '../model/endpoint-slice.js';
 import type { Node } from '../model/node.js';

@@ -40,7 +40,7 @@ export const USERSPACE_BASE_RULES: BaseRules = {
       NODEPORT_NON_LOCAL,
     ),
   ],
-  lent: [],
+  unmanagedChains: [],
 };
 
 /** The portals of this host's own packets: one rule for each frontend. */

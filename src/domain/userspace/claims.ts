@@ -1,6 +1,6 @@
 import type { Frontend } from '../forwarding/forwarding-entry.js';
 
-/** A port of this machine that nobody else may take while it leads to a service (docs/spec/userspace.md §5.3). */
+/** A port of this machine that no other program may take while it leads to a service (docs/spec/userspace.md §5.3). */
 export interface PortClaim {
   /** Undefined for every address of this machine. */
   readonly address: string | undefined;

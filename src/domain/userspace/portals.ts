@@ -19,7 +19,7 @@ const LOCAL = '-m addrtype --dst-type LOCAL';
 
 /**
  * The rules that lead packets for a service port's addresses to its proxy port (docs/spec/userspace.md §5.2).
- * @param frontends those of the entry that are to be reached
+ * @param frontends those of the entry that can be served
  * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule
  */
 export function compilePortals(

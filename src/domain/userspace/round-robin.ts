@@ -7,7 +7,7 @@ export type EndpointAddress = Pick<Endpoint, 'address' | 'port' | 'text'>;
 /** A number from 0 up to, but without, 1. */
 export type Random = () => number;
 
-/** There is nobody to connect to, and trying again will not help. */
+/** There is no endpoint to connect to, and trying again will not help. */
 export class NoEndpointError extends Error {
   constructor() {
     super('the service port has no endpoints');
@@ -16,7 +16,7 @@ export class NoEndpointError extends Error {
 }
 
 /**
- * Chooses the endpoints of one service port in turn, and for a client that is to stay the one that it had
+ * Chooses the endpoints of one service port in turn, and for a client with affinity the one that it had
  * (docs/spec/userspace.md §2). Times in milliseconds.
  */
 export class RoundRobin {

@@ -1,10 +1,10 @@
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../domain/iptables/table.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { RestoreRefusedError, type RestoreFailure } from '../../adapters/iptables/errors.js';
 import type { IptablesCommands, RestoreOutcome } from '../../adapters/iptables/iptables-commands.js';
-import type { RulesWatch } from '../../adapters/iptables/rules-watch.js';
 
 const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
@@ -21,7 +21,7 @@ type Table = Map<string, readonly string[]>;
  * whole or not at all, refusals with their line. It believes rules as they are written and does not look into them.
  */
 export class MemoryIptables implements IptablesCommands {
-  /** All that was ever asked of it, in lines of input that are no table and no COMMIT. */
+  /** Lines of input since the start that are neither a table nor a COMMIT. */
   linesWritten = 0;
   restores = 0;
   saves = 0;
@@ -29,11 +29,11 @@ export class MemoryIptables implements IptablesCommands {
   lastInput = '';
   /** How long the lock is said to be waited for. */
   lockWaitSeconds = 0;
-  /** Commits larger than this are to be avoided. */
+  /** What it says about how large commits should be. */
   chainLimit = Infinity;
   /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
   namesLines = true;
-  /** Matches that this kernel does not have; that is told, but not by which line. */
+  /** Matches that this kernel does not have; it reports them, but not their lines. */
   lacking: readonly string[] = [];
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
@@ -51,7 +51,7 @@ export class MemoryIptables implements IptablesCommands {
     this.outage = error;
   }
 
-  /** Somebody else changes the tables: the same as `restore`, uncounted. */
+  /** Another program changes the tables: the same as `restore`, uncounted. */
   tamper(family: IpFamily, input: string): void {
     this.load(family, input.split('\n'));
   }
@@ -70,13 +70,14 @@ export class MemoryIptables implements IptablesCommands {
   }
 
   /** Sees every commit, whoever makes it. */
-  watch(): RulesWatch {
+  watch(): WriteWatch {
     let seen = this.commits;
     let epoch = 0;
     return {
-      async ours(restore, effect) {
-        const outcome = await restore();
-        seen += effect().commits;
+      seesEveryWrite: true,
+      async ours(write, effect) {
+        const outcome = await write();
+        seen += effect(outcome).commits;
         return outcome;
       },
       epoch: () => {

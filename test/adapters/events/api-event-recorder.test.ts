@@ -1,9 +1,9 @@
 import { ApiEventRecorder } from '../../../src/adapters/events/api-event-recorder.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import type { ApiRequest } from '../../../src/adapters/kubernetes/api-client.js';
-import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
-import { ApiConnectionError, ApiError } from '../../../src/adapters/kubernetes/api-error.js';
+import type { ApiRequest } from '../../../src/adapters/kubernetes/client/api-client.js';
+import { ApiClient } from '../../../src/adapters/kubernetes/client/api-client.js';
+import { ApiConnectionError, ApiError } from '../../../src/adapters/kubernetes/client/api-error.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
 import { StandInApiServer } from '../../stand-in/api-server.js';

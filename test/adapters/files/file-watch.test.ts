@@ -119,7 +119,7 @@ describe('FileWatch', () => {
       const edited = Date.now();
       fs.writeFileSync(join(elsewhere, 'file'), 'two');
       expect(await change).toEqual({ text: 'two' });
-      expect(Date.now() - edited).toBeLessThan(3_000);
+      expect(Date.now() - edited).toBeLessThan(20_000);
     } finally {
       fs.rmSync(elsewhere, { recursive: true });
     }

@@ -27,12 +27,12 @@ describe('chooseVariant', () => {
     [
       'nft',
       { 'iptables-nft -t mangle -S KUBE-IPTABLES-HINT': '-N KUBE-IPTABLES-HINT\n' },
-      'chain KUBE-IPTABLES-HINT is there',
+      'chain KUBE-IPTABLES-HINT exists',
     ],
     [
       'nft',
       { 'ip6tables-nft -t mangle -S KUBE-KUBELET-CANARY': '-N KUBE-KUBELET-CANARY\n' },
-      'chain KUBE-KUBELET-CANARY is there',
+      'chain KUBE-KUBELET-CANARY exists',
     ],
     [
       'legacy',
@@ -40,12 +40,12 @@ describe('chooseVariant', () => {
         tables: 'nat mangle',
         'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
       },
-      'chain KUBE-KUBELET-CANARY is there',
+      'chain KUBE-KUBELET-CANARY exists',
     ],
     [
       'legacy',
       { 'iptables-legacy-save': mangle('KUBE-KUBELET-CANARY') },
-      'chain KUBE-KUBELET-CANARY is there',
+      'chain KUBE-KUBELET-CANARY exists',
     ],
     [
       'nft',
@@ -53,7 +53,7 @@ describe('chooseVariant', () => {
         tables: 'nat',
         'iptables-legacy-save -t mangle': mangle('KUBE-KUBELET-CANARY'),
       },
-      'no hint of either',
+      'no sign of either',
     ],
     [
       'legacy',
@@ -61,7 +61,7 @@ describe('chooseVariant', () => {
         'iptables-nft-save': '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n',
         'iptables-legacy-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
       },
-      'it has more rules (2, against 1)',
+      'it has more rules (2 versus 1)',
     ],
     [
       'legacy',
@@ -70,7 +70,7 @@ describe('chooseVariant', () => {
         'iptables-legacy-save': '*filter\n:INPUT ACCEPT [0:0]\nCOMMIT\n',
         'ip6tables-legacy-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
       },
-      'it has more rules (2, against 1)',
+      'it has more rules (2 versus 1)',
     ],
     [
       'nft',
@@ -78,9 +78,9 @@ describe('chooseVariant', () => {
         'ip6tables-nft-save': '*filter\n-A INPUT -j ACCEPT\n-A INPUT -j DROP\nCOMMIT\n',
         'iptables-legacy-save': '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n',
       },
-      'no hint of either',
+      'no sign of either',
     ],
-    ['nft', { 'iptables-legacy-save': '*nat\n:KUBE-IPTABLES-HINT - [0:0]\nCOMMIT\n' }, 'no hint of either'],
+    ['nft', { 'iptables-legacy-save': '*nat\n:KUBE-IPTABLES-HINT - [0:0]\nCOMMIT\n' }, 'no sign of either'],
   ])('finds %s by what is there', async (variant, saved, reason) => {
     expect(await chooseVariant(host({ ...VERSIONS, ...saved }))).toMatchObject({
       variant,
@@ -116,7 +116,7 @@ describe('chooseVariant', () => {
     const saved = { 'iptables-nft -t mangle -S KUBE-IPTABLES-HINT': '-N KUBE-IPTABLES-HINT\n' };
     expect(await chooseVariant(host({ ...VERSIONS, ...saved }), 'legacy')).toMatchObject({
       variant: 'legacy',
-      reason: 'asked for',
+      reason: 'configured',
     });
   });
 

@@ -39,7 +39,7 @@ describe('IptablesHostReader', () => {
     expect(logger.at('warn').map(({ message }) => message)).toEqual([
       "this kernel lacks the iptables match `statistic' (module xt_statistic): service ports with several endpoints cannot be programmed",
       "this kernel lacks the iptables match `recent' (module xt_recent): service ports with session affinity cannot be programmed",
-      "this kernel lacks the iptables match `nfacct' (module xt_nfacct): rules go without counters",
+      "this kernel lacks the iptables match `nfacct' (module xt_nfacct): rules have no counters",
     ]);
     const whole = new IptablesHostReader(tool, counters, logger, '/nowhere');
     expect((await whole.read('IPv4')).counters.size).toBe(2);

@@ -1,6 +1,5 @@
-import type { ChainsOf } from '../../../src/domain/iptables/state/iptables-change.js';
-import { writeChains, writeChanged } from '../../../src/adapters/iptables/restore/chain-lines.js';
-import { RestoreScript } from '../../../src/adapters/iptables/restore/restore-script.js';
+import { writeChains } from '../../../src/adapters/iptables/restore/chain-lines.js';
+import { RestoreScript, type PlacedLine } from '../../../src/adapters/iptables/restore/restore-script.js';
 
 /** Chains, two to an owner, whose names have nothing to do with the order in which they come. */
 function chains(count: number) {
@@ -45,33 +44,33 @@ describe('the text of a script', () => {
     expect(made).toBe(100);
   });
 
+  it('is not made to see whether there is any', () => {
+    let steps = 0;
+    const script = new RestoreScript(function* (lines) {
+      for (; steps < 1_000; steps++) {
+        if (steps > 10) lines.remove('nat', 'KUBE-SEP-X');
+        yield;
+      }
+    });
+    expect(script.isEmpty()).toBe(false);
+    expect(steps).toBeLessThan(20);
+  });
+
   it('is none for nothing', () => {
     const script = new RestoreScript(function* () {
       for (let step = 0; step < 1_000; step++) yield;
     });
     expect(textOf(script)).toBe('');
+    expect(script.isEmpty()).toBe(true);
   });
 });
 
-/** Two chains to an owner, as a change has them. */
-function byOwner(all: ReturnType<typeof chains>): readonly ChainsOf[] {
-  return all.flatMap(({ chain, owner }, index) =>
-    index % 2 === 0 ? [{ owner, chains: [chain, all[index + 1]!.chain] }] : [],
-  );
-}
-
 describe.each([
-  { chainsPerCommit: 500, commits: 6, what: 'chains' },
-  { chainsPerCommit: Infinity, commits: 1, what: 'chains' },
-  { chainsPerCommit: 500, commits: 6, what: 'changed chains' },
-  { chainsPerCommit: Infinity, commits: 1, what: 'changed chains' },
-])('3,000 $what with $chainsPerCommit to a commit', ({ chainsPerCommit, commits, what }) => {
+  { chainsPerCommit: 500, commits: 6 },
+  { chainsPerCommit: Infinity, commits: 1 },
+])('3,000 chains with $chainsPerCommit to a commit', ({ chainsPerCommit, commits }) => {
   const all = chains(3_000);
-  const script = new RestoreScript((lines) =>
-    what === 'chains'
-      ? writeChains(lines, all, chainsPerCommit)
-      : writeChanged(lines, byOwner(all), chainsPerCommit),
-  );
+  const script = new RestoreScript((lines) => writeChains(lines, all, chainsPerCommit));
   const lines = textOf(script).trimEnd().split('\n');
 
   it('are written whole, each before its rules, which keep their order', () => {
@@ -98,10 +97,11 @@ describe.each([
   });
 
   it('can be found by their lines', () => {
-    const number = lines.findIndex((line) => line.endsWith(' -j 1234')) + 1;
-    expect(script.find([number]).get(number)).toMatchObject({
-      text: lines[number - 1],
-      owner: 'ns/s617/tcp/',
-    });
+    const placed: PlacedLine[] = [];
+    script.forEachLine((line) => placed.push(line));
+    expect(placed.map(({ text }) => text)).toEqual(lines);
+    expect(placed.map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
+    expect(placed.find(({ text }) => text.endsWith(' -j 1234'))).toMatchObject({ owner: 'ns/s617/tcp/' });
+    expect(placed.at(-1)!.commit).toBe(commits - 1);
   });
 });

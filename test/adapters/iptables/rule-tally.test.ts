@@ -1,6 +1,7 @@
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { SILENT_OBSERVER } from '../../../src/adapters/iptables/iptables-observer.js';
 import { HOST, nodeNetwork, Services } from './services.js';
 
@@ -16,8 +17,8 @@ beforeEach(() => {
   told = {};
 });
 
-function backend(): IptablesBackend {
-  return new IptablesBackend(
+function backend(): Backend {
+  return iptablesBackend(
     'IPv4',
     iptables,
     iptables.watch(),
@@ -33,7 +34,7 @@ function backend(): IptablesBackend {
   );
 }
 
-async function started(count: number): Promise<IptablesBackend> {
+async function started(count: number): Promise<Backend> {
   for (let number = 1; number <= count; number++) services.set(number);
   const started = backend();
   await started.start(services.all, node);

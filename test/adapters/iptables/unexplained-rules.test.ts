@@ -3,7 +3,8 @@ import { everyKind } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
@@ -18,14 +19,8 @@ import { HOST } from './services.js';
 let iptables: MemoryIptables;
 beforeEach(() => void (iptables = new MemoryIptables()));
 
-function open(family: IpFamily = 'IPv4', host = HOST): IptablesBackend {
-  return new IptablesBackend(
-    family,
-    iptables,
-    iptables.watch(),
-    () => Promise.resolve(host),
-    new MemoryLogger(),
-  );
+function open(family: IpFamily = 'IPv4', host = HOST): Backend {
+  return iptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(host), new MemoryLogger());
 }
 
 const UNTOUCHED = { written: 0, failed: [] };
@@ -73,6 +68,7 @@ describe('rules that nothing explains', () => {
     const backend = open();
     await backend.start(others, node, KEEP);
     const chains = iptables.userChains('IPv4').length;
+    await backend.apply(changed(plain!), node);
     await backend.apply(gone(plain!), node);
     expect(ofPlain()).toEqual([]);
     // Those of the service and of its three endpoints.
@@ -85,6 +81,43 @@ describe('rules that nothing explains', () => {
     expect(result).toMatchObject({ failed: [], conflicts: [] });
     expect(ofPlain()).toEqual([]);
     expect(rules('KUBE-SERVICES').join()).toContain('contract/heir:main');
+  });
+
+  it('yield a frontend to the service port that claims it, for good, and nobody calls that a conflict', async () => {
+    const backend = open();
+    await backend.start(others, node, KEEP);
+    const heir = sampleEntry('IPv4', 'heir', { number: 1 });
+    expect(await backend.apply(changed(heir), node)).toMatchObject({ failed: [], conflicts: [] });
+    expect(ofPlain()).toEqual([]);
+    expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
+    await backend.apply(gone(heir), node);
+    expect(ofPlain()).toEqual([]);
+    expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
+  });
+
+  it('are taken over without a step by the service port that explains them', async () => {
+    const backend = open();
+    await backend.start(others, node, KEEP);
+    expect(await backend.apply(changed(plain!), node)).toMatchObject(UNTOUCHED);
+    const bigger = sampleEntry('IPv4', 'plain', { number: 1, endpoints: 4 });
+    expect(await open().start(others, node, KEEP)).toMatchObject(UNTOUCHED);
+    const again = open();
+    await again.start(others, node, KEEP);
+    // The choice with five rules, and a chain of two rules for the new endpoint.
+    expect(await again.apply(changed(bigger), node)).toMatchObject({ written: 1 + 5 + 3, failed: [] });
+    expect(await again.verify('full')).toMatchObject(UNTOUCHED);
+  });
+
+  it('stay when what should replace them is refused', async () => {
+    const backend = open();
+    await backend.start(others, node, KEEP);
+    const before = iptables.chain('IPv4', 'nat', 'KUBE-SERVICES');
+    const bigger = sampleEntry('IPv4', 'plain', { number: 1, endpoints: 4 });
+    iptables.refuse((line) => (/plain:main -> /.test(line) ? 'refused' : undefined));
+    expect((await backend.apply(changed(bigger), node)).failed).toHaveLength(1);
+    iptables.refuse(() => undefined);
+    expect(iptables.chain('IPv4', 'nat', 'KUBE-SERVICES')).toEqual(before);
+    expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
   });
 
   it('are no UDP frontends that were lost', async () => {

@@ -4,11 +4,10 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryServiceAddresses } from '../../../src/testing/fakes/memory-service-addresses.js';
 import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-servers.js';
-import { cleanUpScripts, type ModeChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
-import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
+import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
-import { IPVS_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
+import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
 import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
 import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
@@ -49,11 +48,10 @@ export class MemoryNode {
         servers,
         addresses,
         sets,
-        rules: ({ compile, baseRules }) =>
-          new IptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
-            compile,
-            frame: baseRules,
-            cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS),
+        rules: (source) =>
+          iptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
+            ...source,
+            cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
       },
@@ -70,17 +68,12 @@ export class MemoryNode {
   }
 
   /** What mode ipvs has left here, for its removal. */
-  leftovers(family: IpFamily = 'IPv4', kept?: ModeChains): IpvsLeftovers {
+  leftovers(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsLeftovers {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
-    const rules = new IptablesBackend(
-      family,
-      this.iptables,
-      BLIND_WATCH,
-      () => Promise.resolve(HOST),
-      logger,
-      { cleanUp: (saved) => cleanUpScripts(saved, IPVS_CHAINS, kept) },
-    );
+    const rules = iptablesBackend(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {
+      cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS, kept),
+    });
     return {
       family,
       servers: new ServerTable(family, servers, [], clock, logger),

@@ -5,10 +5,11 @@ import type {
   ResourceKind,
 } from '../../../src/application/ports/cluster-source.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
-import type { Connection } from '../../../src/adapters/kubernetes/connection.js';
+import { ApiClient } from '../../../src/adapters/kubernetes/client/api-client.js';
+import type { Connection } from '../../../src/adapters/kubernetes/connection/connection.js';
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
-import type { ApiTimeouts, ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
+import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
+import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
 import type { ApiObject } from '../../stand-in/object-store.js';
 
 /** The real time, counting its open timers. */

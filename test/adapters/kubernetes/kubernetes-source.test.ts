@@ -2,7 +2,8 @@ import { StandInApiServer } from '../../stand-in/api-server.js';
 import { makeCertificates, type Certificates } from '../../stand-in/certificates.js';
 import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
 import { node, service, setUp, slice, until, type Setup } from './harness.js';
-import type { ApiTimeouts, ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
+import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
+import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
 
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
@@ -168,7 +169,7 @@ describe('a watch', () => {
     api.put(service('web'));
     expect(sink.objects.size).toBe(0);
     await until(() => sink.objects.has('Service default/web'));
-    expect(logger.matching('debug', 'silent')[0]!.facts.error).toMatch(/nothing came for 2\d\d ms/);
+    expect(logger.matching('debug', 'silent')[0]!.facts.error).toMatch(/no data for 2\d\d ms/);
     expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
     const asked = api.requestsOf('list', SERVICES).slice(1);
     expect(asked.map(({ query }) => [query.limit, query.resourceVersion])).toEqual([['1', undefined]]);
@@ -180,7 +181,7 @@ describe('a watch', () => {
     const { sink, logger } = await startSynced();
     api.sendRaw('{"type":"ADDED","object":{\n');
     await until(() => logger.matching('warn', 'failed').length === 4);
-    expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/no valid JSON/);
+    expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/not valid JSON/);
     // The second watches, with the first ones closed: the line is to come on those.
     await until(() => watchesBegun() === 8 && api.openWatches === 4);
     expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
@@ -308,7 +309,7 @@ describe('failures', () => {
     api.expireWatches();
     await until(() => logger.matching('warn', 'failed').some(({ facts }) => facts.kind === 'Service'));
     const { error } = logger.matching('warn', 'failed').find(({ facts }) => facts.kind === 'Service')!.facts;
-    expect(error).toMatch(/no valid ServiceList/);
+    expect(error).toMatch(/not a valid ServiceList/);
     await until(() => api.openWatches === 4);
     expect(sink.calls.filter((call) => call.includes('web'))).toEqual(['applied Service default/web']);
   });
@@ -317,7 +318,7 @@ describe('failures', () => {
     api.faults.delay = 400;
     await start({}, { response: 100 });
     await until(() => setup.logger.matching('warn', 'failed').length === 4);
-    expect(setup.logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/no answer within 100 ms/);
+    expect(setup.logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/no response within 100 ms/);
     api.faults.clear();
     await until(() => setup.sink.kindsSynced.length === 4);
   });

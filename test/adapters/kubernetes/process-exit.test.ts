@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 
 /** In a process of its own, bundled as the product is: what is loaded, and whether anything keeps the process alive. */
 const PROGRAM = `
-import { ApiClient } from './src/adapters/kubernetes/api-client.js';
+import { ApiClient } from './src/adapters/kubernetes/client/api-client.js';
 import { KubernetesSource } from './src/adapters/kubernetes/kubernetes-source.js';
 const clock = { now: () => Date.now(), after: (ms, f) => { const t = setTimeout(f, ms); return { cancel: () => clearTimeout(t) }; } };
 const logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
@@ -38,9 +38,10 @@ it('a process that has stopped its source ends by itself', async () => {
       logLevel: 'error',
     });
     const begun = Date.now();
-    const { stdout } = await execa('node', [bundle, await writeKubeconfig(api)], { timeout: 20_000 });
+    const { stdout } = await execa('node', [bundle, await writeKubeconfig(api)], { timeout: 50_000 });
     expect(stdout).toMatch(/^stopped/);
-    expect(Date.now() - begun).toBeLessThan(5000);
+    // A watch or an idle connection that is left would keep it for minutes.
+    expect(Date.now() - begun).toBeLessThan(30_000);
   } finally {
     await api.close();
   }

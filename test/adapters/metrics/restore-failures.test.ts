@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';
@@ -22,7 +22,7 @@ class Proxy {
     const { state, context, statuses, clock, logger } = this.bench;
     const metrics = new PrometheusMetrics({ clock, mode: 'iptables', version: 'v1.36.0', features: [] });
     const host = () => Promise.resolve(HOST);
-    const backend = new IptablesBackend('IPv4', this.iptables, this.iptables.watch(), host, logger, {
+    const backend = iptablesBackend('IPv4', this.iptables, this.iptables.watch(), host, logger, {
       observer: metrics,
     });
     const sync = new SyncFamily(state, backend, { of: () => context }, statuses, clock, logger);

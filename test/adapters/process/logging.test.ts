@@ -3,6 +3,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { FloodGuard } from '../../../src/adapters/process/flood-guard.js';
 import { klogLine } from '../../../src/adapters/process/klog-line.js';
+import { logRecord } from '../../../src/adapters/process/log-record.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
 import { quote } from '../../../src/adapters/process/quote.js';
 import { terminalLine } from '../../../src/adapters/process/terminal-line.js';
@@ -34,8 +35,8 @@ describe('PinoLogger', () => {
   });
 
   it('tells the local time and date', () => {
-    const record = { level: 'info', v: 0, ts: new Date(2026, 10, 22, 7, 36, 0, 64).getTime(), msg: 'm' };
-    expect(klogLine(JSON.stringify(record))).toMatch(/^I1122 07:36:00\.064000 /);
+    const time = new Date(2026, 10, 22, 7, 36, 0, 64).getTime();
+    expect(klogLine(logRecord('info', time, 'm', {}))).toMatch(/^I1122 07:36:00\.064000 /);
   });
 
   it('shows debug lines from verbosity 2 on', () => {
@@ -98,10 +99,26 @@ describe('PinoLogger', () => {
       /^\d\d:\d\d:\d\d\.\d{3} WARN {2}left out {2}err="no such file" service=shop\/cart note="two words" n=2\n$/,
     );
     expect(written[0]).toContain('\u001b[33mWARN');
-    expect(terminalLine('{"level":"info","ts":0,"msg":"m","a":1}', false)).toMatch(/ INFO {2}m {2}a=1\n$/);
+    expect(terminalLine(logRecord('info', 0, 'm', { a: 1 }), false)).toMatch(/ INFO {2}m {2}a=1\n$/);
     logger.adjust({ format: 'json' });
     logger.info({}, 'as JSON');
     expect(written[1]).toMatch(/^\{.*as JSON/);
+  });
+
+  it('shows values as JSON has them', () => {
+    const { logger, written } = open(0, 'text');
+    const facts = {
+      at: new Date(0),
+      none: null,
+      missing: undefined,
+      no: () => 1,
+      not: NaN,
+      deep: { a: undefined, b: [undefined], c: new Error('e') },
+    };
+    logger.child({ a: 1, b: 'x' }).info({ ...facts, a: 2, error: 'EIO' }, 'said');
+    expect(written[0]!.slice(30)).toBe(
+      'kube-proxy:1] "said" err="EIO" a=2 b="x" at="1970-01-01T00:00:00.000Z" none=null not=null deep={"b":[null],"c":{}}\n',
+    );
   });
 
   it('survives hostile facts, on one line', () => {

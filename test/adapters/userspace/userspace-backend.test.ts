@@ -113,7 +113,7 @@ describe('start', () => {
     expect(new Set(Object.values(proxyPorts())).size).toBe(2);
     expect(proxyPorts('PORTALS-HOST')).toEqual(proxyPorts());
     expect(await backend.start(entries, NODE)).toEqual(EMPTY);
-    expect(await backend.verify('full')).toMatchObject({ compared: false, written: 0 });
+    expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });
   });
 
   it('replaces what an earlier process left, and nothing of others', async () => {
@@ -296,7 +296,7 @@ describe('claims', () => {
     expect(failed).toEqual([
       {
         key: web.key,
-        reason: expect.stringMatching(/^node port \d+\/TCP cannot be held: another program has the port/),
+        reason: expect.stringMatching(/^node port \d+\/TCP is unavailable: another program has the port/),
       },
     ]);
     expect([targets('PORTALS-CONTAINER').length, targets('NODEPORT-CONTAINER').length]).toEqual([1, 0]);
@@ -358,7 +358,7 @@ describe('verify and clean-up', () => {
       'IPv4',
       '*nat\n:MINE - [0:0]\n-A MINE -j KUBE-NODEPORT-HOST\n-A PREROUTING -j MINE\nCOMMIT\n',
     );
-    await expect(backend.cleanup()).rejects.toThrow('chains of userspace mode are left in iptables for IPv4');
+    await expect(backend.cleanup()).rejects.toThrow('cannot remove all chains of mode userspace from iptables for IPv4');
     expect(nat('PORTALS-HOST')).toBeUndefined();
     expect(iptables.chain('IPv4', 'filter', 'KUBE-NODEPORT-NON-LOCAL')).toBeUndefined();
     iptables.tamper('IPv4', '*nat\n:MINE - [0:0]\nCOMMIT\n');

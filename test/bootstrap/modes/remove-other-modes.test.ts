@@ -59,7 +59,7 @@ it.each([
 });
 
 it('says once what each mode leaves, and goes on with the others', async () => {
-  const unseen = () => ['could not look for rules of iptables-nft'];
+  const unseen = () => ['cannot look for rules of iptables-nft'];
   const fail = () => {
     throw new Error('EPERM');
   };
@@ -69,7 +69,7 @@ it('says once what each mode leaves, and goes on with the others', async () => {
     present,
   );
   expect(left).toEqual([
-    'could not look for rules of iptables-nft',
+    'cannot look for rules of iptables-nft',
     'rules of mode ipvs could not be removed: EPERM',
   ]);
   expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);

@@ -4,10 +4,10 @@ import { allChains, isHeld } from './tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
 export function expectRecorded(image: DesiredTables, recorded: SavedTables): void {
-  const { lent, jumps } = image.frame;
+  const { unmanagedChains, jumps } = image.baseRules;
   const chains = allChains(image);
   const names = recorded.flatMap(({ name, chains: all }) => all.map((chain) => `${name} ${chain.name}`));
-  expect([...chains, ...lent].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
+  expect([...chains, ...unmanagedChains].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
     names.filter((name) => / KUBE-/.test(name)).sort(),
   );
   for (const chain of chains) {

@@ -13,7 +13,7 @@ const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 /** Chains of the service ports, those that they share, and those of the node. */
 export function allChains(image: DesiredTables): readonly Chain[] {
   const owned = [...image.owned()].map(({ chain }) => chain);
-  return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.frame.chains];
+  return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.baseRules.chains];
 }
 
 /** A shared chain of the image; it is there whatever services there are. */
@@ -36,11 +36,11 @@ export class TablesInMemory {
 
   apply(delta: IptablesChange): void {
     for (const { entry } of delta.entriesRemoved) this.delete(entry.table, entry.chain, entry.rule);
-    for (const { chains } of delta.written())
-      for (const chain of chains) this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
+    const { written, removed } = delta.chains();
+    for (const { chain } of written) this.chains.set(`${chain.table} ${chain.name}`, [...chain.rules]);
     for (const { entry } of [...delta.entriesAdded].reverse())
       this.rules(entry.table, entry.chain).unshift(entry.rule);
-    for (const { chain } of delta.removed) {
+    for (const { chain } of removed) {
       this.rules(chain.table, chain.name);
       this.chains.delete(`${chain.table} ${chain.name}`);
     }

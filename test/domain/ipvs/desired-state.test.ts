@@ -39,7 +39,7 @@ function desiredStateOf(entries: Iterable<ForwardingEntry>): IpvsDesiredState {
 /** The image with its chains made, so that two can be compared. */
 function image(desired: IpvsDesiredState, family: IpFamily): object {
   const { rules, ...others } = ipvsDesiredTables(desired, nodeOf(family), RECORDED_HOST);
-  return { ...others, chains: allChains(rules), jumps: rules.frame.jumps };
+  return { ...others, chains: allChains(rules), jumps: rules.baseRules.jumps };
 }
 
 /** Knows what it was told to look at, and nothing else. */

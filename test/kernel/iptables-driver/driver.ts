@@ -1,18 +1,17 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../../src/adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
 import { Nfacct } from '../../../src/adapters/iptables/detection/nfacct.js';
-import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
-import type { RulesWatch } from '../../../src/adapters/iptables/rules-watch.js';
+import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { IptablesMode } from '../../../src/bootstrap/modes/iptables-mode.js';
-import type { VerificationKind } from '../../../src/application/ports/backend.js';
+import type { Backend, VerificationKind } from '../../../src/application/ports/backend.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { HOST, nodeNetwork, Services } from '../../adapters/iptables/services.js';
@@ -21,7 +20,7 @@ import { serve } from '../driver.js';
 /** Drives iptables from inside a namespace, with the watches that need to be there. */
 let tool: IptablesTool;
 let transport: NetlinkNftTransport | undefined;
-const backends = new Map<IpFamily, { backend: IptablesBackend; services: Services }>();
+const backends = new Map<IpFamily, { backend: Backend; services: Services }>();
 
 /** Empty for one that is closed by now: that which lists them. */
 function linkOf(path: string): string {
@@ -55,15 +54,15 @@ async function timed(
 const handlers = {
   open(variant: IptablesVariant, families: readonly IpFamily[], lockFile: string) {
     tool = new IptablesTool({ variant, lock: new XtablesLock(lockFile) });
-    let watch: (family: IpFamily) => RulesWatch = (family) => new LegacyWatch(family);
+    let watch: (family: IpFamily) => WriteWatch = (family) => new LegacyWatch(family);
     if (variant === 'nft') {
       transport = NetlinkNftTransport.open();
-      const shared = new NftWatch(new GenerationWatch(transport));
+      const shared = new GenerationWatch(transport);
       watch = () => shared;
     }
     for (const family of families) {
       const services = new Services(family);
-      const backend = new IptablesBackend(
+      const backend = iptablesBackend(
         family,
         tool,
         watch(family),

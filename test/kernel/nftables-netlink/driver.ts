@@ -12,6 +12,7 @@ import {
   type SetDefinition,
   type SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
+import { WorkBetweenTurns } from '../../support/work-between-turns.js';
 import { serve } from '../driver.js';
 
 /** Drives the netlink transport from inside a namespace. */
@@ -23,7 +24,8 @@ export interface Speeds {
   readonly found: number;
   readonly same: boolean;
   /** The longest time for which reading kept others from their turn. */
-  readonly longestPauseMs: number;
+  /** The process's own work, in milliseconds. */
+  readonly reading: { readonly longest: number; readonly total: number };
   readonly rssMb: number;
 }
 
@@ -106,21 +108,15 @@ const handlers = {
     let before = performance.now();
     await transport.commit(family, [...structure, { op: 'add-elements', set: endpoints, elements }]);
     const commitMs = performance.now() - before;
-    let longestPauseMs = 0;
-    let last = performance.now();
-    const ticker = setInterval(() => {
-      const now = performance.now();
-      longestPauseMs = Math.max(longestPauseMs, now - last - 1);
-      last = now;
-    }, 1);
+    const work = new WorkBetweenTurns();
     before = performance.now();
     const state = await transport.read(family, [endpoints]);
     const readMs = performance.now() - before;
-    clearInterval(ticker);
+    const reading = work.end();
     const found = state!.sets.get(endpoints.name)!.elements;
     const same = elements.every(({ key, value }) => found.get(key)?.value === value);
     const rssMb = Math.round(process.memoryUsage().rss / 1024 / 1024);
-    return { commitMs, readMs, found: found.size, same, longestPauseMs, rssMb };
+    return { commitMs, readMs, found: found.size, same, reading, rssMb };
   },
 };
 

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ContainerModule } from 'inversify';
 import { RestoreRefusedError } from '../../../src/adapters/iptables/errors.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
-import { NftWatch } from '../../../src/adapters/iptables/nft-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
@@ -44,10 +43,10 @@ export async function poisonedIptables(
   const folder = await mkdtemp(join(tmpdir(), 'kppoison-'));
   const tool = new IptablesTool({ variant, lock: new XtablesLock(join(folder, 'xtables.lock')) });
   const generations = NetlinkNftTransport.open();
-  const watch = variant === 'nft' ? new NftWatch(new GenerationWatch(generations)) : new LegacyWatch('IPv4');
+  const watch = variant === 'nft' ? new GenerationWatch(generations) : new LegacyWatch('IPv4');
   const readHost = () => Promise.resolve(HOST);
   const commands = blind ? withoutPlaces(tool) : tool;
-  const backend = new IptablesBackend('IPv4', commands, watch, readHost, logger, { compile });
+  const backend = iptablesBackend('IPv4', commands, watch, readHost, logger, { compile });
   return {
     name: 'iptables',
     families: ['IPv4'],

@@ -4,7 +4,7 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
-import { IptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
@@ -66,7 +66,7 @@ export function iptablesSubject(family: IpFamily): BackendSubject<MemoryIptables
     open(iptables) {
       iptables.reopen();
       const host = () => Promise.resolve(HOST);
-      return new IptablesBackend(family, iptables, iptables.watch(), host, new MemoryLogger());
+      return iptablesBackend(family, iptables, iptables.watch(), host, new MemoryLogger());
     },
     damage: (iptables) =>
       iptables.tamper(family, '*nat\n:KUBE-SERVICES - [0:0]\n-A KUBE-SERVICES -j RETURN\nCOMMIT\n'),

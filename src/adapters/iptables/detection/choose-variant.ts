@@ -12,13 +12,13 @@ export interface IptablesChoice {
   readonly reason: string;
 }
 
-/** Starts programs, and knows what is told without one. */
+/** Starts programs, and knows what can be known without one. */
 export interface ProgramRunner {
   /** What it printed; undefined when there is no such program, or it failed. */
   output(program: string, parameters: readonly string[]): Promise<string | undefined>;
   /** What it complains of when it fails; undefined when it does not, or there is no such program. */
   complaint(program: string, parameters: readonly string[], input: string): Promise<string | undefined>;
-  /** The tables of ip_tables that are there; undefined when that cannot be told. */
+  /** The tables of ip_tables that are there; undefined when that is unknown. */
   legacyTables(family: IpFamily): readonly string[] | undefined;
 }
 
@@ -51,17 +51,17 @@ export async function chooseVariant(
     version,
     reason,
   });
-  if (forced) return found(only, 'asked for');
+  if (forced) return found(only, 'configured');
   if (!other) return found(only, 'the only one installed');
   for (const candidate of present) {
     const hint = await hintOf(runner, candidate.variant);
-    if (hint !== undefined) return found(candidate, `chain ${hint} is there`);
+    if (hint !== undefined) return found(candidate, `chain ${hint} exists`);
   }
   const [nft, legacy] = await Promise.all([countRules(runner, 'nft'), countRules(runner, 'legacy')]);
-  if (legacy > nft) return found(other, `it has more rules (${legacy}, against ${nft})`);
+  if (legacy > nft) return found(other, `it has more rules (${legacy} versus ${nft})`);
   const problem = await problemOfNft(runner);
   if (problem !== undefined) return found(other, `iptables-nft cannot write to table nat: ${problem}`);
-  return found(only, 'no hint of either');
+  return found(only, 'no sign of either');
 }
 
 /**
@@ -98,7 +98,7 @@ async function hintOf(runner: ProgramRunner, variant: IptablesVariant): Promise<
   return (await find(runner, 'IPv4')) ?? (await find(runner, 'IPv6'));
 }
 
-/** Asks for each chain: whatever else is asked, iptables-nft reads all rules of all tables. */
+/** Asks for each chain: for anything else iptables-nft reads all rules of all tables. */
 async function hintInNft(runner: ProgramRunner, family: IpFamily): Promise<string | undefined> {
   for (const hint of HINTS) {
     const listed = await runner.output(program(PREFIXES.nft, family), ['-t', 'mangle', '-S', hint]);

@@ -16,7 +16,7 @@ export interface CounterMaker {
   ensure(name: CounterName): Promise<void>;
 }
 
-/** What of the tools is asked. */
+/** What the reader asks the tools. */
 interface HostTool {
   identify(): Promise<Pick<IptablesIdentity, 'randomFully'>>;
   lackingMatches(family: IpFamily): Promise<readonly string[]>;
@@ -30,7 +30,7 @@ export class IptablesHostReader {
   private tcpLiberal: Promise<boolean> | undefined;
   private readonly said = new Set<string>();
 
-  /** @param counters undefined where netlink is not to be had */
+  /** @param counters undefined where netlink is unavailable */
   constructor(
     private readonly tool: HostTool,
     private readonly counters: CounterMaker | undefined,
@@ -61,7 +61,10 @@ export class IptablesHostReader {
         if (this.counters) present.add(name);
       } catch (error) {
         this.once('counters', () =>
-          this.logger.info({ counter: name, error }, 'no nfacct counters here; rules go without them'),
+          this.logger.info(
+            { counter: name, error },
+            'nfacct counters are unavailable; writing rules without them',
+          ),
         );
       }
     }

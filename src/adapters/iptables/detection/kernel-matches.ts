@@ -1,6 +1,6 @@
 /** A match of the mode's rules. */
 interface KernelMatch {
-  /** A rule by which a tool is asked whether the kernel has it. */
+  /** A rule that shows whether the kernel has it. */
   readonly trial: string;
   /** What a kernel without it means. */
   readonly without: string;
@@ -18,7 +18,7 @@ export const KERNEL_MATCHES: Readonly<Record<string, KernelMatch>> = {
     trial: '-m recent --name KUBE-TRIAL --rcheck',
     without: 'service ports with session affinity cannot be programmed',
   },
-  nfacct: { trial: '-m nfacct --nfacct-name trial', without: 'rules go without counters' },
+  nfacct: { trial: '-m nfacct --nfacct-name trial', without: 'rules have no counters' },
   addrtype: {
     trial: '-m addrtype --dst-type LOCAL',
     without: 'node ports and external traffic policies cannot be programmed',

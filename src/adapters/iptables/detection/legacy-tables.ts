@@ -3,7 +3,7 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /**
  * The tables of ip_tables that were used since the network namespace of this process is there, so that to read them makes
- * none; undefined when that cannot be told.
+ * none; undefined when that is unknown.
  */
 export function legacyTables(family: IpFamily, folder = '/proc/net'): readonly string[] | undefined {
   try {

@@ -1,6 +1,6 @@
+import type { DesiredSharedChain } from '../../../domain/iptables/state/desired-tables.js';
+import type { Chain } from '../../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
-import type { ChainsOf } from '../../../domain/iptables/state/iptables-change.js';
-import { OWNED_TABLE, type Chain } from '../../../domain/iptables/table.js';
 import type { RestoreLines } from './restore-lines.js';
 
 interface ChainToWrite {
@@ -8,14 +8,13 @@ interface ChainToWrite {
   readonly owner?: ServicePortKey | undefined;
 }
 
-/** One that goes. */
 export interface ChainToRemove extends Pick<Chain, 'table' | 'name'> {
   readonly owner?: ServicePortKey;
-  /** Others lead to it: it is emptied only. */
+  /** Rules of others lead to it: it is emptied only. */
   readonly isKept?: boolean;
 }
 
-/** So many chains at most are gathered before any is written: the more, the better they are ordered. */
+/** At most this many chains are gathered before any is written: the more, the better their order. */
 const MOST_GATHERED = 2_000;
 
 /**
@@ -34,31 +33,26 @@ export function* writeChains(
     // The tool reads the kernel's table as soon as it knows which, while the chains are made.
     if (lines.begin(each.chain.table)) yield;
     if (group.length >= size && each.owner !== group.at(-1)!.owner) {
-      yield* writeOrdered(lines, inWritingOrder(group));
+      yield* writeGroup(lines, group);
       if (size === chainsPerCommit) lines.commit();
       group = [];
     }
     group.push(each);
     yield;
   }
-  yield* writeOrdered(lines, inWritingOrder(group));
+  yield* writeGroup(lines, group);
 }
 
 /**
- * The chains in the order in which they are written best; of several of one name the last. The last by name goes first:
- * iptables-legacy keeps chains in order of their names, and looks from the start for the place of a new one; and it looks up
- * the chain of each rule, which is in the processor's cache when the rule before was near.
+ * Of several chains of one name the last is written. The last by name goes first: iptables-legacy keeps chains in order of
+ * their names, and looks from the start for the place of a new one; and it looks up the chain of each rule, which is in the
+ * processor's cache when the rule before was near.
  */
-function inWritingOrder(chains: readonly ChainToWrite[]): readonly ChainToWrite[] {
-  const byName = new Map(chains.map((each) => [each.chain.name, each]));
-  // Names are sorted by themselves: a comparison in JavaScript would take as long as all else about them.
-  return [...byName.keys()]
-    .sort()
-    .reverse()
-    .map((name) => byName.get(name)!);
-}
-
-function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): Generator<void> {
+function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Generator<void> {
+  const byName = new Map(group.map((each) => [each.chain.name, each]));
+  // A comparison function of our own would take as long as everything else about the chains.
+  const names = [...byName.keys()].sort().reverse();
+  const ordered = names.map((name) => byName.get(name)!);
   for (const { chain, owner } of ordered) lines.declare(chain.table, chain.name, owner);
   for (const { chain, owner } of ordered) {
     lines.fill(chain, owner);
@@ -66,34 +60,17 @@ function* writeOrdered(lines: RestoreLines, ordered: readonly ChainToWrite[]): G
   }
 }
 
-/**
- * Empties chains that changed, or makes them, and fills them. Where commits must be small, one service port goes after
- * another: iptables-nft reads at once and does not mind the order, so nothing is gathered. iptables-legacy is still busy with
- * the kernel's table while groups of them are.
- */
-export function* writeChanged(
+/** Fills a shared chain, which is empty. */
+export function* fillShared(
   lines: RestoreLines,
-  changes: Iterable<ChainsOf>,
-  chainsPerCommit: number,
+  { table, name, before, entries, after }: DesiredSharedChain,
 ): Generator<void> {
-  if (chainsPerCommit === Infinity) return yield* writeChains(lines, eachChain(changes), chainsPerCommit);
-  let inCommit = 0;
-  for (const { owner, chains } of changes) {
-    if (inCommit > 0 && inCommit + chains.length > chainsPerCommit) {
-      lines.commit();
-      inCommit = 0;
-    }
-    inCommit += chains.length;
-    if (lines.begin(OWNED_TABLE)) yield;
-    yield* writeOrdered(
-      lines,
-      chains.map((chain) => ({ chain, owner })),
-    );
+  for (const rule of before) lines.append(table, name, rule);
+  for (const { entry, owner } of entries) {
+    lines.append(table, name, entry.rule, owner);
+    yield;
   }
-}
-
-function* eachChain(changes: Iterable<ChainsOf>): Generator<ChainToWrite> {
-  for (const { owner, chains } of changes) for (const chain of chains) yield { chain, owner };
+  for (const rule of after) lines.append(table, name, rule);
 }
 
 /** Removes chains. All are emptied before any goes, since they lead to each other. */

@@ -1,76 +1,70 @@
-import type { IptablesDesiredState, OwnedEntry } from '../../../domain/iptables/state/desired-state.js';
-import type { IptablesChange } from '../../../domain/iptables/state/iptables-change.js';
 import type { BaseRulesChange } from '../../../domain/iptables/state/base-rules-change.js';
-import {
-  OWNED_TABLE,
-  type BaseRules,
-  type SharedChain,
-  type TableName,
-} from '../../../domain/iptables/table.js';
-import { removeChains, writeChains, writeChanged, type ChainToRemove } from './chain-lines.js';
+import type { DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
+import type { IptablesChange } from '../../../domain/iptables/state/iptables-change.js';
+import type { OwnedChain, OwnedEntry } from '../../../domain/iptables/state/owned-rules.js';
+import { OWNED_TABLE, type SharedChain, type TableName } from '../../../domain/iptables/table.js';
+import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
 /** In this order a service that has lost its endpoints is rejected before its rules go. */
 const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED_TABLE];
-/** iptables looks for each rule to delete from the start of the chain; from so many on, writing it anew is less work. */
+/** iptables looks for each rule to delete from the start of the chain; with more than these, writing it anew is less work. */
 const MOST_DELETIONS = 100;
-/**
- * With each commit the kernel's nf_tables checks all rules once more. At a first sync there are none yet that lead to services;
- * among 10,000 services it takes most of the time, so commits of a change are larger: measured, an eighth less for 1,000.
- */
-const LARGER_COMMITS = 2;
-const NO_CHANGE: BaseRulesChange = { chains: [], tails: [] };
 
 /**
  * The restore that a change needs, all of it in one commit for each table, unless there are too many chains for that.
  * Rules come before what leads to them, and go after it.
+ * @param tables as they should be after the change
  */
 export function changeScript(
-  delta: IptablesChange,
-  composition: IptablesDesiredState,
-  frame: BaseRules,
+  change: IptablesChange,
+  baseChange: BaseRulesChange,
+  tables: DesiredTables,
   chainsPerCommit: number,
-  baseRulesChange = NO_CHANGE,
 ): RestoreScript {
-  const change = new Change(delta, composition, frame, baseRulesChange);
+  const writer = new ChangeWriter(change, baseChange, tables, chainsPerCommit);
   return new RestoreScript(function* (lines) {
-    for (const table of TABLES) yield* change.write(table, lines, chainsPerCommit * LARGER_COMMITS);
+    for (const table of TABLES) yield* writer.write(table, lines);
   });
 }
 
-class Change {
+class ChangeWriter {
+  private readonly written: readonly OwnedChain[];
+  private readonly removed: readonly OwnedChain[];
   private readonly entriesRemoved: readonly OwnedEntry[];
   private readonly entriesAdded: readonly OwnedEntry[];
 
   constructor(
-    private readonly delta: IptablesChange,
-    private readonly composition: IptablesDesiredState,
-    private readonly frame: BaseRules,
-    private readonly baseRulesChange: BaseRulesChange,
+    change: IptablesChange,
+    private readonly baseChange: BaseRulesChange,
+    private readonly tables: DesiredTables,
+    private readonly chainsPerCommit: number,
   ) {
-    this.entriesRemoved = delta.entriesRemoved;
-    this.entriesAdded = delta.entriesAdded;
+    ({ written: this.written, removed: this.removed } = change.chains());
+    this.entriesRemoved = change.entriesRemoved;
+    this.entriesAdded = change.entriesAdded;
   }
 
-  *write(table: TableName, lines: RestoreLines, chainsPerCommit: number): Generator<void> {
-    const nodeChains = this.baseRulesChange.chains.filter((chain) => chain.table === table);
+  *write(table: TableName, lines: RestoreLines): Generator<void> {
+    const ofNode = this.baseChange.chains.filter((chain) => chain.table === table);
     yield* writeChains(
       lines,
-      nodeChains.map((chain) => ({ chain })),
+      ofNode.map((chain) => ({ chain })),
       Infinity,
     );
-    if (table === OWNED_TABLE) yield* writeChanged(lines, this.delta.written(), chainsPerCommit);
-    const rewritten = this.frame.shared.filter((chain) => chain.table === table && this.isRewritten(chain));
-    this.changeEntries(table, lines, new Set(rewritten.map(({ name }) => name)));
-    for (const chain of rewritten) this.rewrite(chain, lines);
+    if (table === OWNED_TABLE) yield* writeChains(lines, this.written, this.chainsPerCommit);
+    const { shared } = this.tables.baseRules;
+    const rewritten = shared.filter((chain) => chain.table === table && this.isRewritten(chain));
+    const names = new Set(rewritten.map(({ name }) => name));
+    this.changeEntries(table, lines, names);
+    if (names.size > 0) yield* this.rewrite(table, lines, names);
     yield;
-    if (table === OWNED_TABLE) yield* removeChains(lines, this.removed(), chainsPerCommit);
+    if (table === OWNED_TABLE) {
+      const chains = this.removed.map(({ chain: { name }, owner }) => ({ table, name, owner }));
+      yield* removeChains(lines, chains, this.chainsPerCommit);
+    }
     lines.commit();
-  }
-
-  private removed(): readonly ChainToRemove[] {
-    return this.delta.removed.map(({ chain: { table, name }, owner }) => ({ table, name, owner }));
   }
 
   private isRewritten({ table, name, before }: SharedChain): boolean {
@@ -81,7 +75,7 @@ class Change {
 
   private changeEntries(table: TableName, lines: RestoreLines, except: ReadonlySet<string>): void {
     const single = ({ entry }: OwnedEntry) => entry.table === table && !except.has(entry.chain);
-    const tails = this.baseRulesChange.tails.filter(
+    const tails = this.baseChange.tails.filter(
       ({ chain }) => chain.table === table && !except.has(chain.name),
     );
     for (const { entry, owner } of this.entriesRemoved.filter(single))
@@ -94,11 +88,11 @@ class Change {
     }
   }
 
-  private rewrite({ table, name, before, after }: SharedChain, lines: RestoreLines): void {
-    lines.declare(table, name);
-    for (const rule of before) lines.append(table, name, rule);
-    for (const { entry, owner } of this.composition.entries(table))
-      if (entry.chain === name) lines.append(table, name, entry.rule, owner);
-    for (const rule of after) lines.append(table, name, rule);
+  private *rewrite(table: TableName, lines: RestoreLines, names: ReadonlySet<string>): Generator<void> {
+    for (const chain of this.tables.shared(table)) {
+      if (!names.has(chain.name)) continue;
+      lines.declare(table, chain.name);
+      yield* fillShared(lines, chain);
+    }
   }
 }

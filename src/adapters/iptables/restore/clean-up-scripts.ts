@@ -21,7 +21,7 @@ const TARGET = /-j (KUBE-\S+)$/;
 const MODES_JUMP = /--comment "kube(?:rnetes|-proxy) .*" -j KUBE-/;
 
 /** The chains and jumps that a mode makes, whatever services there are. */
-export interface ModeChains {
+export interface OwnedChains {
   readonly jumps: readonly Jump[];
   readonly chains: Readonly<Record<TableName, readonly string[]>>;
   /** It has chains for each service, too. */
@@ -29,7 +29,7 @@ export interface ModeChains {
 }
 
 /** What mode iptables makes. KUBE-FIREWALL is the kubelet's too, and is not among it. */
-export const IPTABLES_CHAINS: ModeChains = {
+export const IPTABLES_OWNED_CHAINS: OwnedChains = {
   jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
   chains: {
     nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
@@ -41,25 +41,25 @@ export const IPTABLES_CHAINS: ModeChains = {
 
 /**
  * What removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
- * stranger's rule that holds on to a chain keeps no jump. A chain that the remains of another mode hold on to is left
+ * rule of another program that leads to a chain keeps no jump. A chain to which rules of another mode still lead is left
  * empty: that mode's clean-up removes it.
  * @param kept what another mode that is in force in the same tables makes; it stays
  */
 export function cleanUpScripts(
   saved: SavedTables,
-  belongings = IPTABLES_CHAINS,
-  kept?: ModeChains,
+  owned = IPTABLES_OWNED_CHAINS,
+  kept?: OwnedChains,
   chainsPerCommit = Infinity,
 ): readonly RestoreScript[] {
   return (['nat', 'filter', 'mangle'] as const).flatMap((table) => {
     const chains = saved.find(({ name }) => name === table)?.chains ?? [];
-    const jumps = belongings.jumps.filter(
+    const jumps = owned.jumps.filter(
       (jump) => jump.table === table && !kept?.jumps.some((other) => sameJump(jump, other)),
     );
     const ours = chains
       .map(({ name }) => name)
-      .filter((name) => belongsTo(belongings, table, name) && !(kept && belongsTo(kept, table, name)));
-    const held = heldByOthers(chains, ours, belongings);
+      .filter((name) => belongsTo(owned, table, name) && !(kept && belongsTo(kept, table, name)));
+    const referenced = referencedByOthers(chains, ours, owned);
     return [
       new RestoreScript(function* (lines) {
         for (const { chain, rule } of jumps) {
@@ -71,7 +71,7 @@ export function cleanUpScripts(
       new RestoreScript((lines) =>
         removeChains(
           lines,
-          ours.map((name) => ({ table, name, isKept: held.has(name) })),
+          ours.map((name) => ({ table, name, isKept: referenced.has(name) })),
           chainsPerCommit,
         ),
       ),
@@ -80,10 +80,10 @@ export function cleanUpScripts(
 }
 
 /** The chains to which rules of another mode lead. */
-function heldByOthers(
+function referencedByOthers(
   chains: readonly SavedChain[],
   ours: readonly string[],
-  { jumps }: ModeChains,
+  { jumps }: OwnedChains,
 ): ReadonlySet<string | undefined> {
   const own = new Set(ours);
   const others = chains.flatMap(({ name, policy, rules }) =>
@@ -94,7 +94,7 @@ function heldByOthers(
   return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
 }
 
-function belongsTo({ chains, serviceChains }: ModeChains, table: TableName, name: string): boolean {
+function belongsTo({ chains, serviceChains }: OwnedChains, table: TableName, name: string): boolean {
   return chains[table].includes(name) || (serviceChains && table === 'nat' && isServiceChain(name));
 }
 

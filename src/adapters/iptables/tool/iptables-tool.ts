@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
 import { SaveReader } from '../../../domain/iptables/text/save-reader.js';
 import { errorMessage } from '../../../application/error-message.js';
@@ -29,7 +29,7 @@ import { knownFailure } from './tool-failures.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
-  /** Unset: the one that the node uses is found. */
+  /** Unset: the one that the node uses. */
   readonly variant?: IptablesVariant;
   /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
   readonly launcher?: readonly string[];
@@ -130,7 +130,7 @@ export class IptablesTool implements IptablesCommands {
     }
   }
 
-  /** Which of the mode's matches the kernel lacks, as far as the tool tells: asked with rules that are not written. */
+  /** Which of the mode's matches the kernel lacks, as far as the tool reports. It is tried with rules that are not written. */
   async lackingMatches(family: IpFamily): Promise<readonly string[]> {
     const { prefix, version } = await this.identify();
     const wait = waiting(version, WAIT_SECONDS);
@@ -225,7 +225,7 @@ export class IptablesTool implements IptablesCommands {
     signal?.throwIfAborted();
     const [file, ...parameters] = [...this.launcher, ...command];
     let isRunning = true;
-    const pieces = input && inTurns(input, () => isRunning);
+    const pieces = input && yieldingBetween(input, () => isRunning);
     const options = {
       ...(pieces ? { input: Readable.from(pieces, { highWaterMark: READ_AHEAD }) } : { stdin: 'ignore' }),
       stdout: stdout === 'ignore' ? stdout : 'pipe',
@@ -272,13 +272,13 @@ export class IptablesTool implements IptablesCommands {
 }
 
 /**
- * Between two pieces what was made before goes to the tool, and everything else has its turn. No more is made once the
- * tool has ended: what it is made of may change then.
+ * Between two pieces the former goes to the tool, and other work has its turn. No more is made once the tool has ended: what
+ * it is made of may change then.
  */
-async function* inTurns(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
+async function* yieldingBetween(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
   for (const piece of pieces) {
     if (piece !== '') yield piece;
-    await breathe();
+    await yieldToEventLoop();
     if (!isWanted()) return;
   }
 }
@@ -289,7 +289,7 @@ function rulesIn(line: string, chain: string): readonly string[] {
   return line.startsWith(`${start} `) ? [line.slice(start.length + 1)] : [];
 }
 
-/** How a restore is told to wait for the lock (docs/spec/iptables.md §2.1). */
+/** The options by which a restore waits for the lock (docs/spec/iptables.md §2.1). */
 function waiting(version: string, seconds?: number): readonly string[] {
   if (!reaches(version, '1.6.2')) return [];
   return seconds === undefined ? ['-w'] : ['-w', String(seconds)];

@@ -12,7 +12,7 @@ export interface SystemCalls {
 
 let bound: SystemCalls | undefined;
 
-/** Binds the C library of this process on first use; undefined where that is not to be had. */
+/** Binds the C library of this process on first use; undefined where that is unavailable. */
 export function loadSystemCalls(): SystemCalls | undefined {
   try {
     return (bound ??= bind());

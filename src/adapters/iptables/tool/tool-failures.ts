@@ -14,8 +14,8 @@ const NO_KERNEL =
   /Failed to initialize nft|TABLE_ADD failed \(Operation not supported\)|(?:unable to|can't) initialize .*table/;
 
 /**
- * What is wrong with a tool or its surroundings, whatever the rules, by what the tool wrote to stderr. Undefined when that
- * is not what it complains of.
+ * What is wrong with a tool or its host, whatever the rules, by what the tool wrote to stderr. Undefined when it complains
+ * about something else.
  */
 export function knownFailure(
   attempt: string,

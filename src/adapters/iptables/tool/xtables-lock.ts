@@ -13,9 +13,9 @@ const PAUSES = { initial: 5, maximum: 50 };
 /**
  * The lock file that iptables-legacy takes for each run, so that programs do not overwrite each other's tables.
  *
- * The tools take it themselves; what they do not tell is how long they waited. So we wait for our turn before we start
- * one: take the lock as soon as it is free, let go of it at once, and have the tool take it. Between the two somebody
- * else may be faster; then the tool waits (`-w`), unmeasured.
+ * The tools take it themselves, but do not report how long they waited. So we wait for our turn before we start
+ * one: take the lock as soon as it is free, release it at once, and have the tool take it. Another program may be faster
+ * in between; then the tool waits (`-w`), unmeasured.
  */
 export class XtablesLock {
   /** @param path by default where the tools look: XTABLES_LOCKFILE, or /run/xtables.lock */
@@ -53,19 +53,19 @@ export class XtablesLock {
   }
 
   /**
-   * Why the lock cannot be taken, or is not the one that the host's other programs take; undefined when it seems to be. In
-   * a container whose lock file lies in the container's own file system, everybody locks a file of their own.
+   * Why the lock cannot be taken, or is not the one that the host's other programs take; undefined when it seems right. In
+   * a container whose lock file lies in the container's own file system, each program locks a file of its own.
    */
   async problem(mountInfo = '/proc/self/mountinfo'): Promise<string | undefined> {
     try {
       await (await open(this.path, 'a+', 0o600)).close();
     } catch (error) {
-      return `${this.path} cannot be opened, so iptables-legacy will write nothing: mount the host's, writable (${errorMessage(error)})`;
+      return `${this.path} cannot be opened, so iptables-legacy cannot write: mount the host's lock file, writable (${errorMessage(error)})`;
     }
     const mounts = await readFile(mountInfo, 'utf8').catch(() => '');
     const type = fileSystemOf(this.path, mounts);
     if (type !== 'overlay') return undefined;
-    return `${this.path} is the container's own file: mount the host's, or rules that other programs write at the same time may be lost`;
+    return `${this.path} is the container's own file: mount the host's lock file, or rules that other programs write at the same time may be lost`;
   }
 }
 

@@ -1,7 +1,6 @@
+import type { WriteEffect, WriteWatch } from '../../../application/ports/write-watch.js';
 import type { TableName } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { RestoreOutcome } from '../iptables-commands.js';
-import type { RestoreEffect, RulesWatch } from '../rules-watch.js';
 import { loadSystemCalls, type SystemCalls } from '../tool/system-calls.js';
 
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
@@ -15,19 +14,20 @@ const NAME_LENGTH = 32;
 const ENTRIES_OFFSET = 76;
 const TABLES: readonly TableName[] = ['filter', 'nat', 'mangle'];
 
-/** What the kernel tells of all tables. */
+/** What the kernel reports about all tables. */
 interface TablesInfo {
   readonly text: string;
   readonly entries: number;
 }
 
 /**
- * For iptables-legacy: the kernel tells of each table how many entries it has, how many bytes, and where the built-in
+ * For iptables-legacy: the kernel reports for each table how many entries it has, how many bytes, and where the built-in
  * chains begin, for the price of a system call. Only a change that keeps all of that goes unnoticed until everything is
- * compared. A restore of ours may wait for the lock while somebody else changes the tables, so what they are like after it
- * counts as ours only if they have grown as they should have; where that is not known, if nobody was seen to hold the lock.
+ * compared. A restore of ours may wait for the lock while another program changes the tables. So the state after it counts
+ * as ours only if the tables have grown as they should have or, where that is unknown, if no other program held the lock.
  */
-export class LegacyWatch implements RulesWatch {
+export class LegacyWatch implements WriteWatch {
+  readonly seesEveryWrite = false;
   private known: TablesInfo | undefined;
   private count = 0;
 
@@ -36,16 +36,16 @@ export class LegacyWatch implements RulesWatch {
     private readonly calls: SystemCalls | undefined = loadSystemCalls(),
   ) {}
 
-  /** What the tables look like before tells of others. */
-  async ours(restore: () => Promise<RestoreOutcome>, effect: () => RestoreEffect): Promise<RestoreOutcome> {
+  async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
+    // What differs from the last look before we write is the work of others.
     this.compare();
     const before = this.known;
-    const outcome = await restore();
+    const outcome = await write();
     const after = this.look();
-    const { entriesGained } = effect();
+    const { entriesGained, lockWaitSeconds } = effect(outcome);
     const isOurs =
       entriesGained === undefined
-        ? outcome.lockWaitSeconds === 0
+        ? lockWaitSeconds === 0
         : before !== undefined && after?.entries === before.entries + entriesGained;
     if (!isOurs) this.count++;
     this.known = after;

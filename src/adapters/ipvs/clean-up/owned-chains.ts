@@ -11,10 +11,10 @@ import {
   SOURCE_RANGES_FIREWALL,
 } from '../../../domain/ipvs/chain-names.js';
 import { JUMPS } from '../../../domain/ipvs/base-rules.js';
-import type { ModeChains } from '../../iptables/restore/clean-up-scripts.js';
+import type { OwnedChains } from '../../iptables/restore/clean-up-scripts.js';
 
 /** What mode ipvs makes in iptables. Some chains have the same name, and some jumps the same text, as in mode iptables. */
-export const IPVS_CHAINS: ModeChains = {
+export const IPVS_OWNED_CHAINS: OwnedChains = {
   jumps: JUMPS,
   chains: {
     nat: [SERVICES, POSTROUTING, NODE_PORT, LOAD_BALANCER, MARK_MASQ],

@@ -13,7 +13,7 @@ export interface ListenOptions {
 /** As many as the kernel lets wait. */
 const BACKLOG = 4096;
 
-/** Begins to listen, and tells on which port. Later errors go to the server's own listeners. */
+/** Starts to listen, and returns the port. Later errors go to the server's own listeners. */
 export function listenTcp(server: Server, { family, address, port }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

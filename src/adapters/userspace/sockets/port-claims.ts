@@ -6,20 +6,20 @@ import type { PortClaim } from '../../../domain/userspace/claims.js';
 import { PortClaimError } from '../errors.js';
 import { bindUdp, listenTcp, type ListenOptions } from './listen.js';
 
-/** Keeps a port from others until the answer is called. Rejects when another program has it. */
+/** Keeps a port from other programs until the returned function is called. Rejects when another program has it. */
 export type HoldPort = (port: ListenOptions, protocol: Protocol) => Promise<() => void>;
 
-interface Holding {
+interface HeldPort {
   readonly owner: ServicePortKey;
   release(): void;
 }
 
 /**
- * Ports of this machine that belong to service ports. Each is held by a socket that serves nobody, so that no other
- * program can take it: packets for it are led to the proxy port before they get there.
+ * Ports of this machine that belong to service ports. Each is held by a socket that serves no client, so that no other
+ * program can take it: rules lead its packets to the proxy port before they get there.
  */
 export class PortClaims {
-  private readonly holdings = new Map<string, Holding>();
+  private readonly held = new Map<string, HeldPort>();
 
   constructor(
     private readonly family: IpFamily,
@@ -27,28 +27,28 @@ export class PortClaims {
   ) {}
 
   /**
-   * To claim again what one holds is fine. One call at a time.
+   * Claiming again what the owner holds changes nothing. One call at a time.
    * @throws PortClaimError
    */
   async claim(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): Promise<void> {
     const id = claimText(claim, protocol);
-    const present = this.holdings.get(id);
+    const present = this.held.get(id);
     if (present?.owner === owner) return;
     if (present) throw PortClaimError.taken(claim, protocol, present.owner);
     try {
-      this.holdings.set(id, { owner, release: await this.hold({ family: this.family, ...claim }, protocol) });
+      this.held.set(id, { owner, release: await this.hold({ family: this.family, ...claim }, protocol) });
     } catch (error) {
       throw PortClaimError.refused(claim, protocol, error);
     }
   }
 
-  /** What another one holds, or nobody, is left alone. */
+  /** Does nothing to what the owner does not hold. */
   release(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): void {
     const id = claimText(claim, protocol);
-    const holding = this.holdings.get(id);
-    if (holding?.owner !== owner) return;
-    holding.release();
-    this.holdings.delete(id);
+    const present = this.held.get(id);
+    if (present?.owner !== owner) return;
+    present.release();
+    this.held.delete(id);
   }
 }
 

@@ -12,7 +12,7 @@ export class TcpProxySocket implements ProxySocket {
     readonly port: number,
   ) {}
 
-  /** Rejects when the port is not to be had. */
+  /** Rejects when the port is unavailable. */
   static async open(
     options: ListenOptions,
     endpoints: RoundRobin,
@@ -23,7 +23,7 @@ export class TcpProxySocket implements ProxySocket {
       relay.take(client, endpoints, logger),
     );
     const port = await listenTcp(server, options);
-    server.on('error', (error) => logger.error({ error }, 'a client could not be accepted'));
+    server.on('error', (error) => logger.error({ error }, 'cannot accept a client'));
     return new TcpProxySocket(server, port);
   }
 

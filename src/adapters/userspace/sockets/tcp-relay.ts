@@ -74,13 +74,13 @@ export class TcpRelay {
     } catch (error) {
       if (this.closed) return;
       if (endpoint) {
-        // Neither side is to take what it has got for all that there was.
+        // Neither side may take what it received for everything that was sent.
         for (const side of [client, endpoint]) side.resetAndDestroy();
-        logger.debug({ client: address, error }, 'a connection broke off');
+        logger.debug({ client: address, error }, 'connection ended by an error');
       } else if (error instanceof NoEndpointError) {
-        logger.debug({ client: address }, 'there is no endpoint for a connection');
+        logger.debug({ client: address }, 'no endpoint for a connection');
       } else {
-        logger.warn({ client: address, error }, 'a connection could not be passed on');
+        logger.warn({ client: address, error }, 'cannot forward a connection');
       }
     } finally {
       client.destroy();
@@ -90,7 +90,7 @@ export class TcpRelay {
 
   private connect({ address, port }: EndpointAddress, timeout: number): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      if (this.closed) return reject(new Error('the proxy stops'));
+      if (this.closed) return reject(new Error('the proxy is stopping'));
       const socket = connect({ ...TCP_OPTIONS, host: address, port });
       this.keep(socket);
       const late = this.clock.after(timeout, () => {
@@ -108,7 +108,7 @@ export class TcpRelay {
     });
   }
 
-  /** Failures are met where the bytes are carried; one that comes before or after that means nothing more. */
+  /** Failures are handled where bytes are carried; before and after that they need no handling. */
   private keep(socket: Socket): void {
     this.sockets.add(socket);
     socket.on('error', () => undefined);

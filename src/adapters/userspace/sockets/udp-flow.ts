@@ -28,7 +28,7 @@ interface FlowListener {
 /**
  * The datagrams between one client and the endpoint that it was given. The flow connects with its first datagram, which
  * waits until it is open; then they pass both ways, and each puts off the end. It ends when none has passed for the idle
- * timeout, when the endpoint refuses, when there is none, or when it is told to.
+ * timeout, when the endpoint refuses, when there is none, or when it is closed.
  */
 export class UdpFlow {
   private state: 'connecting' | 'open' | 'ended' = 'connecting';
@@ -83,7 +83,7 @@ export class UdpFlow {
       this.open(endpoint, connection);
     } catch (error) {
       if (!this.isEnded() && !(error instanceof NoEndpointError))
-        this.logger.warn({ client: this.client, error }, 'a datagram could not be passed on');
+        this.logger.warn({ client: this.client, error }, 'cannot forward a datagram');
       this.end();
     }
   }
@@ -105,7 +105,7 @@ export class UdpFlow {
   /** Refused, as a rule. */
   private brokeOff(error: Error): void {
     if (this.isEnded()) return;
-    this.logger.debug({ client: this.client, endpoint: this.to?.text, error }, 'a UDP flow broke off');
+    this.logger.debug({ client: this.client, endpoint: this.to?.text, error }, 'UDP flow ended by an error');
     this.endpoints.letGo(this.client);
     this.end();
   }
@@ -130,7 +130,7 @@ export class UdpFlow {
   }
 }
 
-/** Makes a socket that only the endpoint can reach, and that is told when the endpoint refuses. */
+/** Makes a socket that only the endpoint can reach, and that reports when the endpoint refuses. */
 function connectUdp(family: IpFamily, { address, port }: EndpointAddress): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = udpSocket(family);

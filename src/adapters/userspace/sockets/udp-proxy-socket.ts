@@ -8,8 +8,8 @@ import { UdpFlow, type UdpOptions } from './udp-flow.js';
 
 /**
  * The proxy port of a UDP service port: a flow for each client (address and port), which has an endpoint as long as
- * datagrams pass. Flows of endpoints that are gone end, so that the client's next datagram goes to one that lives; so do
- * all when the port is closed, for their answers leave by it.
+ * datagrams pass. Flows of endpoints that are gone end, so that the client's next datagram goes to another; so do
+ * all when the port is closed, since answers leave through it.
  */
 export class UdpProxySocket implements ProxySocket {
   private readonly flows = new Map<string, UdpFlow>();
@@ -22,10 +22,10 @@ export class UdpProxySocket implements ProxySocket {
     private readonly logger: Logger,
   ) {
     socket.on('message', (datagram, client) => this.received(datagram, client));
-    socket.on('error', (error) => logger.warn({ error }, 'a UDP port of the proxy had an error'));
+    socket.on('error', (error) => logger.warn({ error }, 'UDP proxy socket failed'));
   }
 
-  /** Rejects when the port is not to be had. */
+  /** Rejects when the port is unavailable. */
   static async open(
     listen: ListenOptions,
     endpoints: RoundRobin,

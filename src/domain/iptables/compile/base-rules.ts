@@ -34,13 +34,13 @@ export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRu
       sharedChain('nat', NODE_PORTS),
     ],
     jumps: JUMPS,
-    lent: ownsFirewall ? [] : [{ table: 'filter', name: FIREWALL }],
+    unmanagedChains: ownsFirewall ? [] : [{ table: 'filter', name: FIREWALL }],
   };
 }
 
 const CANARY_TABLES: readonly TableName[] = ['mangle', 'nat', 'filter'];
 
-/** route_localnet lets packets for 127.0.0.0/8 in from outside: only what was asked for may come. */
+/** route_localnet lets packets for 127.0.0.0/8 in from outside: only answers may come. */
 const BLOCK_LOCALNET = ruleText({
   source: '! -s 127.0.0.0/8',
   destination: '-d 127.0.0.0/8',

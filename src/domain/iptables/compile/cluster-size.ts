@@ -10,8 +10,8 @@ export class ClusterSize {
   private total = 0;
 
   /**
-   * Whether fragments compiled from now on go without the comments of endpoints. Crossing the limit does not change
-   * fragments that are compiled already.
+   * Whether rules compiled from now on go without the comments of endpoints. Crossing the limit does not change rules that
+   * are compiled already.
    */
   get isLarge(): boolean {
     return this.total > LARGE;

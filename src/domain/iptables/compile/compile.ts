@@ -22,13 +22,13 @@ export function compileIptables(
 ): IptablesServicePortRules {
   checkServiceChains(entry, options);
   const shared =
-    former instanceof CompiledFragment && former.sharesWith(entry, options)
+    former instanceof CompiledRules && former.sharesWith(entry, options)
       ? former.entries
       : sharedEntries(new ServicePortTerms(entry), options);
-  return new CompiledFragment(shared, entry, options);
+  return new CompiledRules(shared, entry, options);
 }
 
-class CompiledFragment implements IptablesServicePortRules {
+class CompiledRules implements IptablesServicePortRules {
   constructor(
     readonly entries: readonly SharedEntry[],
     private readonly entry: ForwardingEntry,
@@ -45,6 +45,6 @@ class CompiledFragment implements IptablesServicePortRules {
   }
 
   chainsSince(former: IptablesServicePortRules): ChainsChange | undefined {
-    return former instanceof CompiledFragment ? serviceChainsChange(former.chains, this.chains) : undefined;
+    return former instanceof CompiledRules ? serviceChainsChange(former.chains, this.chains) : undefined;
   }
 }

@@ -26,7 +26,7 @@ export interface IptablesOptions {
   readonly largeCluster: boolean;
 }
 
-/** Whether fragments compiled for one node are those for the other as well. */
+/** Whether rules compiled for one node are those for the other as well. */
 export function compilesAlike(one: IptablesOptions['node'], other: IptablesOptions['node']): boolean {
   return (
     one.masqueradeAll === other.masqueradeAll &&

@@ -1,7 +1,7 @@
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../../model/endpoint.js';
 import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
-import { chainsChangeBy, type ChainComparison } from '../state/chains-change.js';
+import { chainsChangeBy, type ChainComparison } from '../chains-change.js';
 import {
   checkEndpoints,
   endpointChoice,
@@ -17,7 +17,7 @@ import { from, notFromLocalPods, ruleText, type RuleParts } from '../text/rule-p
 import type { ServicePortTerms } from './service-port-terms.js';
 import type { Chain, ChainsChange, RuleText } from '../table.js';
 
-/** A chain that is one service port's alone. All of it is made where it is asked for: there are very many. */
+/** A chain that is one service port's alone. Name and rules are made on each access: there are very many chains. */
 export interface ServiceChain extends Chain {
   /** Tells the chains of one service port apart, and takes less to make than the name. */
   readonly id: string;
@@ -52,7 +52,6 @@ export function serviceChainsChange(
 const BY_ORIGIN: ChainComparison<ServiceChain> = {
   id: ({ id }) => id,
   isSame: (one, other) => one.origin === other.origin,
-  size: ({ size }) => size,
 };
 
 /**
@@ -154,7 +153,7 @@ class ChoiceChain implements ServiceChain {
     const { list, context, masqueraded } = this;
     const parts = [context.endpointOrigin];
     if (masqueraded) {
-      const { source, input } = this.strangers;
+      const { source, input } = this.outsiders;
       parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
     }
     for (const { text } of list) parts.push(text);
@@ -165,14 +164,14 @@ class ChoiceChain implements ServiceChain {
     return (this.masqueraded ? 1 : 0) + endpointChoiceSize(this.list, this.context.endpoint);
   }
 
-  /** Clients that are no pods of the cluster would not get their answers through this node otherwise. */
+  /** Without it, answers to clients that are not pods of the cluster would not come back through this node. */
   private masqueradeRule(clusterIP: Frontend): RuleText {
     const { terms } = this.context;
     const matches = [terms.comment('cluster IP'), terms.portMatch(clusterIP)];
-    return ruleText({ ...terms.headOf(clusterIP), ...this.strangers, matches, target: MARK_MASQ });
+    return ruleText({ ...terms.headOf(clusterIP), ...this.outsiders, matches, target: MARK_MASQ });
   }
 
-  private get strangers(): Pick<RuleParts, 'source' | 'input'> {
+  private get outsiders(): Pick<RuleParts, 'source' | 'input'> {
     const { detector, masqueradeAll } = this.context.options.node;
     return masqueradeAll || !detector ? {} : notFromLocalPods(detector);
   }

@@ -1,16 +1,22 @@
-import { SERVICE_CHAIN_KINDS, ServiceChainNames } from '../chain-names.js';
-import type { SavedTables } from '../text/saved-tables.js';
-import type {
-  Chain,
-  IptablesServicePortRules,
-  BaseRules,
-  RuleText,
-  SharedEntry,
-  TableName,
-} from '../table.js';
 import { protocolOfNumber } from '../../model/protocol-number.js';
-import { displayName, type Protocol, type ServicePortName } from '../../model/service-port-name.js';
+import {
+  displayName,
+  type Protocol,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../../model/service-port-name.js';
 import { hostPort } from '../../net/address.js';
+import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
+import { SERVICE_CHAIN_KINDS, ServiceChainNames } from '../chain-names.js';
+import {
+  OWNED_TABLE,
+  type BaseRules,
+  type Chain,
+  type IptablesServicePortRules,
+  type RuleText,
+  type SharedEntry,
+} from '../table.js';
+import type { SavedTables } from '../text/saved-tables.js';
 
 const SERVICE_CHAINS = /KUBE-(?:SVC|SVL|FW|EXT|SEP)-[A-Z0-9]+/g;
 /** Comments of entries begin with the service port: its namespace, name and, if it has one, port. */
@@ -21,88 +27,111 @@ const PROTOCOL = /-p (tcp|udp|sctp) /;
 /** An entry of mode ipvs, which has no comment: all that it names is the frontend. */
 const VIRTUAL_SERVER = / -m ipvs --vproto (6|17|132) --vaddr (\S+) --vport (\d+) /;
 
-interface Index {
-  readonly chains: ReadonlyMap<string, readonly RuleText[]>;
-  /** By the name of the service port. */
-  readonly entries: ReadonlyMap<string, readonly SharedEntry[]>;
-  readonly servicePorts: readonly ServicePortName[];
+/** An entry, and the service port that it names. */
+interface AdoptedEntry {
+  readonly name: ServicePortName;
+  readonly entry: SharedEntry;
 }
 
-/** What an earlier process left in the tables, by service port: the last good rules of those that cannot be programmed now. */
-export class IptablesAdoptedRules {
-  private index: Index | undefined;
+interface AdoptedTables {
+  /** Rules of the chains of table nat that are not shared, by name. */
+  readonly chains: ReadonlyMap<string, readonly RuleText[]>;
+  /** By label. */
+  readonly entries: ReadonlyMap<string, readonly AdoptedEntry[]>;
+}
+
+/**
+ * What an earlier process left in the tables. Its entries name their service port in their comment, without the protocol; its
+ * chains are found by their names, and by the rules that lead to them.
+ */
+export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRules> {
+  private tables: AdoptedTables | undefined;
 
   constructor(
     private readonly saved: SavedTables,
-    private readonly frame: BaseRules,
+    private readonly baseRules: BaseRules,
+    /** Who has claimed a frontend by now. */
+    private readonly desired: { isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean },
   ) {}
 
-  /** Those that have entries. Of two that differ only in their protocol, one: they share what `fragment` finds. */
-  servicePorts(): readonly ServicePortName[] {
-    this.index ??= indexOf(this.saved, this.frame);
-    return this.index.servicePorts;
+  label(name: ServicePortName): string {
+    return displayName(name);
   }
 
-  /** The service port's chains, those that it leads to, and its entries. Undefined when there are none. */
-  fragment(name: ServicePortName): IptablesServicePortRules | undefined {
-    this.index ??= indexOf(this.saved, this.frame);
-    const entries = this.index.entries.get(displayName(name)) ?? [];
-    const names = new ServiceChainNames(name);
-    const open: string[] = SERVICE_CHAIN_KINDS.map((kind) => names.of(kind));
-    for (const { rule } of entries) open.push(...(rule.match(SERVICE_CHAINS) ?? []));
+  labels(): Iterable<string> {
+    return this.sorted().entries.keys();
+  }
+
+  rules(label: string, owner: ServicePortKey): IptablesServicePortRules | undefined {
+    const found = this.sorted().entries.get(label) ?? [];
+    const kept = found.filter(({ entry }) => !this.desired.isClaimedByOther(entry, owner));
+    if (kept.length === 0) return undefined;
+    return { chains: this.chainsOf(kept), entries: kept.map(({ entry }) => entry) };
+  }
+
+  /** The chains that have the names of the service port, and those that rules lead to. */
+  private chainsOf(entries: readonly AdoptedEntry[]): readonly Chain[] {
+    const open = entries.flatMap(({ name, entry: { rule } }) => {
+      const names = new ServiceChainNames(name);
+      return [...SERVICE_CHAIN_KINDS.map((kind) => names.of(kind)), ...targetsOf(rule)];
+    });
     const chains = new Map<string, Chain>();
-    for (let chain = open.pop(); chain !== undefined; chain = open.pop()) {
-      const rules = this.index.chains.get(chain);
-      if (!rules || chains.has(chain)) continue;
-      chains.set(chain, { table: 'nat', name: chain, rules });
-      for (const rule of rules) open.push(...(rule.match(SERVICE_CHAINS) ?? []));
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+      const rules = this.sorted().chains.get(name);
+      if (!rules || chains.has(name)) continue;
+      chains.set(name, { table: OWNED_TABLE, name, rules });
+      open.push(...rules.flatMap(targetsOf));
     }
-    if (chains.size === 0 && entries.length === 0) return undefined;
-    return { chains: [...chains.values()], entries };
+    return [...chains.values()];
+  }
+
+  private sorted(): AdoptedTables {
+    return (this.tables ??= sort(this.saved, this.baseRules));
   }
 }
 
-function indexOf(saved: SavedTables, frame: BaseRules): Index {
-  const shared = new Map(frame.shared.map((chain) => [`${chain.table} ${chain.name}`, chain]));
+function targetsOf(rule: RuleText): readonly string[] {
+  return rule.match(SERVICE_CHAINS) ?? [];
+}
+
+function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
+  const sharedChains = new Map(shared.map((chain) => [`${chain.table} ${chain.name}`, chain]));
   const chains = new Map<string, readonly RuleText[]>();
-  const entries = new Map<string, SharedEntry[]>();
-  const servicePorts: ServicePortName[] = [];
-  const note = (table: TableName, chain: string, rule: RuleText): void => {
-    const found = owned(rule);
-    if (!found) return;
-    const { owner, frontend } = found;
-    const entry = { table, chain, rule, ...(frontend !== undefined && { frontend }) };
-    const text = displayName(owner);
-    const present = entries.get(text);
-    if (present) present.push(entry);
-    else {
-      entries.set(text, [entry]);
-      servicePorts.push(owner);
-    }
-  };
+  const entries = new Map<string, AdoptedEntry[]>();
   for (const table of saved) {
     for (const { name, rules } of table.chains) {
-      const chain = shared.get(`${table.name} ${name}`);
-      if (chain) for (const rule of rules) note(chain.table, name, rule);
-      else if (table.name === 'nat') chains.set(name, rules);
+      const chain = sharedChains.get(`${table.name} ${name}`);
+      if (!chain && table.name === OWNED_TABLE) chains.set(name, rules);
+      for (const rule of chain ? rules : []) {
+        const named = namedBy(rule);
+        if (!named) continue;
+        const { frontend } = named;
+        const entry = { table: chain!.table, chain: name, rule, ...(frontend !== undefined && { frontend }) };
+        const label = displayName(named.name);
+        const adopted = { name: named.name, entry };
+        const present = entries.get(label);
+        if (present) present.push(adopted);
+        else entries.set(label, [adopted]);
+      }
     }
   }
-  return { chains, entries, servicePorts };
+  return { chains, entries };
 }
 
-/** Whose entry a rule is, and about which frontend. One that names no service port is that of its frontend alone. */
-function owned(rule: RuleText): { readonly owner: ServicePortName; readonly frontend?: string } | undefined {
+/** Which service port and frontend a rule is about. One that names no service port is named after its frontend. */
+function namedBy(
+  rule: RuleText,
+): { readonly name: ServicePortName; readonly frontend: string | undefined } | undefined {
   const [, number, address, vport] = VIRTUAL_SERVER.exec(rule) ?? [];
   if (number !== undefined) {
     const protocol = protocolOfNumber(Number(number))!;
     const frontend = `${hostPort(address!, Number(vport))}/${protocol}`;
-    return { owner: { namespace: '', name: frontend, port: '', protocol }, frontend };
+    return { name: { namespace: '', name: frontend, port: '', protocol }, frontend };
   }
   const [, , namespace, name, port = ''] = COMMENT.exec(rule) ?? [];
   const protocol = PROTOCOL.exec(rule)?.[1]?.toUpperCase() as Protocol | undefined;
   if (namespace === undefined || !protocol) return undefined;
-  const frontend = frontendOf(rule, protocol);
-  return { owner: { namespace, name: name!, port, protocol }, ...(frontend !== undefined && { frontend }) };
+  return { name: { namespace, name: name!, port, protocol }, frontend: frontendOf(rule, protocol) };
 }
 
 /** As compiled entries name it. */

@@ -1,7 +1,7 @@
 import isEqual from 'fast-deep-equal';
 import type { Chain, BaseRules, RuleText, SharedChain } from '../table.js';
 
-/** What turns one frame into another: when the node's addresses, the mark or the host's counters changed. */
+/** What turns base rules into others: when the node's addresses, the mark or the host's counters changed. */
 export interface BaseRulesChange {
   /** Chains to empty and fill with these rules. */
   readonly chains: readonly Chain[];
@@ -13,7 +13,7 @@ export interface BaseRulesChange {
   }[];
 }
 
-/** Chains that only the former frame has are left as they are: others may use them (docs/spec/iptables.md §5.4). */
+/** Chains that only the former base rules have stay as they are: other programs may use them (docs/spec/iptables.md §5.4). */
 export function baseRulesChange(before: BaseRules, after: BaseRules): BaseRulesChange {
   return {
     chains: after.chains.filter(

@@ -1,153 +1,136 @@
 import isEqual from 'fast-deep-equal';
-import { flatText } from '../../model/flat-text.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
+import { Claims, type FrontendConflict } from '../../reconcile/claims.js';
+import type { DesiredState } from '../../reconcile/desired-state.js';
+import {
+  OWNED_TABLE,
+  rulesInChains,
+  type IptablesServicePortRules,
+  type SharedEntry,
+  type TableName,
+} from '../table.js';
 import type { IptablesChange } from './iptables-change.js';
-import type { Chain, IptablesServicePortRules, SharedEntry, TableName } from '../table.js';
-
-/** A chain, and the service port behind it. */
-export interface OwnedChain {
-  readonly chain: Chain;
-  readonly owner: ServicePortKey;
-}
-
-/** A rule in a shared chain, and the service port behind it. */
-export interface OwnedEntry {
-  readonly entry: SharedEntry;
-  readonly owner: ServicePortKey;
-}
-
-/** A frontend about which two service ports have rules. Those of `holder` stand first, so they are what packets meet. */
-export interface FrontendConflict {
-  readonly frontend: string;
-  readonly holder: ServicePortKey;
-  readonly loser: ServicePortKey;
-}
+import { claimId, type OwnedChain, type OwnedEntry } from './owned-rules.js';
 
 /**
- * The chains and entries as the fragments of all service ports make them. It keeps who claims each frontend in each
- * shared chain, so that replacing one fragment costs what is in it. What it holds depends only on the fragments
- * present, never on the order in which they came.
+ * The chains and entries as the rules of all service ports make them. It keeps who claims each frontend in each shared
+ * chain, so that replacing the rules of one service port costs what is in them. All claimants keep their entries, those of
+ * the holder first.
  */
-export class IptablesDesiredState {
-  private readonly fragments = new Map<ServicePortKey, IptablesServicePortRules>();
-  /** Who has entries about each frontend in each shared chain, in order. */
-  private readonly claimants = new Map<string, readonly ServicePortKey[]>();
-  /** What several service ports have entries about. */
-  private readonly contested = new Set<string>();
-  private readonly entryCounts = new Map<TableName, number>();
+export class IptablesDesiredState implements DesiredState<IptablesServicePortRules, IptablesChange> {
+  private readonly rulesByOwner = new Map<ServicePortKey, IptablesServicePortRules>();
+  private readonly claims = new Claims();
+  private readonly ruleCounts = new Map<TableName, number>();
 
-  fragment(owner: ServicePortKey): IptablesServicePortRules | undefined {
-    return this.fragments.get(owner);
+  rules(owner: ServicePortKey): IptablesServicePortRules | undefined {
+    return this.rulesByOwner.get(owner);
   }
 
-  /**
-   * Puts a fragment in place of the owner's present one (undefined: takes it away) and notes the effect in `delta`.
-   */
-  replace(
-    owner: ServicePortKey,
-    fragment: IptablesServicePortRules | undefined,
-    delta?: IptablesChange,
-  ): void {
-    const former = this.fragments.get(owner);
-    if (fragment) this.fragments.set(owner, fragment);
-    else this.fragments.delete(owner);
-    delta?.fragment(owner, former, fragment);
-    if (former && fragment?.entries === former.entries) return;
-    this.replaceEntries(owner, former?.entries ?? [], fragment?.entries ?? [], delta);
-    this.countEntries(former, -1);
-    this.countEntries(fragment, 1);
+  replace(owner: ServicePortKey, rules: IptablesServicePortRules | undefined, change?: IptablesChange): void {
+    const former = this.rulesByOwner.get(owner);
+    this.put(owner, rules);
+    change?.rulesReplaced(owner, former, rules);
+    if (former?.entries !== rules?.entries)
+      this.replaceEntries(owner, former?.entries ?? [], rules?.entries ?? [], change);
   }
 
-  /** How many entries all service ports have in a table's shared chains. Costs nothing. */
-  entryCount(table: TableName): number {
-    return this.entryCounts.get(table) ?? 0;
+  /** How many rules service ports have in a table, in chains of their own and in shared ones. Costs nothing. */
+  ruleCount(table: TableName): number {
+    return this.ruleCounts.get(table) ?? 0;
   }
 
   /** The chains of all service ports, those of one after those of another. */
   *chains(): Generator<OwnedChain> {
-    for (const [owner, fragment] of this.fragments)
-      for (const chain of fragment.chains) yield { chain, owner };
+    for (const [owner, { chains }] of this.rulesByOwner) for (const chain of chains) yield { chain, owner };
   }
 
   /** The entries of all service ports in a table, in order of their owners, which is the order of a frontend's claimants. */
   entries(table: TableName): readonly OwnedEntry[] {
     const found: OwnedEntry[] = [];
-    // Without a comparison of our own, which would take far longer.
-    for (const owner of [...this.fragments.keys()].sort())
-      for (const entry of this.fragments.get(owner)!.entries)
+    // A comparison function of our own would take far longer.
+    for (const owner of [...this.rulesByOwner.keys()].sort())
+      for (const entry of this.rulesByOwner.get(owner)!.entries)
         if (entry.table === table) found.push({ entry, owner });
     return found;
   }
 
-  /** Whether a service port has entries about the same frontend in the same chain. */
-  isClaimed(entry: SharedEntry): boolean {
-    return entry.frontend !== undefined && this.claimants.has(claimId(entry));
+  /** Whether a service port other than `owner` claims the entry's frontend in the entry's chain. */
+  isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean {
+    return (
+      entry.frontend !== undefined && this.claims.claimants(claimId(entry)).some((other) => other !== owner)
+    );
   }
 
-  /** Whether there is any conflict. Costs nothing. */
-  get isContested(): boolean {
-    return this.contested.size > 0;
-  }
-
-  /** The conflicts on frontends that the owner is part of. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    if (!this.isContested) return [];
+    if (!this.claims.isContested) return [];
     const conflicts = new Map<string, FrontendConflict>();
-    for (const entry of this.fragments.get(owner)?.entries ?? []) {
+    for (const entry of this.rules(owner)?.entries ?? []) {
       const { frontend } = entry;
-      const [holder, ...losers] = this.claimants.get(claimId(entry)) ?? [];
-      if (frontend === undefined || holder === undefined) continue;
-      for (const loser of losers) conflicts.set(`${frontend} ${loser}`, { frontend, holder, loser });
+      if (frontend === undefined) continue;
+      // One frontend may have entries in several chains.
+      for (const conflict of this.claims.conflicts(claimId(entry), frontend))
+        conflicts.set(`${frontend} ${conflict.loser}`, conflict);
     }
     return [...conflicts.values()];
   }
 
-  private countEntries(fragment: IptablesServicePortRules | undefined, step: number): void {
-    for (const { table } of fragment?.entries ?? [])
-      this.entryCounts.set(table, this.entryCount(table) + step);
+  private put(owner: ServicePortKey, rules: IptablesServicePortRules | undefined): void {
+    const former = this.rulesByOwner.get(owner);
+    if (former) this.count(former, -1);
+    if (rules) this.rulesByOwner.set(owner, rules);
+    else this.rulesByOwner.delete(owner);
+    if (rules) this.count(rules, 1);
+  }
+
+  private count(rules: IptablesServicePortRules, sign: 1 | -1): void {
+    const add = (table: TableName, rules: number) =>
+      this.ruleCounts.set(table, this.ruleCount(table) + sign * rules);
+    add(OWNED_TABLE, rulesInChains(rules.chains));
+    for (const { table } of rules.entries) add(table, 1);
   }
 
   private replaceEntries(
     owner: ServicePortKey,
     before: readonly SharedEntry[],
     after: readonly SharedEntry[],
-    delta: IptablesChange | undefined,
+    change: IptablesChange | undefined,
   ): void {
     const former = byClaim(before);
     for (const [id, entries] of byClaim(after)) {
       const present = former.get(id);
       former.delete(id);
       if (!present || !isEqual(present.map(ruleOf), entries.map(ruleOf)))
-        this.claim(id, owner, present, entries, delta);
+        this.replaceClaim(id, owner, present, entries, change);
     }
-    for (const [id, entries] of former) this.claim(id, owner, entries, undefined, delta);
+    for (const [id, entries] of former) this.replaceClaim(id, owner, entries, undefined, change);
   }
 
-  private claim(
+  private replaceClaim(
     id: string,
     owner: ServicePortKey,
     former: readonly SharedEntry[] | undefined,
     present: readonly SharedEntry[] | undefined,
-    delta: IptablesChange | undefined,
+    change: IptablesChange | undefined,
   ): void {
-    const before = this.claimants.get(id) ?? [];
-    const others = before.filter((claimant) => claimant !== owner);
-    // A literal of one is exactly as long: nearly all are, and there are very many.
-    const after = !present ? others : others.length === 0 ? [owner] : [...others, owner].sort();
-    if (after.length > 0) this.claimants.set(id, after);
-    else this.claimants.delete(id);
-    if (after.length > 1) this.contested.add(id);
-    else if (before.length > 1) this.contested.delete(id);
-    if (!delta) return;
-    const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
-      owners.flatMap((each) =>
-        (each === owner ? own : this.entriesAbout(id, each)).map((entry) => ({ entry, owner: each })),
-      );
-    delta.entries(id, entriesOf(before, former), entriesOf(after, present));
+    const { before, after } = present ? this.claims.claim(id, owner) : this.claims.release(id, owner);
+    if (change) {
+      const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
+        owners.flatMap((each) =>
+          (each === owner ? own : this.entriesOn(id, each)).map((entry) => ({ entry, owner: each })),
+        );
+      change.entriesReplaced(id, entriesOf(before, former), entriesOf(after, present));
+    }
+    for (const other of before) if (other !== owner && !after.includes(other)) this.giveUp(id, other);
   }
 
-  private entriesAbout(id: string, owner: ServicePortKey): readonly SharedEntry[] {
-    return this.fragments.get(owner)?.entries.filter((entry) => claimId(entry) === id) ?? [];
+  private entriesOn(id: string, owner: ServicePortKey): readonly SharedEntry[] {
+    return this.rules(owner)?.entries.filter((entry) => claimId(entry) === id) ?? [];
+  }
+
+  /** The claim of rules that nothing explains has ended, and so have its entries. */
+  private giveUp(id: string, owner: ServicePortKey): void {
+    const rules = this.rules(owner)!;
+    this.put(owner, { ...rules, entries: rules.entries.filter((entry) => claimId(entry) !== id) });
   }
 }
 
@@ -161,11 +144,6 @@ function byClaim(entries: readonly SharedEntry[]): Map<string, SharedEntry[]> {
     else claims.set(id, [entry]);
   }
   return claims;
-}
-
-/** Entries of one chain with the same identity stand in an order: those about one frontend, or equal ones. */
-export function claimId({ table, chain, frontend, rule }: SharedEntry): string {
-  return flatText(table, ' ', chain, ' ', frontend ?? rule);
 }
 
 function ruleOf({ rule }: SharedEntry): string {

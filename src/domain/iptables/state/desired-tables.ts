@@ -1,6 +1,7 @@
 import isEqual from 'fast-deep-equal';
-import { claimId, type IptablesDesiredState, type OwnedChain, type OwnedEntry } from './desired-state.js';
-import type { Chain, BaseRules, RuleText, SharedChain, TableName } from '../table.js';
+import type { BaseRules, Chain, RuleText, SharedChain, TableName } from '../table.js';
+import type { IptablesDesiredState } from './desired-state.js';
+import { claimId, type OwnedChain, type OwnedEntry } from './owned-rules.js';
 
 /** A chain that service ports share, and where its rules come from. */
 export interface DesiredSharedChain extends Chain {
@@ -10,35 +11,27 @@ export interface DesiredSharedChain extends Chain {
   readonly after: readonly RuleText[];
 }
 
-/** Chains of service ports, those of one after those of another. */
-export interface OwnedChains {
-  chains(): Iterable<OwnedChain>;
-}
-
 /**
- * All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. It is
- * made while it is gone through, from a composition and a frame as they are at that moment.
+ * All chains of the iptables mode as they should be: what a fresh start writes, and verification compares with. They are made
+ * when asked for, from the desired state and the base rules as they are at that moment.
  */
 export class DesiredTables {
-  /** @param source whose chains the owned ones are, where somebody looks on while they are gone through */
   constructor(
-    private readonly composition: IptablesDesiredState,
-    /** What belongs to the node. */
-    readonly frame: BaseRules,
-    private readonly source: OwnedChains = composition,
+    private readonly desired: IptablesDesiredState,
+    readonly baseRules: BaseRules,
   ) {}
 
-  /** Chains that are one service port's, in any order. */
+  /** The chains that service ports have for themselves, those of one after those of another. */
   owned(): Iterable<OwnedChain> {
-    return this.source.chains();
+    return this.desired.chains();
   }
 
   /** Chains of a table that service ports share. Costs what they hold. */
   shared(table: TableName): readonly DesiredSharedChain[] {
-    const chains = this.frame.shared.filter((chain) => chain.table === table);
+    const chains = this.baseRules.shared.filter((chain) => chain.table === table);
     if (chains.length === 0) return [];
     const entries = new Map<string, OwnedEntry[]>(chains.map(({ name }) => [name, []]));
-    for (const owned of this.composition.entries(table)) entries.get(owned.entry.chain)?.push(owned);
+    for (const owned of this.desired.entries(table)) entries.get(owned.entry.chain)?.push(owned);
     return chains.map((chain) => desiredSharedChain(chain, entries.get(chain.name)!));
   }
 }

@@ -1,75 +1,60 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import type { OwnedEntry } from './desired-state.js';
-import { chainsChange } from './chains-change.js';
-import type { Chain, ChainsChange, IptablesServicePortRules, RemovedChain } from '../table.js';
+import { isUnexplained } from '../../reconcile/unexplained.js';
+import { rulesInChains, type Chain, type ChainsChange, type IptablesServicePortRules } from '../table.js';
+import { chainsChange } from '../chains-change.js';
+import type { OwnedChain, OwnedEntry } from './owned-rules.js';
 
-/** A service port's fragment from one to the other. */
-interface FragmentChange {
+interface RulesChange {
   readonly before: IptablesServicePortRules | undefined;
   readonly after: IptablesServicePortRules | undefined;
-  /** What is kept of its effect on the chains once somebody asked for it. */
-  kept?: Omit<ChainsChange, 'written'>;
-}
-
-/** Chains of one service port. */
-export interface ChainsOf {
-  readonly owner: ServicePortKey;
-  readonly chains: readonly Chain[];
 }
 
 interface EntriesChange {
   readonly before: readonly OwnedEntry[];
-  after: readonly OwnedEntry[];
+  readonly after: readonly OwnedEntry[];
 }
 
-/**
- * What a batch of fragment changes does to the tables, folded together: what comes and goes again leaves no trace. Chains
- * are made and compared while somebody goes through them: by far most of the work, for which the tool need not wait.
- */
+/** What becomes of the chains that service ports have for themselves. */
+interface OwnedChainsChange {
+  /** New, or with other rules: each must be emptied and filled with these. Those of one service port stand together. */
+  readonly written: readonly OwnedChain[];
+  /** No service port has them any more. Rules that jump to them go in the same batch. */
+  readonly removed: readonly OwnedChain[];
+}
+
+/** What a batch of replaced rules does to the tables, folded together: what comes and goes again leaves no trace. */
 export class IptablesChange {
-  private readonly fragmentChanges = new Map<ServicePortKey, FragmentChange>();
+  private readonly rulesChanges = new Map<ServicePortKey, RulesChange>();
   private readonly entriesChanges = new Map<string, EntriesChange>();
 
-  fragment(
+  rulesReplaced(
     owner: ServicePortKey,
     before: IptablesServicePortRules | undefined,
     after: IptablesServicePortRules | undefined,
   ): void {
-    const known = this.fragmentChanges.get(owner);
-    this.fragmentChanges.set(owner, { before: known ? known.before : before, after });
+    const known = this.rulesChanges.get(owner);
+    this.rulesChanges.set(owner, { before: known ? known.before : before, after });
   }
 
-  /** All entries that stand in an order, those of other service ports as well. */
-  entries(id: string, before: readonly OwnedEntry[], after: readonly OwnedEntry[]): void {
-    const change = this.entriesChanges.get(id);
-    if (change) change.after = after;
-    else this.entriesChanges.set(id, { before, after });
+  /** @param before all entries with this claim id, in order, those of other service ports as well */
+  entriesReplaced(id: string, before: readonly OwnedEntry[], after: readonly OwnedEntry[]): void {
+    const known = this.entriesChanges.get(id);
+    this.entriesChanges.set(id, { before: known ? known.before : before, after });
   }
 
-  /**
-   * Chains that are new, or whose rules changed, of one service port after another: each is to be emptied and filled with
-   * these rules. They are made anew each time, and not kept.
-   */
-  *written(): Generator<ChainsOf> {
-    for (const [owner, change] of this.fragmentChanges) {
-      const { written } = effectOf(change);
-      if (written.length > 0) yield { owner, chains: written };
+  /** Compares the chains of all service ports that changed. */
+  chains(): OwnedChainsChange {
+    const unexplained = this.unexplainedChains();
+    const written: OwnedChain[] = [];
+    const removed: OwnedChain[] = [];
+    for (const [owner, { before, after }] of this.rulesChanges) {
+      if (!after && isUnexplained(owner)) continue;
+      const change = before || unexplained.size === 0 ? between(before, after) : adopt(unexplained, after);
+      for (const chain of change.written) written.push({ chain, owner });
+      for (const chain of change.removed) removed.push({ chain, owner });
     }
-  }
-
-  /** Chains that no service port has any more. Rules that jump to them go in the same batch. */
-  get removed(): readonly { readonly chain: RemovedChain; readonly owner: ServicePortKey }[] {
-    return [...this.fragmentChanges].flatMap(([owner, change]) =>
-      (change.kept ?? effectOf(change)).removed.map((chain) => ({ chain, owner })),
-    );
-  }
-
-  /** By how many rules the chains of service ports have grown; negative when they have shrunk. */
-  get rulesGained(): number {
-    let gained = 0;
-    for (const change of this.fragmentChanges.values())
-      gained += (change.kept ?? effectOf(change)).rulesGained;
-    return gained;
+    removed.push(...unexplained.values());
+    return { written, removed };
   }
 
   /** Entries to delete from shared chains, each once for each time it is named. They go before any is added. */
@@ -87,15 +72,46 @@ export class IptablesChange {
 
   /** By how many entries the tables grow, as iptables-legacy counts: a rule is one, a chain two besides its rules. */
   get tableGrowth(): number {
-    let growth = this.rulesGained + this.entriesAdded.length - this.entriesRemoved.length;
-    for (const { before, after } of this.fragmentChanges.values())
-      growth += 2 * ((after?.chains.length ?? 0) - (before?.chains.length ?? 0));
+    let growth = this.entriesAdded.length - this.entriesRemoved.length;
+    for (const { before, after } of this.rulesChanges.values()) growth += sizeOf(after) - sizeOf(before);
     return growth;
+  }
+
+  /** Chains of rules that nothing explained until now. Service ports that have come for them may have the same. */
+  private unexplainedChains(): Map<string, OwnedChain> {
+    const chains = new Map<string, OwnedChain>();
+    for (const [owner, { before, after }] of this.rulesChanges)
+      if (before && !after && isUnexplained(owner))
+        for (const chain of before.chains) chains.set(chain.name, { chain, owner });
+    return chains;
   }
 
   private differentEntries(): readonly EntriesChange[] {
     return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
+}
+
+function between(
+  before: IptablesServicePortRules | undefined,
+  after: IptablesServicePortRules | undefined,
+): ChainsChange {
+  const known = before && after?.chainsSince?.(before);
+  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
+}
+
+/** Takes chains over, so that only those with other rules are written. */
+function adopt(
+  unexplained: Map<string, OwnedChain>,
+  after: IptablesServicePortRules | undefined,
+): ChainsChange {
+  const chains = after?.chains ?? [];
+  const former: Chain[] = [];
+  for (const { name } of chains) {
+    const adopted = unexplained.get(name);
+    if (adopted) former.push(adopted.chain);
+    unexplained.delete(name);
+  }
+  return chainsChange(former, chains);
 }
 
 function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): boolean {
@@ -104,11 +120,6 @@ function sameEntries(one: readonly OwnedEntry[], other: readonly OwnedEntry[]): 
   );
 }
 
-/** What is asked for again is kept in the change; what is written is not, since it is very much. */
-function effectOf(change: FragmentChange): ChainsChange {
-  const { before, after } = change;
-  const known = before && after?.chainsSince?.(before);
-  const { written, ...kept } = known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
-  change.kept = kept;
-  return { written, ...kept };
+function sizeOf(rules: IptablesServicePortRules | undefined): number {
+  return rules ? rulesInChains(rules.chains) + 2 * rules.chains.length : 0;
 }

@@ -16,10 +16,10 @@ const IPTABLES_DISPATCH: Dispatch = {
   targets: 'KUBE-(?:SVC|SVL|EXT|FW|XLB)-',
 };
 
-/** The UDP frontends for which the saved tables lead to a service port and the image does not. */
+/** The UDP frontends for which the saved tables lead to a service port and the desired ones do not. */
 export function lostUdpFrontends(
   saved: SavedTables,
-  image: DesiredTables,
+  desired: DesiredTables,
   { chains, targets }: Dispatch = IPTABLES_DISPATCH,
 ): readonly FrontendAddress[] {
   const pattern = new RegExp(`^(?:-d ([^/ ]+)/(?:32|128) )?-p udp .*--dport (\\d+) .*-j ${targets}`);
@@ -30,7 +30,7 @@ export function lostUdpFrontends(
   return chains.flatMap((name) => {
     const present = (savedRules(saved, 'nat', name) ?? []).flatMap(udpFrontend);
     if (present.length === 0) return [];
-    const chain = image.shared('nat').find((each) => each.name === name);
+    const chain = desired.shared('nat').find((each) => each.name === name);
     const wanted = new Set((chain?.rules ?? []).flatMap(udpFrontend).map(textOf));
     return present.filter((frontend) => !wanted.has(textOf(frontend)));
   });

@@ -28,7 +28,7 @@ interface OpenChain extends SavedChain {
 
 /**
  * Reads what iptables-save prints, of iptables-nft or iptables-legacy, piece by piece: rules become canonical; counters and
- * comment lines are left out.
+ * comment lines are ignored.
  */
 export class SaveReader {
   private readonly tables: SavedTable[] = [];

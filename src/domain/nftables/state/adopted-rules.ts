@@ -1,7 +1,7 @@
 import type { Protocol, ServicePortKey, ServicePortName } from '../../model/service-port-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
 import { frontendComment, frontendText } from '../compile.js';
-import type { NftablesServicePortRules, Part, PlacedElement } from './service-port-rules.js';
+import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 import { VARIANTS, type FrontendVariant } from '../layout/keys.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
@@ -115,7 +115,7 @@ class PartReader {
   ) {}
 
   /** The frontend's own part, and those that it may share with other frontends. */
-  parts(): readonly Part[] {
+  parts(): readonly TablePart[] {
     const { variant, key } = this.frontend;
     const sets = setsOf(variant);
     this.take(sets.noEndpoints, key);
@@ -126,7 +126,7 @@ class PartReader {
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
     const frontend = frontendText(address, Number(port), protocol.toUpperCase() as Protocol);
-    const own: Part = { key, frontend, elements: this.elements, uses: this.uses };
+    const own: TablePart = { key, frontend, elements: this.elements, uses: this.uses };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
     return [own, ...clusterIP, ...this.hairpins(protocol)];
   }
@@ -165,7 +165,7 @@ class PartReader {
   }
 
   /** Connections of the frontend's endpoints on this node to themselves. */
-  private hairpins(protocol: string): readonly Part[] {
+  private hairpins(protocol: string): readonly TablePart[] {
     const endpoints = new Set(
       this.elements.flatMap(({ set, value }) => (set.value?.[0] === 'address' ? [value!] : [])),
     );
@@ -175,7 +175,7 @@ class PartReader {
     });
   }
 
-  private shared(set: SetDefinition, key: string): readonly Part[] {
+  private shared(set: SetDefinition, key: string): readonly TablePart[] {
     const element = this.sets.get(set.name)?.elements.get(key);
     return element ? [{ key: `${set.name} ${key}`, elements: [{ set, ...element }], uses: [] }] : [];
   }

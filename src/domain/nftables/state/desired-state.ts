@@ -1,92 +1,52 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import { Claims, type FrontendConflict } from '../../reconcile/claims.js';
+import type { FrontendConflict } from '../../reconcile/claims.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
+import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
 import type { Structure } from '../layout/structure.js';
 import {
   sameElements,
   type NftablesServicePortRules,
-  type Part,
+  type TablePart,
   type PlacedElement,
 } from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
-/** A part, and the service port that holds it. */
-interface HeldPart {
-  readonly owner: ServicePortKey;
-  readonly part: Part;
-}
-
-/**
- * The table as the rules of all service ports make it. It keeps who claims each part and how many use each structure, so
- * that replacing the rules of one service port costs what is in them.
- */
+/** The table as the rules of all service ports make it, with the structures that they use. */
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
-  private readonly rulesByOwner = new Map<ServicePortKey, NftablesServicePortRules>();
-  private readonly claims = new Claims();
+  private readonly parts = new HeldParts<TablePart>(sameElements);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
 
   rules(owner: ServicePortKey): NftablesServicePortRules | undefined {
-    return this.rulesByOwner.get(owner);
+    return this.parts.of(owner);
   }
 
   /** Who has the part; undefined when nobody claims it. */
   holder(part: string): ServicePortKey | undefined {
-    return this.claims.holder(part);
+    return this.parts.holder(part);
   }
 
   replace(owner: ServicePortKey, rules: NftablesServicePortRules | undefined, change?: TableChange): void {
-    const former = new Map(this.rulesByOwner.get(owner)?.map((part) => [part.key, part]));
-    if (rules) this.rulesByOwner.set(owner, rules);
-    else this.rulesByOwner.delete(owner);
-    for (const part of rules ?? []) {
-      const previous = former.get(part.key);
-      former.delete(part.key);
-      if (!previous) this.claim(owner, part, change);
-      else if (!sameElements(previous, part) && this.holder(part.key) === owner)
-        this.switchHolder({ owner, part: previous }, { owner, part }, change);
-    }
-    for (const part of former.values()) this.release(owner, part, change);
+    this.parts.replace(owner, rules, (before, after) => this.switchHolder(before, after, change));
   }
 
   /** Structures in use. */
-  *structures(): Iterable<Structure> {
+  *structures(): Generator<Structure> {
     for (const { structure } of this.users.values()) yield structure;
   }
 
   /** Hands over every element that service ports put into the table, with the one that holds it. */
   forEachElement(take: (element: PlacedElement, owner: ServicePortKey) => void): void {
-    for (const [owner, parts] of this.rulesByOwner)
-      for (const { key, elements } of parts)
-        if (this.holder(key) === owner) for (const element of elements) take(element, owner);
+    for (const { owner, part } of this.parts.held())
+      for (const element of part.elements) take(element, owner);
   }
 
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    if (!this.claims.isContested) return [];
-    return (this.rules(owner) ?? []).flatMap(({ key, frontend }) =>
-      frontend === undefined ? [] : this.claims.conflicts(key, frontend),
-    );
-  }
-
-  private claim(owner: ServicePortKey, part: Part, change: TableChange | undefined): void {
-    const { before, after } = this.claims.claim(part.key, owner, part.frontend !== undefined);
-    if (before[0] === after[0]) return;
-    this.switchHolder(this.held(part.key, before[0]), { owner, part }, change);
-  }
-
-  private release(owner: ServicePortKey, part: Part, change: TableChange | undefined): void {
-    const { before, after } = this.claims.release(part.key, owner);
-    if (before[0] === after[0]) return;
-    this.switchHolder({ owner, part }, this.held(part.key, after[0]), change);
-  }
-
-  private held(key: string, owner: ServicePortKey | undefined): HeldPart | undefined {
-    const part = owner !== undefined && this.rules(owner)?.find((each) => each.key === key);
-    return part ? { owner, part } : undefined;
+    return this.parts.conflictsOf(owner);
   }
 
   private switchHolder(
-    before: HeldPart | undefined,
-    after: HeldPart | undefined,
+    before: HeldPart<TablePart> | undefined,
+    after: HeldPart<TablePart> | undefined,
     change: TableChange | undefined,
   ): void {
     for (const element of before?.part.elements ?? []) change?.remove(element.set, element, before!.owner);

@@ -1,3 +1,4 @@
+import type { Part } from '../../reconcile/held-parts.js';
 import type { Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 
@@ -6,22 +7,16 @@ export interface PlacedElement extends SetElement {
   readonly set: SetDefinition;
 }
 
-/**
- * A piece of a service port's rules that can have one holder only: all elements of one frontend, or one element that services
- * share. Where several service ports claim the same part, the first by key holds it (reconcile/claims.ts).
- */
-export interface Part {
-  readonly key: string;
-  /** How people call it: `10.96.0.10:53/UDP`. Undefined for parts that are equal whoever holds them. */
-  readonly frontend?: string;
+/** All elements of one frontend, or one element that service ports share. Its key is the frontend's, or that element's. */
+export interface TablePart extends Part {
   readonly elements: readonly PlacedElement[];
   readonly uses: readonly Structure[];
 }
 
 /** Everything that one service port puts into the table. */
-export type NftablesServicePortRules = readonly Part[];
+export type NftablesServicePortRules = readonly TablePart[];
 
-export function sameElements(one: Part, other: Part): boolean {
+export function sameElements(one: TablePart, other: TablePart): boolean {
   return (
     one.elements.length === other.elements.length &&
     one.elements.every((placed, index) => {

@@ -1,6 +1,5 @@
-import { IPTABLES_CHAINS } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { IptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
-import { BLIND_WATCH } from '../../../../src/adapters/iptables/rules-watch.js';
+import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { IpSetMissingError } from '../../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
@@ -83,14 +82,14 @@ describe('mode ipvs makes room for another mode', () => {
 
 describe('modes ipvs and iptables, which share chains', () => {
   const iptables = () =>
-    new IptablesBackend('IPv4', node.iptables, BLIND_WATCH, () => Promise.resolve(HOST), node.logger);
+    iptablesBackend('IPv4', node.iptables, undefined, () => Promise.resolve(HOST), node.logger);
   const network = nodeNetwork();
 
   it('leave each other what both have', async () => {
     const mode = iptables();
     await mode.start([entryOf('a')], network);
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retireIpvs(node.leftovers('IPv4', IPTABLES_CHAINS), node.clock, node.logger, stopping.signal);
+    await retireIpvs(node.leftovers('IPv4', IPTABLES_OWNED_CHAINS), node.clock, node.logger, stopping.signal);
     expect(await mode.verify('full')).toMatchObject({ compared: true, written: 0 });
     const chains = ['KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-IPVS-FILTER', 'KUBE-IPVS-OUT-FILTER'];
     for (const chain of chains)

@@ -1,0 +1,70 @@
+/** Upper limit for Retry-After, so that a wrong number does not stop everything. Milliseconds. */
+const LONGEST_WAIT = 30_000;
+
+/** The API server rejected a request (`Status` object, or any status code other than 2xx). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** Milliseconds to wait as requested by the server (Retry-After), at most 30,000. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    readonly request: string,
+    /** HTTP status code, or the `code` of a `Status` inside a watch. */
+    readonly code: number,
+    /** `reason` of the `Status`; "" without one. */
+    readonly reason: string,
+    detail: string,
+    /** Milliseconds. */
+    retryAfter?: number,
+  ) {
+    super(
+      `${request}: the API server responded with ${code}${reason ? ` ${reason}` : ''}${detail ? `: ${detail}` : ''}`,
+    );
+    this.retryAfter = retryAfter === undefined ? undefined : Math.min(retryAfter, LONGEST_WAIT);
+  }
+
+  /** The server no longer remembers the resourceVersion or continue token. */
+  get expired(): boolean {
+    return this.code === 410 || this.reason === 'Expired' || this.reason === 'Gone';
+  }
+
+  /** The server does not know the resourceVersion yet: it is another server, or its storage was restored. */
+  get fromTheFuture(): boolean {
+    return this.code === 504 && /too large resource version/i.test(this.message);
+  }
+}
+
+/** The API server is unreachable, or the connection broke or fell silent. */
+export class ApiConnectionError extends Error {
+  override readonly name: string = 'ApiConnectionError';
+
+  constructor(
+    readonly request: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${request}: ${problem}`, options);
+  }
+}
+
+/** A connection received no data for a while. */
+export class ApiSilenceError extends ApiConnectionError {
+  override readonly name = 'ApiSilenceError';
+
+  constructor(request: string, milliseconds: number) {
+    super(request, `no data for ${milliseconds} ms; the connection hangs`);
+  }
+}
+
+/** The API server violated its protocol. */
+export class ApiProtocolError extends Error {
+  override readonly name = 'ApiProtocolError';
+
+  constructor(
+    readonly request: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${request}: ${problem}`, options);
+  }
+}

@@ -1,0 +1,24 @@
+/** How to reach the API server. With neither a kubeconfig nor a master: in-cluster, with the pod's service account. */
+export interface Connection {
+  /** Path of a kubeconfig file. */
+  readonly kubeconfig?: string;
+  /** URL of the API server; overrides the kubeconfig's. */
+  readonly master?: string;
+  /** Where the service account is mounted. Only tests set it. */
+  readonly serviceAccountRoot?: string;
+}
+
+/** The connection to the API server is not configured, or its configuration is unusable. Retrying does not help. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+
+  constructor(
+    /** The file at fault, or "in-cluster". */
+    readonly file: string,
+    problem: string,
+    advice: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${file}: ${problem}; ${advice}`, options);
+  }
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { parse } from 'yaml';
+import { errorMessage } from '../../../application/error-message.js';
+import { ClientNode, type Cluster, type User } from './client-node.js';
+import { KubeconfigError, type Connection } from './connection.js';
+import type { ExecPlugins } from './exec-plugins.js';
+import { proxyUrlOf, serverUrl } from './server-url.js';
+
+/** A loaded configuration. */
+export interface LoadedKubeconfig {
+  readonly config: ClientNode;
+  /** Bearer token file of the current user, read again whenever credentials are renewed. */
+  readonly tokenFile?: string;
+}
+
+/** Loads the configuration of a connection. Throws KubeconfigError. */
+export async function loadKubeconfig(
+  connection: Connection,
+  plugins: ExecPlugins,
+): Promise<LoadedKubeconfig> {
+  const config = await ClientNode.load(plugins);
+  let tokenFile: string | undefined;
+  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig);
+  else if (connection.master) config.loadAnonymous();
+  else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
+  const { cluster } = config;
+  if (cluster) {
+    const server = serverUrl(connection, cluster, config.user);
+    config.useServer(server, proxyUrlOf(connection, cluster, server));
+  }
+  return tokenFile ? { config, tokenFile } : { config };
+}
+
+async function loadFile(config: ClientNode, file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new KubeconfigError(
+      file,
+      `cannot read the kubeconfig (${error.code ?? error.message})`,
+      'check --kubeconfig or clientConnection.kubeconfig, and that the file is mounted and readable',
+      { cause: error },
+    );
+  });
+  const directory = dirname(file);
+  const resolvePath = (path: string): string => (isAbsolute(path) ? path : join(directory, path));
+  try {
+    config.loadKubeconfig(text, directory);
+  } catch (error) {
+    throw new KubeconfigError(
+      file,
+      `not a valid kubeconfig (${errorMessage(error)})`,
+      'it must be YAML or JSON of kind Config with clusters, users and contexts',
+      { cause: error },
+    );
+  }
+  requireCurrent(config, file);
+  requireOneWayToVerify(config.cluster, file);
+  const { user } = config;
+  if (!user) return undefined;
+  refuseAuthProvider(user, file);
+  config.prepareExecPlugin(resolvePath);
+  const tokenFile = tokenFileOf(text, user);
+  return tokenFile && resolvePath(tokenFile);
+}
+
+function requireCurrent(config: ClientNode, file: string): void {
+  const { context, currentContext, contextNames } = config;
+  if (!context) {
+    throw new KubeconfigError(
+      file,
+      `current-context is ${currentContext ? `"${currentContext}", which is not in contexts` : 'not set'}`,
+      `set it to one of: ${contextNames.join(', ') || '(no contexts in the file)'}`,
+    );
+  }
+  if (!config.cluster) {
+    throw new KubeconfigError(
+      file,
+      `context "${context.name}" names the cluster "${context.cluster}", which is not in clusters`,
+      'add the cluster or correct the context',
+    );
+  }
+  if (!context.user) config.useAnonymous(context);
+  else if (!config.user) {
+    throw new KubeconfigError(
+      file,
+      `context "${context.name}" names the user "${context.user}", which is not in users`,
+      'add the user or correct the context',
+    );
+  }
+}
+
+/** `tokenFile` of the user: kubeadm's kube-proxy kubeconfig has it, and client-node does not know that key. */
+function tokenFileOf(text: string, user: User): string | undefined {
+  const document = parse(text) as { users?: { name?: string; user?: { tokenFile?: unknown } | null }[] };
+  const tokenFile = document.users?.find(({ name }) => name === user.name)?.user?.tokenFile;
+  return typeof tokenFile === 'string' && tokenFile ? tokenFile : undefined;
+}
+
+function loadInCluster(config: ClientNode, root: string): string {
+  const tokenFile = config.loadServiceAccount(root);
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  if (!host || !port || !existsSync(tokenFile)) {
+    throw new KubeconfigError(
+      'in-cluster',
+      !host || !port
+        ? 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this process does not run in a pod'
+        : `the service account token ${tokenFile} does not exist`,
+      'set --kubeconfig or --master, or --manifests to run without an API server',
+    );
+  }
+  return tokenFile;
+}
+
+/** As in client-go: a contradiction about what is verified must not be guessed away. */
+function requireOneWayToVerify(cluster: Cluster | undefined, file: string): void {
+  if (!cluster?.skipTLSVerify || !(cluster.caFile || cluster.caData)) return;
+  throw new KubeconfigError(
+    file,
+    `cluster "${cluster.name}": specifying a root certificates file with the insecure flag is not allowed`,
+    'remove insecure-skip-tls-verify or certificate-authority and certificate-authority-data',
+  );
+}
+
+/** kube-proxy is built without any provider. */
+function refuseAuthProvider({ name, authProvider }: User, file: string): void {
+  if (!authProvider) return;
+  throw new KubeconfigError(
+    file,
+    `user "${name}" has an auth-provider, and there is no Auth Provider for name "${authProvider.name}"`,
+    'use token, tokenFile, a client certificate or an exec plugin',
+  );
+}

@@ -1,0 +1,72 @@
+import type { ObjectReference } from '../../../application/ports/cluster-source.js';
+import type { Logger } from '../../../application/ports/logger.js';
+
+/** Receives what changes. Called synchronously. */
+export interface ObjectListener {
+  applied(object: unknown): void;
+  deleted(reference: ObjectReference): void;
+}
+
+/** The objects of one resource: remembers each object's resourceVersion, and tells a listener what changes. */
+export class KnownObjects {
+  /** By `namespace/name`; "/" occurs in neither. */
+  private readonly versions = new Map<string, string>();
+
+  constructor(
+    private readonly listener: ObjectListener,
+    private readonly logger: Logger,
+  ) {}
+
+  get size(): number {
+    return this.versions.size;
+  }
+
+  /** Delivers the object unless this version of it was delivered before. Returns its key; undefined if it is unusable. */
+  apply(object: unknown): string | undefined {
+    const identity = identityOf(object);
+    if (!identity) {
+      this.logger.warn({}, 'the API server sent an object without a name or resourceVersion; ignoring it');
+      return undefined;
+    }
+    const { key, version } = identity;
+    if (this.versions.get(key) !== version) {
+      this.versions.set(key, version);
+      this.listener.applied(object);
+    }
+    return key;
+  }
+
+  /** Reports the object as deleted, if it was known. */
+  delete(object: unknown): void {
+    const identity = identityOf(object);
+    if (identity) this.remove(identity.key);
+  }
+
+  /** Reports everything as deleted except these keys. */
+  retain(keys: ReadonlySet<string>): void {
+    for (const key of this.versions.keys()) if (!keys.has(key)) this.remove(key);
+  }
+
+  /** Delivers every object again the next time it comes, even with the same version. */
+  forgetVersions(): void {
+    for (const key of this.versions.keys()) this.versions.set(key, '');
+  }
+
+  private remove(key: string): void {
+    if (this.versions.delete(key)) this.listener.deleted(referenceOf(key));
+  }
+}
+
+/** Undefined when the value is not an API object. */
+function identityOf(object: unknown): { readonly key: string; readonly version: string } | undefined {
+  const metadata = (object as { metadata?: Record<string, unknown> } | null | undefined)?.metadata;
+  if (!metadata || typeof metadata.name !== 'string' || typeof metadata.resourceVersion !== 'string')
+    return undefined;
+  const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : '';
+  return { key: `${namespace}/${metadata.name}`, version: metadata.resourceVersion };
+}
+
+function referenceOf(key: string): ObjectReference {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,87 @@
+import type { ApiClient, Query } from '../client/api-client.js';
+import { ApiError, ApiProtocolError } from '../client/api-error.js';
+import { ListDecoder, type ListMetadata } from './list-decoder.js';
+import type { Resource } from './resources.js';
+
+export interface ListRequest {
+  readonly query: Query;
+  /** Continues an earlier page. */
+  readonly continued?: boolean;
+  readonly signal: AbortSignal;
+  /** Called for each object while the list arrives, before it is known whether the whole list is readable. */
+  readonly onObject: (object: unknown) => void;
+  /** Something arrived. */
+  readonly onActivity: () => void;
+}
+
+export interface PagedListRequest extends Pick<ListRequest, 'signal' | 'onObject' | 'onActivity'> {
+  /** Objects in a page. */
+  readonly pageSize: number;
+  /** "0": anything the server has in its cache; "": the newest; else at least this resourceVersion. */
+  readonly from: string;
+  /** The list expired between pages: everything comes again, without pages. */
+  readonly onRestart: () => void;
+}
+
+/**
+ * Reads a list of a resource, or a page of one. Throws what ApiClient throws, and ApiProtocolError when the response is not
+ * such a list.
+ */
+export async function requestList(
+  client: ApiClient,
+  { kind, path, labelSelector, fieldSelector }: Resource,
+  { query, continued = false, signal, onObject, onActivity }: ListRequest,
+): Promise<ListMetadata> {
+  const response = await client.open({
+    path,
+    query: { labelSelector, fieldSelector, ...query },
+    continued,
+    signal,
+  });
+  const decoder = new ListDecoder(`${kind}List`);
+  try {
+    for await (const chunk of response.chunks(client.silence)) {
+      onActivity();
+      for (const object of decoder.push(chunk)) onObject(object);
+    }
+    return decoder.end();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ApiProtocolError(`GET ${path}`, `the response is not a valid ${kind}List (${error.message})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Reads a whole list, page by page. Returns its resourceVersion. Throws as `requestList` does. */
+export async function requestPages(
+  client: ApiClient,
+  resource: Resource,
+  { pageSize, from, onRestart, ...request }: PagedListRequest,
+): Promise<string> {
+  const pinned = from !== '' && from !== '0';
+  let limit: number | undefined = pageSize;
+  const firstPage = (): Promise<ListMetadata> =>
+    requestList(client, resource, {
+      ...request,
+      query: {
+        limit,
+        resourceVersion: from || undefined,
+        resourceVersionMatch: pinned ? 'NotOlderThan' : undefined,
+      },
+    });
+  let page = await firstPage();
+  while (page.continue) {
+    try {
+      // A continue token carries its version; the server rejects any other along with it.
+      const query = { limit, continue: page.continue };
+      page = await requestList(client, resource, { ...request, query, continued: true });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.expired)) throw error;
+      onRestart();
+      limit = undefined;
+      page = await firstPage();
+    }
+  }
+  return page.resourceVersion;
+}

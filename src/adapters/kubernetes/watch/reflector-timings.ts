@@ -1,0 +1,32 @@
+import type { BackoffTimes } from './backoff.js';
+
+/** Milliseconds, unless noted otherwise. */
+export interface ReflectorTimings {
+  /** Objects in a page of a list. */
+  readonly pageSize: number;
+  /** A watch is requested for a random time between these. */
+  readonly watchMinimum: number;
+  readonly watchMaximum: number;
+  /** A watch that received nothing for a random time between these may hang: bookmarks come about once a minute. */
+  readonly silenceMinimum: number;
+  readonly silenceMaximum: number;
+  /** A watch that ended earlier than this, without any event, counts as a failure. */
+  readonly watchTooShort: number;
+  readonly backoff: BackoffTimes;
+  /** A resource that the server does not have is requested again after this. */
+  readonly absentRetry: number;
+  /** A lasting failure is logged once in this time. */
+  readonly warnEvery: number;
+}
+
+export const defaultReflectorTimings: ReflectorTimings = {
+  pageSize: 500,
+  watchMinimum: 300_000,
+  watchMaximum: 600_000,
+  silenceMinimum: 120_000,
+  silenceMaximum: 150_000,
+  watchTooShort: 1_000,
+  backoff: { initial: 800, maximum: 30_000, resetAfter: 120_000 },
+  absentRetry: 300_000,
+  warnEvery: 30_000,
+};

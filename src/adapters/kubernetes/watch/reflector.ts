@@ -1,0 +1,287 @@
+import { delay } from '../../../application/delay.js';
+import type { Clock } from '../../../application/ports/clock.js';
+import type { SourceState, SourceStatus } from '../../../application/ports/cluster-source.js';
+import type { Logger } from '../../../application/ports/logger.js';
+import type { ApiClient } from '../client/api-client.js';
+import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error.js';
+import { Backoff } from './backoff.js';
+import { FailureLog } from './failure-log.js';
+import { KnownObjects, type ObjectListener } from './known-objects.js';
+import { requestList, requestPages } from './list-request.js';
+import type { ReflectorTimings } from './reflector-timings.js';
+import type { Resource } from './resources.js';
+import { RewindDetector } from './rewind-detector.js';
+import type { WatchEvent } from './watch-event.js';
+import { openWatch, watchName } from './watch-request.js';
+
+/** Receives what a reflector sees. Called synchronously. */
+export interface ReflectorListener extends ObjectListener {
+  /** The initial list is complete. Once. */
+  synced(): void;
+  /** The cluster does not offer the resource, for now. Once. */
+  absent(): void;
+}
+
+/**
+ * Mirrors one resource of the API: tells its listener what exists and what changes. It keeps only each object's
+ * resourceVersion. Its states:
+ *
+ * - *listing*, at first. Objects are delivered as pages arrive, unless their version is known. After the last page, known
+ *   objects that the list did not contain are deleted.
+ * - *watching*, from the list's version. Every event and bookmark advances that version. A watch that ended cleanly is
+ *   resumed at once, a broken one after *backing off*. When the server has forgotten the version (410), it lists again.
+ * - *backing off*, after every failure, longer each time until a watch lasts again.
+ * - *absent*, when the server does not offer the resource. It is requested again from time to time. Once listed, a resource
+ *   never becomes absent.
+ * - *stopped*, after the signal was aborted.
+ *
+ * A watch that receives nothing for a while, not even a bookmark, may hang; or the server's storage was restored from a
+ * backup and has not reached the version again. So the watch is closed, and a list of one object shows the storage's version.
+ * Then the watch is resumed; after a restore, everything is listed again. An event with an older version than a known one
+ * starts the same check.
+ *
+ * The first list asks for version "0", anything in the server's cache, which costs least when all nodes of a cluster start
+ * at once. Later lists ask for at least the last known version, so that no older state comes back. If that fails, they ask
+ * for the newest.
+ */
+export class Reflector {
+  private readonly known: KnownObjects;
+  private readonly backoff: Backoff;
+  /** Separate, so that a new list after an outage does not wait as long as the outage made it wait. */
+  private readonly expiries: Backoff;
+  private readonly failures: FailureLog;
+  private readonly rewinds: RewindDetector;
+  private readonly logger: Logger;
+  private state: SourceState = 'listing';
+  private connected = false;
+  private synced = false;
+  private listed = false;
+  private absentReported = false;
+  private startedAt = 0;
+  private lastActivity: number | undefined;
+  private failure: string | undefined;
+  /** The version to continue watching from; undefined: list first. */
+  private version: string | undefined;
+  private listFrom = '0';
+  private unreadableAt: string | undefined;
+
+  constructor(
+    private readonly resource: Resource,
+    private readonly client: ApiClient,
+    private readonly listener: ReflectorListener,
+    private readonly timings: ReflectorTimings,
+    private readonly clock: Clock,
+    logger: Logger,
+    private readonly random: () => number = Math.random,
+  ) {
+    this.logger = logger.child({ kind: resource.kind });
+    this.known = new KnownObjects(listener, this.logger);
+    this.backoff = new Backoff(timings.backoff, random);
+    this.expiries = new Backoff(timings.backoff, random);
+    this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
+    this.rewinds = new RewindDetector(timings.silenceMinimum);
+  }
+
+  /** Runs until the signal is aborted. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.startedAt = this.clock.now();
+    while (!signal.aborted) {
+      try {
+        this.version ??= await this.list(signal);
+        if (this.rewinds.suspected) await this.checkForRewind(signal);
+        else await this.watch(this.version, signal);
+      } catch (error) {
+        if (!signal.aborted) await this.recover(error as Error, signal);
+      }
+    }
+    this.state = 'stopped';
+  }
+
+  status(): SourceStatus {
+    return {
+      kind: this.resource.kind,
+      state: this.state,
+      synced: this.synced,
+      connected: this.connected,
+      objects: this.known.size,
+      rewinds: this.rewinds.rewinds,
+      ...(this.lastActivity === undefined ? {} : { lastActivity: this.lastActivity }),
+      ...(this.failure === undefined ? {} : { failure: this.failure }),
+    };
+  }
+
+  /** Reports everything known as deleted. For a reflector that has stopped and is no longer needed. */
+  retract(): void {
+    this.known.retain(new Set());
+  }
+
+  private async list(signal: AbortSignal): Promise<string> {
+    this.state = 'listing';
+    // A server whose storage was restored may have given the same versions to other contents.
+    if (this.listFrom === '') this.known.forgetVersions();
+    const seen = new Set<string>();
+    const version = await requestPages(this.client, this.resource, {
+      pageSize: this.timings.pageSize,
+      from: this.listFrom,
+      signal,
+      onObject: (object) => {
+        const key = this.known.apply(object);
+        if (key !== undefined) seen.add(key);
+      },
+      onActivity: () => this.wasActive(),
+      onRestart: () => {
+        this.logger.debug({}, 'the list expired between pages; listing again without pages');
+        seen.clear();
+      },
+    });
+    this.known.retain(seen);
+    this.listed = true;
+    this.succeeded();
+    this.hasRewound(version);
+    this.rewinds.observe(version);
+    this.reportSynced();
+    return version;
+  }
+
+  /** Only the storage knows: a list without a version is never served from a cache that lags behind. */
+  private async checkForRewind(signal: AbortSignal): Promise<void> {
+    // If the server does not answer, the next sign starts another check.
+    this.rewinds.suspected = false;
+    const { resourceVersion } = await requestList(this.client, this.resource, {
+      query: { limit: 1 },
+      signal,
+      onObject: () => {},
+      onActivity: () => this.wasActive(),
+    });
+    this.succeeded();
+    if (!this.hasRewound(resourceVersion)) return;
+    this.listFrom = '';
+    this.version = undefined;
+  }
+
+  private hasRewound(version: string): boolean {
+    const before = this.rewinds.confirm(version);
+    if (before === undefined) return false;
+    this.logger.warn(
+      { before, now: version },
+      'the API server has gone back to an older resourceVersion, as after a restore from a backup; listing everything again',
+    );
+    return true;
+  }
+
+  private async watch(from: string, signal: AbortSignal): Promise<void> {
+    const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum, watchTooShort } = this.timings;
+    this.state = 'watching';
+    const events = await openWatch(this.client, this.resource, {
+      from,
+      lifetime: this.between(watchMinimum, watchMaximum),
+      silence: this.between(silenceMinimum, silenceMaximum),
+      signal,
+      onActivity: () => this.wasActive(),
+    });
+    const openedAt = this.clock.now();
+    this.succeeded();
+    this.connected = true;
+    try {
+      for await (const event of events) this.onEvent(event);
+    } catch (error) {
+      if (!(error instanceof ApiSilenceError)) throw error;
+      this.rewinds.suspect(this.clock.now());
+      this.logger.debug({ error: error.message }, 'the watch is silent; opening a new one');
+    } finally {
+      this.connected = false;
+      // The server was reachable, so this failure has nothing to do with earlier ones.
+      if (this.clock.now() - openedAt >= watchTooShort) this.backoff.reset();
+    }
+    if (this.version === from && this.clock.now() - openedAt < watchTooShort) {
+      throw new ApiProtocolError(watchName(this.resource), 'the server ended the watch at once');
+    }
+  }
+
+  private onEvent({ type, object }: WatchEvent): void {
+    if (type === 'ADDED' || type === 'MODIFIED') this.known.apply(object);
+    else if (type === 'DELETED') this.known.delete(object);
+    const name = watchName(this.resource);
+    const version = (object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
+    if (typeof version !== 'string')
+      throw new ApiProtocolError(name, `an event ${type} without resourceVersion`);
+    this.version = version;
+    if (this.rewinds.observe(version) && this.rewinds.suspect(this.clock.now()))
+      throw new ApiProtocolError(name, `an event of version ${version}, which is older than one before`);
+  }
+
+  private async recover(error: Error, signal: AbortSignal): Promise<void> {
+    if (error instanceof ApiError && !this.listed && this.resource.absentOn?.includes(error.code)) {
+      return this.waitWhileAbsent(error, signal);
+    }
+    this.failure = error.message;
+    this.chooseNext(error);
+    const expired = error instanceof ApiError && error.expired;
+    const wait = Math.max(
+      (expired ? this.expiries : this.backoff).next(this.clock.now()),
+      (error instanceof ApiError && error.retryAfter) || 0,
+    );
+    if (expired) {
+      this.logger.debug({ error: error.message, wait }, 'the watch expired; listing again');
+    } else {
+      this.failures.failed(error, { state: this.state, wait });
+    }
+    this.state = 'backing-off';
+    await delay(this.clock, wait, signal);
+  }
+
+  /** Decides whether to continue watching or to list, and from which version. */
+  private chooseNext(error: Error): void {
+    if (this.version === undefined) {
+      if (error instanceof ApiError && (error.expired || error.fromTheFuture)) this.listFrom = '';
+    } else if (error instanceof ApiError && (error.expired || error.fromTheFuture || error.code === 404)) {
+      this.relist();
+    } else if (error instanceof ApiProtocolError) {
+      // An event that is unreadable twice is skipped by listing.
+      if (this.unreadableAt === this.version) this.relist();
+      else this.unreadableAt = this.version;
+    }
+  }
+
+  private relist(): void {
+    const last = this.version ?? '';
+    this.listFrom = this.listFrom === last ? '' : last;
+    this.version = undefined;
+  }
+
+  private async waitWhileAbsent(error: ApiError, signal: AbortSignal): Promise<void> {
+    this.state = 'absent';
+    this.failure = error.message;
+    if (!this.absentReported) {
+      this.absentReported = true;
+      this.logger.info(
+        { error: error.message, retryMilliseconds: this.timings.absentRetry },
+        'the cluster does not offer this resource; continuing without it',
+      );
+      this.synced = true;
+      this.listener.absent();
+    }
+    await delay(this.clock, this.timings.absentRetry, signal);
+  }
+
+  private succeeded(): void {
+    this.failure = undefined;
+    this.failures.succeeded();
+  }
+
+  private reportSynced(): void {
+    if (this.synced && !this.absentReported) return;
+    this.absentReported = false;
+    this.synced = true;
+    this.logger.info({ objects: this.known.size, milliseconds: this.clock.now() - this.startedAt }, 'synced');
+    this.listener.synced();
+  }
+
+  private wasActive(): void {
+    this.lastActivity = this.clock.now();
+  }
+
+  private between(minimum: number, maximum: number): number {
+    return Math.round(minimum + this.random() * (maximum - minimum));
+  }
+}

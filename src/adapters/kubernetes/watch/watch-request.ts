@@ -1,0 +1,59 @@
+import type { ApiClient } from '../client/api-client.js';
+import { LineDecoder } from './line-decoder.js';
+import type { Resource } from './resources.js';
+import { parseWatchEvent, type WatchEvent } from './watch-event.js';
+
+export interface WatchRequest {
+  /** The resourceVersion after which events are sent. */
+  readonly from: string;
+  /** Milliseconds after which the server ends the watch; whole seconds reach it, at least one. */
+  readonly lifetime: number;
+  /** Milliseconds without any data after which the watch is given up. */
+  readonly silence: number;
+  readonly signal: AbortSignal;
+  /** Something arrived. */
+  readonly onActivity: () => void;
+}
+
+/** Names the watch in errors. */
+export function watchName({ path }: Resource): string {
+  return `watch ${path}`;
+}
+
+/**
+ * Opens a watch; resolves when the server has accepted it. Throws what ApiClient throws. Reading the events throws that too,
+ * ApiError for an event ERROR, and ApiProtocolError for anything that is not an event.
+ */
+export async function openWatch(
+  client: ApiClient,
+  resource: Resource,
+  { from, lifetime, silence, signal, onActivity }: WatchRequest,
+): Promise<AsyncIterable<WatchEvent>> {
+  const { path, labelSelector, fieldSelector } = resource;
+  const response = await client.open({
+    path,
+    query: {
+      labelSelector,
+      fieldSelector,
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: from,
+      timeoutSeconds: Math.max(1, Math.ceil(lifetime / 1000)),
+    },
+    signal,
+  });
+  onActivity();
+  return readEvents(response.chunks(silence), watchName(resource), onActivity);
+}
+
+async function* readEvents(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  onActivity: () => void,
+): AsyncGenerator<WatchEvent> {
+  const lines = new LineDecoder();
+  for await (const chunk of chunks) {
+    onActivity();
+    for (const line of lines.push(chunk)) yield parseWatchEvent(line, name);
+  }
+}

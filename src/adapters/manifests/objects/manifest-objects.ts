@@ -1,0 +1,172 @@
+import { hash } from 'node:crypto';
+import type { ObjectReference, ResourceKind } from '../../../application/ports/cluster-source.js';
+import type { RawObject } from '../../../domain/decode/fields.js';
+import { isNamespaced, isRead, objectProblems } from './manifest-kinds.js';
+import type { Path } from '../parsing/manifest-lines.js';
+import type { ManifestPlace } from '../parsing/manifest-place.js';
+import type { ManifestValue } from '../parsing/manifest-text.js';
+
+/** One object of a manifest that the proxy reads. */
+export interface ManifestObject {
+  /** Kind, namespace and name: what makes two objects the same. */
+  readonly key: string;
+  readonly kind: ResourceKind;
+  readonly object: object;
+  /** Tells one content from another. */
+  readonly digest: string;
+}
+
+/** Something wrong with an object, which is left out for it. */
+export interface ManifestIssue {
+  /** The object's key; undefined when it has none to be known by. */
+  readonly key?: string;
+  /** What it is about, for people: `Service shop/cart`, or the place in the file (`document 1, item 3`). */
+  readonly subject: string;
+  /** `field: what is wrong with it`. */
+  readonly problem: string;
+  readonly place: ManifestPlace;
+  /** The field, from the place on. */
+  readonly field: Path;
+}
+
+/** As decoding words it. */
+const PROBLEM = /^(\S+) (.*)$/s;
+/** So many objects take about a millisecond. */
+const TAKEN_AT_ONCE = 32;
+const TOO_DEEP = 'metadata.name names an object that is nested too deeply';
+
+/**
+ * Picks the objects that the proxy reads out of values of one manifest, and holds them against what the API server would
+ * refuse. Lists (`List`, `ServiceList`…) are opened; the items of a typed list need no kind of their own, and no typed list
+ * may stand in another list. Of objects of the same name the first counts. A namespaced object without namespace is in
+ * `default`.
+ */
+export class ManifestObjects {
+  /** In the order of the file. */
+  readonly objects: ManifestObject[] = [];
+  readonly issues: ManifestIssue[] = [];
+  /** How often each kind occurs that the proxy does not read. */
+  readonly ignored = new Map<string, number>();
+  private taken = 0;
+  private readonly places = new Map<string, ManifestPlace>();
+
+  /** Pauses after some objects each, so that other work can be done. */
+  *add({ value, place, list }: ManifestValue): Generator<undefined> {
+    // An empty document, as between two separators, is no mistake.
+    if (list === undefined && (value === null || value === undefined)) return;
+    yield* this.visit(value, place, list);
+  }
+
+  private *visit(value: unknown, place: ManifestPlace, list?: string): Generator<undefined> {
+    if (!isObject(value)) {
+      this.leaveOut(place, place.toString(), 'is not an object');
+      return;
+    }
+    const kind = value.kind ?? kindOfItems(list);
+    if (typeof kind !== 'string' || kind === '') {
+      this.leaveOut(place, place.toString(), 'has no kind');
+    } else if (kind.endsWith('List') && Array.isArray(value.items)) {
+      if (list !== undefined && kind !== 'List') {
+        const problem = `kind: a ${kind} cannot stand in a list; put its items there`;
+        this.leaveOut(place, place.toString(), problem, ['kind']);
+        return;
+      }
+      const items: readonly unknown[] = value.items;
+      for (let index = 0; index < items.length; index++)
+        yield* this.visit(items[index], place.item(index), kind);
+    } else if (!isRead(kind, value.apiVersion)) {
+      this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
+    } else {
+      this.take(kind, value, place);
+      if (++this.taken % TAKEN_AT_ONCE === 0) yield;
+    }
+  }
+
+  private take(kind: ResourceKind, raw: RawObject, place: ManifestPlace): void {
+    const metadata = isObject(raw.metadata) ? raw.metadata : {};
+    const { name } = metadata;
+    const namespace = isNamespaced(kind) ? (metadata.namespace ?? 'default') : '';
+    if (!isName(name) || (isNamespaced(kind) && !isName(namespace))) {
+      const path = ['metadata', isName(name) ? 'namespace' : 'name'];
+      const problem = `${path.join('.')}: is missing, or cannot be one`;
+      this.leaveOut(place, `${kind} (${place.toString()})`, problem, path);
+      return;
+    }
+    const key = `${kind}/${String(namespace)}/${name}`;
+    const object =
+      namespace === '' || namespace === metadata.namespace
+        ? raw
+        : { ...raw, metadata: { ...metadata, namespace } };
+    const problems = this.problemsOf(kind, key, object, place);
+    const digest = problems.length === 0 ? digestOf(object) : undefined;
+    if (digest !== undefined) this.objects.push({ key, kind, object, digest });
+    for (const text of digest === undefined && problems.length === 0 ? [TOO_DEEP] : problems) {
+      const [, field = '', what = ''] = PROBLEM.exec(text) ?? [];
+      this.leaveOut(place, subjectOf(key), `${field}: ${what}`, stepsTo(field), key);
+    }
+  }
+
+  private leaveOut(
+    place: ManifestPlace,
+    subject: string,
+    problem: string,
+    field: Path = [],
+    key?: string,
+  ): void {
+    this.issues.push({ ...(key !== undefined && { key }), subject, problem, place, field });
+  }
+
+  private problemsOf(
+    kind: ResourceKind,
+    key: string,
+    object: RawObject,
+    place: ManifestPlace,
+  ): readonly string[] {
+    const first = this.places.get(key);
+    if (first !== undefined) return [`metadata.name is that of ${first.toString()}, which counts`];
+    this.places.set(key, place);
+    return objectProblems(kind, object);
+  }
+}
+
+/** Only for what is valid; undefined when it is nested more deeply than can be written out. */
+function digestOf(object: object): string | undefined {
+  try {
+    return hash('sha256', JSON.stringify(object), 'base64');
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The kind and name behind an object's key. */
+export function parseKey(key: string): { readonly kind: ResourceKind; readonly reference: ObjectReference } {
+  const [kind = '', namespace = '', name = ''] = key.split('/');
+  return { kind: kind as ResourceKind, reference: { namespace, name } };
+}
+
+/** The object behind a key, for people: `Service shop/cart`, `Node n1`. */
+function subjectOf(key: string): string {
+  const { kind, reference } = parseKey(key);
+  return `${kind} ${reference.namespace === '' ? '' : `${reference.namespace}/`}${reference.name}`;
+}
+
+/** The steps to a field: `spec.ports[0].port`, `metadata.labels[a.b/c]`. */
+function stepsTo(field: string): Path {
+  return [...field.matchAll(/([^.[\]]+)|\[(\d+)\]|\[([^\]]+)\]/g)].map(([, name, index, key]) =>
+    index === undefined ? (name ?? key ?? '') : Number(index),
+  );
+}
+
+function kindOfItems(list: string | undefined): string | undefined {
+  return list === undefined || list === 'List' ? undefined : list.slice(0, -'List'.length);
+}
+
+/** Whether it can be told apart from others at all; whether Kubernetes would allow it is another question. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('/');
+}
+
+function isObject(value: unknown): value is RawObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,91 @@
+import type { ServicePortKey } from '../model/service-port-name.js';
+import { Claims, type FrontendConflict } from './claims.js';
+
+/** A piece of a service port's rules that one service port has at a time. */
+export interface Part {
+  readonly key: string;
+  /** How people call what the part is about: `10.96.0.10:53/UDP`. Undefined for parts that are equal whoever holds them. */
+  readonly frontend?: string | undefined;
+}
+
+/** A part, and the service port that holds it. */
+export interface HeldPart<P extends Part> {
+  readonly owner: ServicePortKey;
+  readonly part: P;
+}
+
+/** Called for each part that changed hands, came, went, or became another: what stood before, and what stands now. */
+export type Switch<P extends Part> = (
+  before: HeldPart<P> | undefined,
+  after: HeldPart<P> | undefined,
+) => void;
+
+/**
+ * The rules of all service ports of a family, as parts, each held by the first that claims it. For desired states in which the
+ * losers of a conflict have nothing.
+ */
+export class HeldParts<P extends Part> {
+  private readonly partsByOwner = new Map<ServicePortKey, readonly P[]>();
+  private readonly claims = new Claims();
+
+  constructor(private readonly same: (one: P, other: P) => boolean) {}
+
+  /** Parts of the service port, held or not. */
+  of(owner: ServicePortKey): readonly P[] | undefined {
+    return this.partsByOwner.get(owner);
+  }
+
+  /** Undefined when nobody claims the part. */
+  holder(key: string): ServicePortKey | undefined {
+    return this.claims.holder(key);
+  }
+
+  /**
+   * Puts parts in place of the owner's present ones; undefined takes them away. Costs what they are.
+   * @param parts each key once
+   */
+  replace(owner: ServicePortKey, parts: readonly P[] | undefined, switched: Switch<P>): void {
+    const former = new Map(this.partsByOwner.get(owner)?.map((part) => [part.key, part]));
+    if (parts) this.partsByOwner.set(owner, parts);
+    else this.partsByOwner.delete(owner);
+    for (const part of parts ?? []) {
+      const previous = former.get(part.key);
+      former.delete(part.key);
+      if (!previous) this.claim({ owner, part }, switched);
+      else if (!this.same(previous, part) && this.holder(part.key) === owner)
+        switched({ owner, part: previous }, { owner, part });
+    }
+    for (const part of former.values()) this.release({ owner, part }, switched);
+  }
+
+  /** What is held, in any order. */
+  *held(): Generator<HeldPart<P>> {
+    for (const [owner, parts] of this.partsByOwner)
+      for (const part of parts) if (this.holder(part.key) === owner) yield { owner, part };
+  }
+
+  /** The conflicts on frontends that the owner is part of. Costs nothing where there are none at all. */
+  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
+    if (!this.claims.isContested) return [];
+    return (this.of(owner) ?? []).flatMap(({ key, frontend }) =>
+      frontend === undefined ? [] : this.claims.conflicts(key, frontend),
+    );
+  }
+
+  private claim(claimed: HeldPart<P>, switched: Switch<P>): void {
+    const { owner, part } = claimed;
+    const { before, after } = this.claims.claim(part.key, owner, part.frontend !== undefined);
+    if (before[0] !== after[0]) switched(this.partOf(before[0], part.key), claimed);
+  }
+
+  private release(released: HeldPart<P>, switched: Switch<P>): void {
+    const { owner, part } = released;
+    const { before, after } = this.claims.release(part.key, owner);
+    if (before[0] !== after[0]) switched(released, this.partOf(after[0], part.key));
+  }
+
+  private partOf(owner: ServicePortKey | undefined, key: string): HeldPart<P> | undefined {
+    const part = owner === undefined ? undefined : this.of(owner)?.find((each) => each.key === key);
+    return part && { owner: owner!, part };
+  }
+}

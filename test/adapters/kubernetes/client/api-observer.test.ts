@@ -1,0 +1,61 @@
+import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import type { AnsweredRequest } from '../../../../src/adapters/kubernetes/client/api-observer.js';
+import { RequestRate } from '../../../../src/adapters/kubernetes/client/request-rate.js';
+import { StandInApiServer } from '../../../stand-in/api-server.js';
+import { writeKubeconfig } from '../../../stand-in/kubeconfig.js';
+import { CountingClock } from '../harness.js';
+
+let server: StandInApiServer;
+let told: (AnsweredRequest & { readonly seconds: number })[];
+let waits: number[];
+let client: ApiClient;
+
+beforeEach(async () => {
+  server = await StandInApiServer.start();
+  server.clusterRole = undefined;
+  told = [];
+  waits = [];
+  const observer = {
+    answered: (request: AnsweredRequest, seconds: number) => void told.push({ ...request, seconds }),
+    waited: (_: object, seconds: number) => void waits.push(seconds),
+  };
+  const clock = new CountingClock();
+  const kubeconfig = await writeKubeconfig(server);
+  client = new ApiClient({ kubeconfig }, clock, { observer, rate: new RequestRate(20, 1, clock) });
+});
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+describe('ApiObserver', () => {
+  it('is told of answers, refusals, and of requests without an answer', async () => {
+    const host = new URL(server.url).host;
+    await client.json({ path: '/api/v1/services' });
+    server.faults.fail({ status: 503, times: 1 });
+    await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();
+    await expect(client.json({ method: 'POST', path: '/no/such/thing', body: {} })).rejects.toThrow();
+    client.close();
+    await server.close();
+    await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow();
+    expect(told.map(({ code, method, host: to }) => [code, method, to])).toEqual([
+      ['200', 'GET', host],
+      ['503', 'GET', host],
+      ['404', 'POST', host],
+      ['<error>', 'GET', host],
+    ]);
+    for (const { seconds } of told) expect(seconds).toBeGreaterThanOrEqual(0);
+    expect(waits).toHaveLength(4);
+    for (const seconds of waits) expect(seconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it('hears nothing of a request that the caller gave up', async () => {
+    server.faults.delay = 300;
+    const abort = new AbortController();
+    const asked = client.json({ path: '/api/v1/services', signal: abort.signal });
+    setTimeout(() => abort.abort(), 50);
+    await expect(asked).rejects.toThrow();
+    expect(told).toEqual([]);
+  });
+});

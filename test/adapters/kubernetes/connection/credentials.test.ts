@@ -1,0 +1,389 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import type { Connection } from '../../../../src/adapters/kubernetes/connection/connection.js';
+import { StandInApiServer } from '../../../stand-in/api-server.js';
+import { makeCertificates, type Certificates } from '../../../stand-in/certificates.js';
+import { writeKubeconfig } from '../../../stand-in/kubeconfig.js';
+import { CountingClock, service, setUp, until } from '../harness.js';
+
+let certificates: Certificates;
+let api: StandInApiServer;
+const clients: ApiClient[] = [];
+
+beforeAll(async () => {
+  certificates = await makeCertificates();
+});
+
+beforeEach(async () => {
+  api = await StandInApiServer.start(certificates);
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await api.close();
+});
+
+function clientOf(connection: Connection, credentials = 0, plugin = 30_000): ApiClient {
+  const client = new ApiClient(connection, new CountingClock(), { timeouts: { credentials, plugin } });
+  clients.push(client);
+  return client;
+}
+
+async function list(client: ApiClient): Promise<unknown> {
+  return client.json({ path: '/api/v1/services' });
+}
+
+/** The kubeconfig with the change applied. */
+async function edited(file: string, edit: (config: Kubeconfig) => void): Promise<string> {
+  const config = JSON.parse(await readFile(file, 'utf8')) as Kubeconfig;
+  edit(config);
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
+
+interface Kubeconfig {
+  clusters: { name: string; cluster: Record<string, unknown> }[];
+  users?: { name: string; user: Record<string, unknown> }[];
+  contexts: { name: string; context: Record<string, string> }[];
+  'current-context'?: string;
+}
+
+describe('identification', () => {
+  it.each([
+    ['token', { token: 'stand-in-token' }] as const,
+    ['client certificate', 'client-certificate'] as const,
+  ])('by %s', async (_, identification) => {
+    const client = clientOf({ kubeconfig: await writeKubeconfig(api, identification) });
+    await expect(list(client)).resolves.toMatchObject({ kind: 'ServiceList' });
+  });
+
+  it('by token file, relative to the kubeconfig, read again when rotated', async () => {
+    const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+    const token = join(dirname(kubeconfig), 'token');
+    await writeFile(token, 'stand-in-token\n');
+    const client = clientOf({ kubeconfig });
+    await list(client);
+    api.tokens = new Set(['rotated']);
+    await writeFile(token, 'rotated\n');
+    await list(client);
+    expect(api.requests.map(({ authorization }) => authorization)).toEqual([
+      'Bearer stand-in-token',
+      'Bearer rotated',
+    ]);
+  });
+
+  it('is read again at once when the server refuses it', async () => {
+    const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+    await writeFile(join(dirname(kubeconfig), 'token'), 'stand-in-token');
+    const client = clientOf({ kubeconfig }, 3_600_000);
+    await list(client);
+    api.tokens = new Set(['rotated']);
+    await writeFile(join(dirname(kubeconfig), 'token'), 'rotated');
+    await expect(list(client)).rejects.toMatchObject({ name: 'ApiError', code: 401, reason: 'Unauthorized' });
+    await list(client);
+  });
+
+  it('is read again when the kubeconfig itself changed', async () => {
+    const kubeconfig = await writeKubeconfig(api);
+    const client = clientOf({ kubeconfig });
+    await list(client);
+    api.tokens = new Set(['second']);
+    await edited(kubeconfig, (config) => (config.users![0]!.user = { token: 'second' }));
+    await list(client);
+  });
+
+  it('by an exec plugin beside the kubeconfig, which is told that nobody is there to ask', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin', args: ['x'] } });
+    const plugin = join(dirname(kubeconfig), 'plugin');
+    const info = join(dirname(kubeconfig), 'info');
+    const credential = JSON.stringify({ kind: 'ExecCredential', status: { token: 'stand-in-token' } });
+    await writeFile(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${info}\necho '${credential}'\n`);
+    await chmod(plugin, 0o755);
+    await list(clientOf({ kubeconfig }));
+    expect(JSON.parse(await readFile(info, 'utf8'))).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      spec: { interactive: false },
+    });
+  });
+
+  it('by an exec plugin that fails is an error that says so', async () => {
+    const kubeconfig = await writeKubeconfig(api, { exec: { command: 'false' } });
+    await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
+      name: 'KubeconfigError',
+      message: expect.stringContaining('cannot obtain the credentials'),
+    });
+  });
+
+  describe('by an exec plugin that hangs', () => {
+    /** A kubeconfig whose plugin never answers, nor does the process that it starts, which has its number in a file. */
+    async function hangingPlugin(): Promise<{ kubeconfig: string; started: () => Promise<number> }> {
+      const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin' } });
+      const [plugin, file] = ['plugin', 'pid'].map((name) => join(dirname(kubeconfig), name));
+      await writeFile(plugin!, `#!/bin/sh\nsleep 1000 &\necho $! > ${file}\nwait\n`);
+      await chmod(plugin!, 0o755);
+      const started = async (): Promise<number> => {
+        await until(() => existsSync(file!) && readFileSync(file!, 'utf8').endsWith('\n'));
+        return Number(readFileSync(file!, 'utf8'));
+      };
+      return { kubeconfig, started };
+    }
+    const gone = (pid: number): Promise<void> =>
+      until(() => {
+        const stat = `/proc/${pid}/stat`;
+        return !existsSync(stat) || readFileSync(stat, 'utf8').includes(') Z ');
+      });
+
+    it('is an error after its time limit, and it is killed with all that it started', async () => {
+      const { kubeconfig, started } = await hangingPlugin();
+      const failed = expect(clientOf({ kubeconfig }, 0, 200).load()).rejects.toMatchObject({
+        name: 'KubeconfigError',
+        message: expect.stringMatching(
+          /the exec plugin .*plugin did not answer within 200 ms and was killed/,
+        ),
+      });
+      const pid = await started();
+      await failed;
+      await gone(pid);
+    });
+
+    it('does not keep a request that is aborted waiting, and is killed when the client is closed', async () => {
+      const { kubeconfig, started } = await hangingPlugin();
+      const client = clientOf({ kubeconfig });
+      const abort = new AbortController();
+      const failed = expect(
+        client.json({ path: '/api/v1/services', signal: abort.signal }),
+      ).rejects.toMatchObject({ name: 'AbortError' });
+      const pid = await started();
+      abort.abort();
+      await failed;
+      client.close();
+      await gone(pid);
+    });
+  });
+
+  it('follows new certificates with new connections', async () => {
+    const kubeconfig = await writeKubeconfig(api, 'client-certificate');
+    const client = clientOf({ kubeconfig });
+    await list(client);
+    await list(client);
+    expect(api.openConnections).toBe(1);
+    const other = await makeCertificates();
+    await writeFile(join(dirname(kubeconfig), 'client.crt'), other.client.certificate);
+    await writeFile(join(dirname(kubeconfig), 'client.key'), other.client.key);
+    await expect(list(client)).rejects.toMatchObject({ code: 401 });
+    expect(api.openConnections).toBe(1);
+  });
+
+  it('a token rotated under a running source does not stop it', async () => {
+    const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
+    await writeFile(join(dirname(kubeconfig), 'token'), 'stand-in-token');
+    const { source, sink, logger } = setUp({ kubeconfig });
+    await source.start(sink, new AbortController().signal);
+    await until(() => api.openWatches === 4);
+    api.tokens = new Set(['rotated']);
+    await writeFile(join(dirname(kubeconfig), 'token'), 'rotated');
+    api.disconnectWatches();
+    await until(() => api.openWatches === 4 && api.requests.at(-1)!.authorization === 'Bearer rotated');
+    api.put(service('web'));
+    await until(() => sink.objects.has('Service default/web'));
+    expect(logger.matching('info', 'recovered').length).toBeGreaterThan(0);
+    await source.stop();
+  });
+});
+
+describe('the server', () => {
+  it('is not trusted with a certificate of another authority', async () => {
+    const kubeconfig = await writeKubeconfig(api);
+    await writeFile(join(dirname(kubeconfig), 'ca.crt'), (await makeCertificates()).authority);
+    await expect(list(clientOf({ kubeconfig }))).rejects.toMatchObject({ name: 'ApiConnectionError' });
+  });
+
+  it('is verified by its tls-server-name', async () => {
+    const kubeconfig = await writeKubeconfig(api);
+    const named = (name: string) =>
+      edited(kubeconfig, ({ clusters }) => (clusters[0]!.cluster['tls-server-name'] = name));
+    await named('localhost');
+    await list(clientOf({ kubeconfig }));
+    await named('elsewhere.example');
+    await expect(list(clientOf({ kubeconfig }))).rejects.toThrow(/elsewhere\.example/);
+  });
+
+  it('is overridden by the master', async () => {
+    const file = await writeKubeconfig(api);
+    const kubeconfig = await edited(
+      file,
+      ({ clusters }) => (clusters[0]!.cluster.server = 'https://192.0.2.1:6443'),
+    );
+    const client = clientOf({ kubeconfig, master: `${api.url.replace('https://', '')}/` });
+    expect((await client.load()).href).toBe(`${api.url}/`);
+    await list(client);
+  });
+
+  it('is trusted by its authority also without a user', async () => {
+    const file = await writeKubeconfig(api);
+    const kubeconfig = await edited(file, (config) => {
+      delete config.users;
+      delete config.contexts[0]!.context.user;
+    });
+    await expect(list(clientOf({ kubeconfig }))).rejects.toMatchObject({ code: 401 });
+  });
+
+  it('may be given without a scheme in the kubeconfig too', async () => {
+    const kubeconfig = await edited(
+      await writeKubeconfig(api),
+      ({ clusters }) => (clusters[0]!.cluster.server = new URL(api.url).host),
+    );
+    const client = clientOf({ kubeconfig });
+    expect((await client.load()).href).toBe(`${api.url}/`);
+    await list(client);
+  });
+
+  it('is not spoken to in another protocol than HTTP', async () => {
+    await expect(clientOf({ master: 'ftp://192.0.2.1' }).load()).rejects.toThrow(
+      /--master: the server "ftp:\/\/192\.0\.2\.1" has the scheme "ftp"/,
+    );
+  });
+
+  it('is not tried with a file of authorities that holds none', async () => {
+    const kubeconfig = await writeKubeconfig(api);
+    const file = join(dirname(kubeconfig), 'ca.crt');
+    const broken = certificates.authority.replace(/[A-Za-z0-9+/]{40}/, '');
+    for (const text of ['', 'nonsense', certificates.client.key, broken]) {
+      await writeFile(file, text);
+      await expect(clientOf({ kubeconfig }).load()).rejects.toMatchObject({
+        name: 'KubeconfigError',
+        message: expect.stringContaining(`${file}: cannot read the certificate authority`),
+      });
+    }
+    await writeFile(file, `${broken}\n${certificates.authority}`);
+    await list(clientOf({ kubeconfig }));
+  });
+
+  it('may be plain HTTP, by master alone', async () => {
+    expect((await clientOf({ master: 'http://127.0.0.1:8080' }).load()).href).toBe('http://127.0.0.1:8080/');
+    expect((await clientOf({ master: '127.0.0.1:8080' }).load()).href).toBe('http://127.0.0.1:8080/');
+  });
+});
+
+describe('in-cluster', () => {
+  const saved = { ...process.env };
+  afterEach(() => {
+    process.env = { ...saved };
+  });
+
+  it('uses the service account, and its token as it is now', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'service-account-'));
+    const mounted = join(root, 'var/run/secrets/kubernetes.io/serviceaccount');
+    await mkdir(mounted, { recursive: true });
+    await writeFile(join(mounted, 'ca.crt'), certificates.authority);
+    await writeFile(join(mounted, 'token'), 'stand-in-token\n');
+    process.env.KUBERNETES_SERVICE_HOST = '127.0.0.1';
+    process.env.KUBERNETES_SERVICE_PORT = new URL(api.url).port;
+    const client = clientOf({ serviceAccountRoot: root });
+    await list(client);
+    api.tokens = new Set(['rotated']);
+    await writeFile(join(mounted, 'token'), 'rotated');
+    await list(client);
+  });
+
+  it('outside a cluster is an error that says what to give', async () => {
+    delete process.env.KUBERNETES_SERVICE_HOST;
+    await expect(clientOf({}).load()).rejects.toThrow(
+      /in-cluster: KUBERNETES_SERVICE_HOST.*set --kubeconfig or --master/,
+    );
+  });
+});
+
+function kubeconfigOf(cluster: string, user = ''): string {
+  return [
+    'current-context: a',
+    'contexts: [{name: a, context: {cluster: c, user: u}}]',
+    `clusters: [{name: c, cluster: {${cluster}}}]`,
+    `users: [{name: u, user: {${user}}}]`,
+  ].join('\n');
+}
+
+describe('a kubeconfig that cannot be used', () => {
+  it('rejects the start of a source, naming the file', async () => {
+    const { source, sink } = setUp({ kubeconfig: '/nonexistent/kubeconfig' });
+    await expect(source.start(sink, new AbortController().signal)).rejects.toMatchObject({
+      name: 'KubeconfigError',
+      file: '/nonexistent/kubeconfig',
+      message: expect.stringMatching(/cannot read the kubeconfig \(ENOENT\); check --kubeconfig/),
+    });
+    await source.stop();
+  });
+
+  it.each([
+    ['no YAML', 'clusters: [', /not a valid kubeconfig/],
+    ['no object', 'hello', /current-context is not set/],
+    ['empty', '', /not a valid kubeconfig/],
+    [
+      'a cluster without server',
+      'clusters: [{name: a, cluster: {}}]',
+      /clusters\[0\]\.cluster\.server is missing/,
+    ],
+    [
+      'an unknown context',
+      'current-context: b\ncontexts: [{name: a, context: {cluster: c}}]',
+      /current-context is "b", which is not in contexts; set it to one of: a/,
+    ],
+    [
+      'an unknown cluster',
+      'current-context: a\ncontexts: [{name: a, context: {cluster: c}}]',
+      /context "a" names the cluster "c", which is not in clusters/,
+    ],
+    [
+      'an unknown user',
+      'current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: "https://h"}}]',
+      /context "a" names the user "u", which is not in users/,
+    ],
+    [
+      'no URL as server',
+      'current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: "::"}}]',
+      /the server "::" is not a URL/,
+    ],
+    [
+      'a server that is spoken to in another protocol',
+      kubeconfigOf('server: "ftp://h"'),
+      /the server "ftp:\/\/h" has the scheme "ftp"; it must be one of http, https; correct clusters\[\]\.cluster\.server/,
+    ],
+    [
+      'a proxy that is spoken to in another protocol',
+      kubeconfigOf('server: "https://h", proxy-url: "ftp://p"'),
+      /the proxy "ftp:\/\/p" has the scheme "ftp".*clusters\[\]\.cluster\.proxy-url/,
+    ],
+    [
+      'an authority that is no PEM',
+      kubeconfigOf('server: "https://h", certificate-authority-data: bm9uc2Vuc2U='),
+      /unable to parse bytes as PEM block.*certificate-authority-data must hold certificates/,
+    ],
+    [
+      'an authority that need not be trusted',
+      kubeconfigOf('server: "https://h", certificate-authority: ca.crt, insecure-skip-tls-verify: true'),
+      /cluster "c": specifying a root certificates file with the insecure flag is not allowed/,
+    ],
+    [
+      'an auth-provider',
+      kubeconfigOf('server: "https://h"', 'auth-provider: {name: gcp}'),
+      /user "u" has an auth-provider, and there is no Auth Provider for name "gcp"; use token/,
+    ],
+    [
+      'a certificate that is not there',
+      'current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: "https://h", certificate-authority: missing.crt}}]',
+      /cannot obtain the credentials \(ENOENT.*missing\.crt/,
+    ],
+  ])('%s', async (_, text, expected) => {
+    const directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+    const kubeconfig = join(directory, 'kubeconfig');
+    await writeFile(kubeconfig, text);
+    const failure = clientOf({ kubeconfig }).load();
+    await expect(failure).rejects.toThrow(expected);
+    await expect(failure).rejects.toMatchObject({ name: 'KubeconfigError', file: kubeconfig });
+    await rm(directory, { recursive: true });
+  });
+});

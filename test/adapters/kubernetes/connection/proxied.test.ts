@@ -1,0 +1,82 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import { ConnectProxy } from '../../../stand-in/connect-proxy.js';
+import { StandInApiServer } from '../../../stand-in/api-server.js';
+import { writeKubeconfig } from '../../../stand-in/kubeconfig.js';
+import { CountingClock, service, setUp, until } from '../harness.js';
+
+/** An API server behind an HTTP proxy, under a name that only the proxy knows. */
+
+const saved = { ...process.env };
+let api: StandInApiServer;
+let proxy: ConnectProxy;
+
+beforeAll(async () => {
+  api = await StandInApiServer.start();
+});
+
+beforeEach(async () => {
+  proxy = await ConnectProxy.start(Number(new URL(api.url).port));
+});
+
+afterEach(async () => {
+  process.env = { ...saved };
+  await proxy.close();
+});
+
+afterAll(() => api.close());
+
+async function kubeconfigOf(more: object = {}): Promise<string> {
+  const file = await writeKubeconfig(api);
+  const config = JSON.parse(await readFile(file, 'utf8')) as { clusters: { cluster: object }[] };
+  Object.assign(config.clusters[0]!.cluster, {
+    server: 'https://api.test:6443',
+    'tls-server-name': 'localhost',
+    ...more,
+  });
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
+
+function clientOf(kubeconfig: string): ApiClient {
+  return new ApiClient({ kubeconfig }, new CountingClock(), { timeouts: { connect: 200 } });
+}
+
+it('is reached by the proxy that the kubeconfig names, with its password', async () => {
+  const client = clientOf(await kubeconfigOf({ 'proxy-url': `http://me:secret@${proxy.address}` }));
+  await expect(client.json({ path: '/api/v1/services' })).resolves.toMatchObject({ kind: 'ServiceList' });
+  expect(proxy.asked).toEqual(['api.test:6443']);
+  expect(proxy.authorization).toBe(`Basic ${Buffer.from('me:secret').toString('base64')}`);
+});
+
+it('is reached by the proxy of the environment', async () => {
+  process.env.HTTPS_PROXY = `http://${proxy.address}`;
+  const { source, sink } = setUp({ kubeconfig: await kubeconfigOf() });
+  await source.start(sink, new AbortController().signal);
+  await until(() => sink.kindsSynced.length === 4 && api.openWatches === 4);
+  api.put(service('web'));
+  await until(() => sink.objects.has('Service default/web'));
+  await source.stop();
+  expect(proxy.asked).toContain('api.test:6443');
+});
+
+it('is not asked of the proxy where NO_PROXY excludes it', async () => {
+  process.env.HTTPS_PROXY = `http://${proxy.address}`;
+  process.env.NO_PROXY = '.test';
+  await expect(clientOf(await kubeconfigOf()).json({ path: '/api/v1/services' })).rejects.toThrow(
+    /api\.test/,
+  );
+  expect(proxy.asked).toEqual([]);
+});
+
+it('is given up when the proxy does not answer, or the request is not wanted any more', async () => {
+  proxy.silent = true;
+  const client = clientOf(await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` }));
+  await expect(client.json({ path: '/api/v1/services' })).rejects.toThrow(
+    `through the proxy ${proxy.address}: no connection within 200 ms`,
+  );
+  const abort = new AbortController();
+  const request = client.json({ path: '/api/v1/services', signal: abort.signal });
+  setTimeout(() => abort.abort(), 50);
+  await expect(request).rejects.toMatchObject({ name: 'AbortError' });
+});

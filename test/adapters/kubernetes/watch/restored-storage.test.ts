@@ -1,0 +1,135 @@
+import type { ReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
+import { StandInApiServer } from '../../../stand-in/api-server.js';
+import { makeCertificates, type Certificates } from '../../../stand-in/certificates.js';
+import { writeKubeconfig } from '../../../stand-in/kubeconfig.js';
+import { service, setUp, until, type Setup } from '../harness.js';
+
+/** An API server whose storage is restored from a backup: what it says is older than what was heard of it before. */
+
+const SERVICES = '/api/v1/services';
+
+let certificates: Certificates;
+let api: StandInApiServer;
+let setup: Setup;
+
+beforeAll(async () => {
+  certificates = await makeCertificates();
+});
+
+beforeEach(async () => {
+  api = await StandInApiServer.start(certificates);
+});
+
+afterEach(async () => {
+  await setup.source.stop();
+  await api.close();
+});
+
+async function startSynced(timings: Partial<ReflectorTimings>): Promise<Setup> {
+  setup = setUp({ kubeconfig: await writeKubeconfig(api) }, timings);
+  await setup.source.start(setup.sink, new AbortController().signal);
+  await until(() => setup.sink.kindsSynced.length === 4 && api.openWatches === 4);
+  return setup;
+}
+
+const clusterIP = (name: string): unknown =>
+  (setup.sink.objects.get(`Service default/${name}`) as { spec?: { clusterIP?: string } })?.spec?.clusterIP;
+const rewinds = (): number | undefined =>
+  setup.source.status().find(({ kind }) => kind === 'Service')!.rewinds;
+/** Lists of Services after the first, by their limit and version. */
+const laterLists = (): unknown[] =>
+  api
+    .requestsOf('list', SERVICES)
+    .slice(1)
+    .map(({ query }) => [query.limit, query.resourceVersion]);
+
+it('is noticed by the silence of the watch, and what differs is delivered', async () => {
+  for (const name of ['same', 'changed', 'gone']) api.put(service(name));
+  const backup = api.store.backup();
+  const { sink, logger } = await startSynced({ silenceMinimum: 300, silenceMaximum: 400 });
+  api.remove('v1', 'Service', { name: 'gone' });
+  api.patch('v1', 'Service', { name: 'changed' }, { spec: { clusterIP: '172.30.0.9' } });
+  api.put(service('new'));
+  await until(() => sink.objects.has('Service default/new'));
+  await api.restore(backup);
+  await until(() => api.openWatches === 4);
+  expect(sink.objects.has('Service default/new')).toBe(true);
+  await until(() => sink.objects.has('Service default/gone') && !sink.objects.has('Service default/new'));
+  expect(clusterIP('changed')).toBe('172.30.0.1');
+  expect(laterLists()).toEqual([
+    ['1', undefined],
+    ['4', undefined],
+  ]);
+  expect(rewinds()).toBe(1);
+  expect(logger.matching('warn', 'has gone back').map(({ facts }) => facts)).toContainEqual(
+    expect.objectContaining({ kind: 'Service', now: String(backup.version) }),
+  );
+  api.put(service('later'));
+  await until(() => sink.objects.has('Service default/later'));
+});
+
+it('is noticed when it has given a version that was known to other contents', async () => {
+  const backup = api.store.backup();
+  const { sink } = await startSynced({ silenceMinimum: 300, silenceMaximum: 300 });
+  const { version } = api.store;
+  api.put(service('web', { clusterIP: '172.30.0.2' }));
+  api.put(service('other'));
+  await until(() => sink.objects.has('Service default/other'));
+  await api.restore(backup);
+  expect(api.store.version).toBe(version);
+  api.put(service('web', { clusterIP: '172.30.0.3' }));
+  await until(() => !sink.objects.has('Service default/other'));
+  expect(clusterIP('web')).toBe('172.30.0.3');
+});
+
+it('is noticed by an event of an older version', async () => {
+  api.put(service('web'));
+  const { sink, logger } = await startSynced({ silenceMinimum: 10_000, silenceMaximum: 10_000 });
+  const backup = api.store.backup();
+  api.put(service('new'));
+  await until(() => sink.objects.has('Service default/new'));
+  api.store.restore(backup);
+  const object = { kind: 'Service', apiVersion: 'v1', metadata: { resourceVersion: '1001' } };
+  api.sendRaw(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  await until(() => !sink.objects.has('Service default/new'));
+  expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/version 1001, which is older/);
+  expect(rewinds()).toBe(1);
+});
+
+it('is counted too when the list says so that an expired watch led to', async () => {
+  api.put(service('web'));
+  const backup = api.store.backup();
+  const { sink } = await startSynced({});
+  api.put(service('new'));
+  await until(() => sink.objects.has('Service default/new'));
+  api.faults.fail({ status: 410, reason: 'Expired', match: `${SERVICES}?labelSelector`, times: 1 });
+  await api.restore(backup);
+  await until(() => !sink.objects.has('Service default/new'));
+  expect(rewinds()).toBe(1);
+});
+
+it('is not suspected of a server that is merely silent; that is asked once in a while', async () => {
+  api.put(service('web'));
+  const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
+  await until(() => api.requestsOf('watch', SERVICES).length === 4);
+  const asked = api.requestsOf('list', SERVICES).slice(1);
+  expect(asked.map(({ query }) => query.limit)).toEqual(['1', '1', '1']);
+  expect(asked[2]!.at - asked[0]!.at).toBeGreaterThanOrEqual(390);
+  expect(sink.calls.filter((call) => call.includes('Service default/web'))).toHaveLength(1);
+  expect(rewinds()).toBe(0);
+});
+
+it('is asked for again at the next silence when the server does not say', async () => {
+  const backup = api.store.backup();
+  const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
+  api.put(service('new'));
+  await until(() => sink.objects.has('Service default/new'));
+  api.faults.fail({ status: 500, match: 'clusterIP!=None&limit=1', times: 1 });
+  await api.restore(backup);
+  await until(() => !sink.objects.has('Service default/new'));
+  expect(laterLists()).toEqual([
+    ['1', undefined],
+    ['1', undefined],
+    ['4', undefined],
+  ]);
+});

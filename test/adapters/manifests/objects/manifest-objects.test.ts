@@ -1,0 +1,177 @@
+import { ManifestObjects } from '../../../../src/adapters/manifests/objects/manifest-objects.js';
+import { ManifestPlace } from '../../../../src/adapters/manifests/parsing/manifest-place.js';
+
+function read(...documents: unknown[]): ManifestObjects {
+  const found = new ManifestObjects();
+  const stretch = { text: '', line: 1 };
+  documents.forEach((value, index) => {
+    const place = ManifestPlace.document(stretch, index, index);
+    for (const _ of found.add({ value, place })) continue;
+  });
+  return found;
+}
+
+const keys = (...documents: unknown[]): string[] => read(...documents).objects.map(({ key }) => key);
+const problems = (...documents: unknown[]): string[] =>
+  read(...documents).issues.map(({ subject, problem }) => `${subject}: ${problem}`);
+const slice = (fields: object, metadata: object = {}): object => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { name: 'web-1', labels: { 'kubernetes.io/service-name': 'web' }, ...metadata },
+  addressType: 'IPv4',
+  ...fields,
+});
+const service = (spec: object, metadata: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'web', ...metadata },
+  spec: { clusterIP: '10.96.0.1', ...spec },
+});
+
+describe('objects of a manifest', () => {
+  it('are of every kind that is read, with default as the namespace that is not given', () => {
+    const documents = [
+      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+      slice({}, { namespace: 'shop' }),
+      { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web' } },
+      { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } },
+      { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name: 'kubernetes' } },
+    ];
+    const { objects, issues } = read(...documents);
+    expect(issues).toEqual([]);
+    expect(objects.map(({ key }) => key)).toEqual([
+      'Service/default/web',
+      'EndpointSlice/shop/web-1',
+      'Endpoints/default/web',
+      'Node//n1',
+      'ServiceCIDR//kubernetes',
+    ]);
+    expect(objects[0]!.object).toEqual({ ...documents[0], metadata: { name: 'web', namespace: 'default' } });
+    expect(objects[1]!.object).toBe(documents[1]);
+  });
+
+  it('stand in lists, nested and typed ones, but in no typed list that stands in a list', () => {
+    const [a, b] = ['a', 'b'].map((name) => ({ kind: 'Service', metadata: { name } }));
+    expect(keys({ kind: 'List', items: [a, { kind: 'List', items: [b] }] })).toEqual([
+      'Service/default/a',
+      'Service/default/b',
+    ]);
+    expect(keys({ kind: 'ServiceList', items: [{ metadata: { name: 'b' } }] })).toEqual([
+      'Service/default/b',
+    ]);
+    expect(problems({ kind: 'List', items: [{ metadata: { name: 'b' } }] })).toEqual([
+      'document 1, item 1: has no kind',
+    ]);
+    const nested = { kind: 'List', items: [a, { kind: 'ServiceList', items: [b] }] };
+    expect(keys(nested)).toEqual(['Service/default/a']);
+    expect(problems(nested)).toEqual([
+      'document 1, item 2: kind: a ServiceList cannot stand in a list; put its items there',
+    ]);
+  });
+
+  it('are of no other kind, nor of the same kind of another API group', () => {
+    const knative = { apiVersion: 'serving.knative.dev/v1', kind: 'Service', metadata: { name: 'k' } };
+    const { objects, ignored, issues } = read(
+      knative,
+      { apiVersion: 'apps/v1', kind: 'Deployment' },
+      { kind: 'PodList', items: [{}, {}] },
+      { kind: 'constructor' },
+    );
+    expect(objects).toEqual([]);
+    expect(issues).toEqual([]);
+    expect(Object.fromEntries(ignored)).toEqual({ Service: 1, Deployment: 1, Pod: 2, constructor: 1 });
+  });
+
+  it('have an identity; what has none is reported', () => {
+    const good = { kind: 'Service', metadata: { name: 'good' } };
+    const documents = [
+      null,
+      'text',
+      [good],
+      {},
+      { kind: 7 },
+      { kind: 'Service' },
+      { kind: 'Service', metadata: { name: 3 } },
+      { kind: 'Service', metadata: { name: 'a/b' } },
+      { kind: 'Service', metadata: { name: 'x', namespace: ['y'] } },
+      good,
+    ];
+    expect(keys(...documents)).toEqual(['Service/default/good']);
+    expect(problems(...documents)).toEqual([
+      'document 2: is not an object',
+      'document 3: is not an object',
+      'document 4: has no kind',
+      'document 5: has no kind',
+      'Service (document 6): metadata.name: is missing, or cannot be one',
+      'Service (document 7): metadata.name: is missing, or cannot be one',
+      'Service (document 8): metadata.name: is missing, or cannot be one',
+      'Service (document 9): metadata.namespace: is missing, or cannot be one',
+    ]);
+  });
+
+  it('occur once: of two of the same name the first counts', () => {
+    const both = [service({}), service({ clusterIP: '10.96.0.2' })];
+    expect(read(...both).objects.map(({ object }) => object)).toMatchObject([
+      { spec: { clusterIP: '10.96.0.1' } },
+    ]);
+    expect(problems(...both)).toEqual([
+      'Service default/web: metadata.name: is that of document 1, which counts',
+    ]);
+  });
+});
+
+describe('what the API server would refuse', () => {
+  it.each([
+    ['apiVersion', { ...service({}), apiVersion: 'v2' }],
+    ['apiVersion', { ...service({}), apiVersion: 'apps/v1' }],
+    ['apiVersion', { ...service({}), apiVersion: 1 }],
+    ['apiVersion', { ...slice({}), apiVersion: 'discovery.k8s.io/v1beta1' }],
+    ['apiVersion', { ...slice({}), apiVersion: 'v1' }],
+    ['metadata.name', service({}, { name: 'Web' })],
+    ['metadata.labels', service({}, { labels: { version: 1 } })],
+    ['spec.clusterIP', service({ clusterIP: '10.96.0' })],
+    ['spec.loadBalancerSourceRanges[0]', service({ loadBalancerSourceRanges: ['10.0.0.1'] })],
+    ['spec.externalTrafficPolicy', service({ externalTrafficPolicy: 'local' })],
+    ['spec.sessionAffinity', service({ sessionAffinity: 'Cookie' })],
+    ['spec.ports[0].protocol', service({ ports: [{ port: 1, protocol: 'tcp' }] })],
+    ['spec.type', service({ type: 'Loadbalancer' })],
+    ['spec.externalIPs[0]', service({ externalIPs: ['nowhere'] })],
+    ['spec.externalIPs[0]', service({ externalIPs: ['127.0.0.1'] })],
+    ['addressType', slice({ addressType: 'IPv9' })],
+    [
+      'endpoints[0].conditions.ready',
+      slice({ endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: 'false' } }] }),
+    ],
+    ['endpoints[0].addresses[0]', slice({ endpoints: [{ addresses: ['169.254.0.1'] }] })],
+    ['endpoints[0]', slice({ endpoints: [{}] })],
+    ['spec.podCIDRs[0]', { kind: 'Node', metadata: { name: 'n1' }, spec: { podCIDRs: ['x'] } }],
+    ['spec.cidrs[0]', { kind: 'ServiceCIDR', metadata: { name: 'a' }, spec: { cidrs: ['x'] } }],
+  ])('is reported by its field, and the object left out: %s of %j', (field, object) => {
+    const { objects, issues } = read(object);
+    expect(objects).toEqual([]);
+    expect(issues.map(({ problem }) => problem.split(': ')[0])).toEqual([field]);
+    expect(issues[0]!.key).toMatch(/^(Service|EndpointSlice|Node|ServiceCIDR)\//);
+  });
+
+  it('is all named at once', () => {
+    expect(problems(service({ type: 'X', sessionAffinity: 'Y' }))).toHaveLength(2);
+  });
+
+  it('is not what is only odd', () => {
+    const odd = [
+      service({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' }),
+      slice({ ports: [{ port: 80 }] }),
+    ];
+    expect(problems(...odd)).toEqual([]);
+  });
+
+  it('is never written out, nor what is too deep for it', () => {
+    let deep: unknown = 'x';
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    expect(problems(service({ other: deep }))).toEqual([
+      'Service default/web: metadata.name: names an object that is nested too deeply',
+    ]);
+    const wrong = { ...service({ type: 'X' }), toJSON: () => expect(true).toBe(false) };
+    expect(problems(wrong)).toHaveLength(1);
+  });
+});

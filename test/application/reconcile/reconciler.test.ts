@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { backendContract } from '../../../src/testing/contract/backend-contract.js';
+import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
+import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
+
+const node = sampleNode('IPv4');
+const sample = (name: string, shape: SampleShape) => sampleEntry('IPv4', name, shape);
+const changed = (...entries: readonly ForwardingEntry[]) =>
+  entries.map((entry) => ({ key: entry.key, entry }));
+const gone = (...entries: readonly ForwardingEntry[]) =>
+  entries.map(({ key }) => ({ key, entry: undefined }));
+const labelOf = (name: string) => `contract/${name}:main: `;
+
+let kernel: MemoryKernel;
+let logger: MemoryLogger;
+let backend: Backend;
+
+const open = (on = kernel) => new Reconciler(new MemoryDriver(on), logger);
+/** What a fresh start with these leaves in a kernel of its own. */
+async function fresh(...entries: readonly ForwardingEntry[]): Promise<ReadonlyMap<string, string>> {
+  const own = new MemoryKernel();
+  await open(own).start(entries, node);
+  return own.lines;
+}
+const refusing = (names: readonly string[], refusal: Refusal) => (_: string, value: string) =>
+  names.some((name) => value.startsWith(labelOf(name))) ? refusal : undefined;
+
+beforeEach(() => {
+  kernel = new MemoryKernel();
+  logger = new MemoryLogger();
+  backend = open();
+});
+
+describe.each([
+  ['at once', 'named'],
+  ['at once', 'anonymous'],
+  ['by line', 'named'],
+] as const)('a driver that writes %s and whose refusals are %s', (writes, refusal) => {
+  const subject: BackendSubject<MemoryKernel> = {
+    family: 'IPv4',
+    makePlace: () => Object.assign(new MemoryKernel(), { writes }),
+    open: (place) => new Reconciler(new MemoryDriver(place), new MemoryLogger()),
+    snapshot: (place) => [...place.lines].sort(),
+    damage: (place) => place.tamper((lines) => lines.clear()),
+    // Written line by line, the rest of a service port is there although a line was refused.
+    ...(writes === 'at once' && {
+      refuse(place, key) {
+        const [, name] = key?.split('/') ?? [];
+        place.refuse = name === undefined ? () => undefined : refusing([name], refusal);
+      },
+    }),
+  };
+
+  for (const { name, run } of backendContract(subject)) it(name, run);
+
+  it('has after any changes and refusals what a fresh start would have', async () => {
+    const shape = fc.record({
+      number: fc.integer({ min: 1, max: 3 }),
+      endpoints: fc.integer({ min: 0, max: 2 }),
+      external: fc.boolean(),
+    });
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const step = fc.record({
+      services: fc.dictionary(fc.constantFrom(...names), fc.option(shape), { maxKeys: 4 }),
+      refused: fc.subarray(names),
+      tampered: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+        const [place, one] = [
+          Object.assign(new MemoryKernel(), { writes }),
+          new Map<string, ForwardingEntry>(),
+        ];
+        const running = open(place);
+        await running.start([], node);
+        for (const { services, refused, tampered } of steps) {
+          const changes = Object.entries(services).map(([name, parts]) =>
+            parts ? changed(sample(name, parts))[0]! : gone(sample(name, { number: 1 }))[0]!,
+          );
+          if (tampered) place.tamper((lines) => lines.clear());
+          place.refuse = refusing(refused, refusal);
+          const { failed } = await running.apply(changes, node);
+          for (const { key, entry } of changes)
+            if (entry) one.set(key, entry);
+            else one.delete(key);
+          if (refused.length === 0) expect(failed).toEqual([]);
+          place.refuse = () => undefined;
+          // What failed is sent again, also what failed in a repair; the rest was written although something was refused.
+          const again = failed.map(({ key }) => ({ key, entry: one.get(key) }));
+          expect((await running.apply(again, node)).failed).toEqual([]);
+          await running.verify('full');
+          expect(new Map([...place.lines].sort())).toEqual(
+            new Map([...(await fresh(...one.values()))].sort()),
+          );
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a service port that is refused', () => {
+  const [a, b, c] = [1, 2, 3].map((number) => sample(`s${number}`, { number }));
+
+  it.each(['named', 'anonymous'] as const)('keeps its last good rules (%s)', async (refusal) => {
+    await backend.start([a!, b!, c!], node);
+    kernel.refuse = refusing(['s1', 's3'], refusal);
+    const wanted = [1, 2, 3].map((number) => sample(`s${number}`, { number, endpoints: 1 }));
+    const { failed } = await backend.apply(changed(...wanted), node);
+    expect(failed.map(({ key }) => key)).toEqual([a!.key, c!.key]);
+    expect(kernel.lines).toEqual(await fresh(a!, wanted[1]!, c!));
+    expect(logger.at('warn').length).toBeGreaterThan(0);
+  });
+
+  it('keeps at a start what an earlier process left', async () => {
+    await backend.start([a!, b!], node);
+    const before = new Map(kernel.lines);
+    kernel.refuse = refusing(['s1'], 'named');
+    // Something else is in its place, so that it is written.
+    const moved = sample('s1', { number: 1, endpoints: 1 });
+    const { failed } = await open().start([moved, b!], node);
+    expect(failed.map(({ key }) => key)).toEqual([a!.key]);
+    expect(kernel.lines).toEqual(before);
+  });
+
+  it('costs the others nothing but a read', async () => {
+    await backend.start([a!, b!], node);
+    kernel.reads = 0;
+    kernel.refuse = refusing(['s3'], 'named');
+    await backend.apply(changed(c!), node);
+    expect(kernel.reads).toBe(2);
+    kernel.refuse = () => undefined;
+    await backend.apply(changed(c!), node);
+    expect(kernel.reads).toBe(2);
+  });
+
+  it('is found by itself when a repair is refused', async () => {
+    await backend.start([a!, b!], node);
+    kernel.tamper((lines) => lines.clear());
+    kernel.refuse = refusing(['s2'], 'anonymous');
+    const { failed } = await backend.verify('quick');
+    expect(failed.map(({ key }) => key)).toEqual([b!.key]);
+    expect(kernel.lines).toEqual(await fresh(a!));
+  });
+});
+
+describe('a service port that cannot be compiled', () => {
+  const good = sample('good', { number: 1 });
+  const broken = sample('broken', { number: 2 });
+
+  it('is reported, and stops no other', async () => {
+    const { failed } = await backend.start([broken, good], node);
+    expect(failed).toEqual([{ key: broken.key, reason: 'cannot be compiled: a name that no rule may have' }]);
+    expect(kernel.lines).toEqual(await fresh(good));
+  });
+
+  it('keeps what an earlier process left', async () => {
+    kernel.lines.set('10.96.77.2:80', `${labelOf('broken')}10.0.0.1`);
+    await backend.start([broken, good], node);
+    expect(kernel.lines.get('10.96.77.2:80')).toBe(`${labelOf('broken')}10.0.0.1`);
+  });
+});
+
+describe('verifying', () => {
+  beforeEach(async () => {
+    await backend.start([sample('a', { number: 1 })], node);
+    kernel.reads = 0;
+  });
+
+  it('reads nothing while nobody wrote', async () => {
+    expect(await backend.verify('quick')).toMatchObject({ compared: false, watched: true, written: 0 });
+    expect(kernel.reads).toBe(0);
+  });
+
+  it('repairs what another program wrote, once', async () => {
+    kernel.tamper((lines) => lines.clear());
+    expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 1 });
+    expect(await backend.verify('quick')).toMatchObject({ compared: false });
+  });
+
+  it('compares whatever the signs say when it is to be full', async () => {
+    kernel.lines.clear();
+    expect(await backend.verify('quick')).toMatchObject({ compared: false });
+    expect(await backend.verify('full')).toMatchObject({ compared: true, written: 1 });
+  });
+
+  it('knows of nothing by which to tell where there is no sign', async () => {
+    kernel.epoch = undefined;
+    expect(await backend.verify('quick')).toMatchObject({ compared: false, watched: false });
+  });
+
+  it('trusts no sign after a write failed, until everything was compared', async () => {
+    kernel.refuse = () => {
+      throw new Error('no connection');
+    };
+    await expect(backend.apply(changed(sample('b', { number: 2 })), node)).rejects.toThrow('no connection');
+    kernel.refuse = () => undefined;
+    expect(await backend.verify('quick')).toMatchObject({ compared: true });
+    expect(await backend.verify('quick')).toMatchObject({ compared: false });
+  });
+
+  it('ends with the reason of the signal', async () => {
+    const reason = new Error('a change');
+    await expect(backend.verify('full', AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});
