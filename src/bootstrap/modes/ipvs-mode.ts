@@ -48,26 +48,26 @@ export class IpvsMode implements Mode {
   async open(): Promise<OpenMode> {
     const { logger, scheduler } = this;
     await loadModules(['ip_vs'], logger);
-    const ways = openWays();
+    const kernel = openKernel();
     let iptables: IptablesAccess | undefined;
     try {
-      await requireIpvs(ways.servers, ways.sets, scheduler);
+      await requireIpvs(kernel.servers, kernel.sets, scheduler);
       const opened = (iptables = await openIptables(logger));
       ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
-      await this.setTimeouts(ways.servers);
+      await this.setTimeouts(kernel.servers);
       return {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
-        module: this.module(ways, opened),
+        module: this.module(kernel, opened),
         async close() {
-          ways.close();
+          kernel.close();
           await opened.close();
         },
       };
     } catch (error) {
-      ways.close();
+      kernel.close();
       await iptables?.close();
       throw error;
     }
@@ -79,7 +79,7 @@ export class IpvsMode implements Mode {
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
     const { logger } = this;
-    const ways = openWays();
+    const kernel = openKernel();
     const clock = new SystemClock();
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
@@ -87,39 +87,39 @@ export class IpvsMode implements Mode {
       for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, holdings, logger, [family]))
         unseen.add(place);
     };
-    const remains = IP_FAMILIES.map((family) => ({
+    const leftovers = IP_FAMILIES.map((family) => ({
       family,
-      servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
-      addresses: ways.addresses,
-      sets: new SetTable(family, ways.sets),
+      servers: new ServerTable(family, kernel.servers, this.excluded, clock, logger),
+      addresses: kernel.addresses,
+      sets: new SetTable(family, kernel.sets),
       rules: { cleanup: () => removeRules(family) },
     }));
     try {
       if (!successor) {
         const attempts = new Attempts();
-        for (const one of remains) await attempts.make(() => cleanUpIpvs(one, logger));
+        for (const one of leftovers) await attempts.make(() => cleanUpIpvs(one, logger));
         attempts.end();
         return [...unseen];
       }
       let left = 0;
-      const retired = remains.map((one) => retireIpvs(one, clock, logger, successor.signal));
+      const retired = leftovers.map((one) => retireIpvs(one, clock, logger, successor.signal));
       for (const outcome of await Promise.allSettled(retired)) {
         if (outcome.status === 'rejected') throw outcome.reason;
         left += outcome.value;
       }
       if (left > 0) return [...unseen, stillCarrying(left)];
-      await ways.addresses.removeDevice();
+      await kernel.addresses.removeDevice();
       return [...unseen];
     } finally {
-      ways.close();
+      kernel.close();
     }
   }
 
-  private module(ways: Ways, iptables: IptablesAccess): ContainerModule {
+  private module(kernel: KernelAccess, iptables: IptablesAccess): ContainerModule {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
-      ...ways,
+      ...kernel,
       rules: (source) =>
         iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
           ...source,
@@ -156,25 +156,25 @@ export class IpvsMode implements Mode {
     } catch (error) {
       this.logger.error(
         { tcp, tcpFin, udp, error },
-        'timeouts of IPVS could not be set; they stay as they are',
+        'cannot set the timeouts of IPVS; keeping the present ones',
       );
     }
   }
 }
 
 function stillCarrying(servers: number): string {
-  return `connections go on through virtual servers of mode ipvs (${servers}): run this again when they have ended, or end them with --cleanup`;
+  return `virtual servers of mode ipvs still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
-/** The ways into the kernel that mode ipvs has for itself. */
-interface Ways {
+/** What mode ipvs writes to besides iptables. */
+interface KernelAccess {
   readonly servers: NetlinkVirtualServers;
   readonly addresses: NetlinkServiceAddresses;
   readonly sets: IpSetTool;
   close(): void;
 }
 
-function openWays(): Ways {
+function openKernel(): KernelAccess {
   const servers = new NetlinkVirtualServers();
   const addresses = new NetlinkServiceAddresses();
   const sets = new IpSetTool();

@@ -1,6 +1,6 @@
 import type { IpSet, IpSetHeader } from './ip-set.js';
 
-/** The line that makes a set, as `ipset restore` takes it, with the sizes that kube-proxy gives (docs/spec/ipvs.md §5). */
+/** The line of `ipset restore` that makes a set, with the sizes that kube-proxy gives (docs/spec/ipvs.md §5). */
 export function createLine({ name, type, family }: IpSetHeader): string {
   return type === 'bitmap:port'
     ? `create ${name} ${type} range 0-65535`

@@ -249,7 +249,7 @@ describe('what is refused', () => {
     expect(node.addresses.all).toEqual(['10.96.0.1']);
   });
 
-  it('is a set of another kind under one of our names', async () => {
+  it('is a set of another type with one of our names', async () => {
     node.sets.makeForeign('KUBE-CLUSTER-IP', 'list:set size 8');
     await expect(backend.start([], network)).rejects.toThrow(
       /KUBE-CLUSTER-IP \(list:set size 8\).*ipset destroy/,
@@ -272,8 +272,8 @@ describe('a scheduler that the kernel lacks', () => {
   });
 });
 
-describe('what somebody else changes', () => {
-  it('is put right alone', async () => {
+describe('what another program changes', () => {
+  it('is repaired, and nothing else', async () => {
     await started([entryOf('a'), entryOf('b')]);
     const a = { ...foreign, address: '10.96.0.1' };
     node.servers.tamper({ kind: 'delete', server: a });
@@ -403,7 +403,7 @@ describe('what nothing explains, where not everything could be read', () => {
 });
 
 describe('two services that claim one frontend', () => {
-  it('are both told; the first by name has it, and the other one after it', async () => {
+  it('are both reported; the first by name has it, and the other one after it', async () => {
     const claiming = (name: string, last: number) =>
       entryOf(name, [last], { externalIPs: [parseAddress('198.18.0.9')!] });
     const { conflicts } = await backend.start([claiming('b', 2), claiming('a', 1)], network);

@@ -36,8 +36,8 @@ function desiredStateOf(entries: Iterable<ForwardingEntry>): IpvsDesiredState {
   return desired;
 }
 
-/** The image with its chains made, so that two can be compared. */
-function image(desired: IpvsDesiredState, family: IpFamily): object {
+/** The desired tables with their chains made, so that two can be compared. */
+function written(desired: IpvsDesiredState, family: IpFamily): object {
   const { rules, ...others } = ipvsDesiredTables(desired, nodeOf(family), RECORDED_HOST);
   return { ...others, chains: allChains(rules), jumps: rules.baseRules.jumps };
 }
@@ -73,7 +73,7 @@ function note(present: Set<string>, what: string, wanted: boolean): void {
   else present.delete(what);
 }
 
-/** All that a desired wants, in the form of a follower. */
+/** All that is desired, in the form of a follower. */
 function everything(desired: IpvsDesiredState): Follower {
   const follower = new Follower();
   const change = new IpvsChange();
@@ -102,7 +102,7 @@ describe('incremental equals full', () => {
               desired.replace(key, entry && compiled(entry), change);
           follower.follow(desired, change);
           const fresh = desiredStateOf(present.values());
-          expect(image(desired, family)).toEqual(image(fresh, family));
+          expect(written(desired, family)).toEqual(written(fresh, family));
           expect(follower).toEqual(everything(fresh));
         }
       }),
@@ -113,7 +113,7 @@ describe('incremental equals full', () => {
   it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
     fc.assert(
       fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
-        expect(image(desiredStateOf(shuffled), family)).toEqual(image(desiredStateOf(entries), family));
+        expect(written(desiredStateOf(shuffled), family)).toEqual(written(desiredStateOf(entries), family));
       }),
     );
   });

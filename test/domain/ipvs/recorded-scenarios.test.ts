@@ -19,19 +19,19 @@ import { recordedKernel } from './recorded.js';
 
 const cases = recordedSteps().flatMap((step) => IP_FAMILIES.map((family) => ({ ...step, family })));
 
-function imageOf(step: RecordedStep, family: IpFamily): IpvsDesiredTables {
+function tablesOf(step: RecordedStep, family: IpFamily): IpvsDesiredTables {
   const state = recordedState(step);
   const context = recordedContext(step, state, family, 'ipvs');
   const options = { node: context.network, scheduler: 'rr', hasScheduler: () => true };
-  const composition = new IpvsDesiredState();
+  const desired = new IpvsDesiredState();
   for (const entry of forwardingTable(state, context).entries())
-    composition.replace(entry.key, compileIpvs(entry, options));
-  return ipvsDesiredTables(composition, context.network, RECORDED_HOST);
+    desired.replace(entry.key, compileIpvs(entry, options));
+  return ipvsDesiredTables(desired, context.network, RECORDED_HOST);
 }
 
 describe('what mode ipvs makes of recorded scenarios', () => {
   it.each(cases)('is what kube-proxy 1.36 made: $scenario $step $family', ({ scenario, step, family }) => {
-    const { servers, addresses, sets, rules } = imageOf({ scenario, step }, family);
+    const { servers, addresses, sets, rules } = tablesOf({ scenario, step }, family);
     expect({
       servers: serverLines(servers).toSorted(),
       addresses,

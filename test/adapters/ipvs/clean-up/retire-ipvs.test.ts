@@ -21,7 +21,7 @@ beforeEach(async () => {
 const retire = () => retireIpvs(node.leftovers(), node.clock, node.logger, stopping.signal);
 
 describe('mode ipvs makes room for another mode', () => {
-  it('at once but for what has connections, and for that when they have ended', async () => {
+  it('at once, except where there are connections, and there when they have ended', async () => {
     const retired = retire();
     await node.clock.advanceAsync(0);
     expect(node.servers.weights).toEqual({ [BUSY]: { [ENDPOINT]: 0 } });
@@ -51,7 +51,7 @@ describe('mode ipvs makes room for another mode', () => {
     expect(node.addresses.all).toEqual([]);
   });
 
-  it('but for its sets where their tool is missing, and says so', async () => {
+  it('except for its sets where their tool is missing, and says so', async () => {
     node.servers.connect(BUSY, ENDPOINT, 0);
     node.sets.fail(new IpSetMissingError());
     await expect(retire()).rejects.toThrow('cannot start ipset');
@@ -70,7 +70,7 @@ describe('mode ipvs makes room for another mode', () => {
     expect(node.takeJournal()).toEqual([]);
   });
 
-  it('when the kernel lets go of its sets with delay', async () => {
+  it('when the kernel releases its sets late', async () => {
     let busy = 3;
     node.sets.refuse((step) => (step.kind === 'destroy' && busy-- > 0 ? 'in use' : undefined));
     node.servers.connect(BUSY, ENDPOINT, 0);

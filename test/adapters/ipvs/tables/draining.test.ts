@@ -95,7 +95,7 @@ describe('an endpoint that goes', () => {
     expect(weights(server)).toEqual({ [NEW]: 1 });
   });
 
-  it('is deleted by somebody else: forgotten', async () => {
+  it('is forgotten when another program deletes it', async () => {
     node.servers.connect(SERVER, OLD, 1);
     await backend.apply(changed(entryOf('a', [2])), network);
     const server = node.servers.all[0]!.server;
@@ -115,7 +115,7 @@ describe('a restart in the middle of draining', () => {
     node.takeJournal();
   });
 
-  it('goes on draining what is not wanted', async () => {
+  it('continues to drain what is not wanted', async () => {
     expect(await backend.start([entryOf('a', [2])], network)).toMatchObject({ written: 0 });
     expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
     await node.clock.advanceAsync(SWEEP_PERIOD);
@@ -131,7 +131,7 @@ describe('a restart in the middle of draining', () => {
     expect(weights()).toEqual({ [NEW]: 1 });
   });
 
-  it('gives what is wanted again its weight back, and leaves its connections', async () => {
+  it('gives an endpoint that is wanted again its weight back, and keeps its connections', async () => {
     await backend.start([entryOf('a', [1, 2])], network);
     expect(node.takeJournal()).toEqual([`set-real ${SERVER} ${OLD} 1`]);
     expect(node.clock.pending).toBe(0);

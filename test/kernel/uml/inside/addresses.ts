@@ -78,7 +78,7 @@ describe('addresses of services over netlink', () => {
 
   it('do not go onto a device of another type', async () => {
     await ip('link add kube-ipvs0 type veth peer name other0');
-    const reason = 'the device kube-ipvs0 is of type veth, not dummy';
+    const reason = 'the device kube-ipvs0 has type veth, not dummy';
     for (const call of [
       () => addresses.ensureDevice(),
       () => addresses.list('IPv4'),
