@@ -14,6 +14,7 @@ import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
 import { ipvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
 import type { IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { HOST } from '../iptables/services.js';
@@ -92,6 +93,17 @@ export class MemoryNode {
   rules(table: 'nat' | 'filter', chain: string, family: IpFamily = 'IPv4'): readonly string[] | undefined {
     return this.iptables.chain(family, table, chain);
   }
+}
+
+/** Starts the backend on the IPv4 network of the node, and forgets what it wrote. */
+export async function start(
+  node: MemoryNode,
+  backend: Backend,
+  entries: readonly ForwardingEntry[],
+): Promise<void> {
+  const { failed } = await backend.start(entries, nodeNetwork());
+  expect(failed).toEqual([]);
+  node.takeJournal();
 }
 
 export function nodeNetwork(family: IpFamily = 'IPv4', parts: Partial<NodeNetwork> = {}): NodeNetwork {
