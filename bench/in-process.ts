@@ -8,8 +8,9 @@ import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
-import { CLUSTER_EVENTS, SYNC_LOOPS, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
-import type { Configuration } from '../src/bootstrap/configuration/schema.js';
+import { AWAIT_NODE, CLUSTER_EVENTS, SERVED_FAMILIES, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
+import { provideValue } from '../src/bootstrap/injection/provider.js';
+import type { Configuration } from '../src/bootstrap/configuration/schema/schema.js';
 import { IpvsMode } from '../src/bootstrap/modes/ipvs-mode.js';
 import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
 import { NftablesMode } from '../src/bootstrap/modes/nftables-mode.js';
@@ -106,12 +107,15 @@ async function measure(
   const commandLine = { ...asked, configuration: withMode(asked.configuration, modeName) };
   const logger = new MemoryLogger();
   const mode = await open(modeName, commandLine.configuration);
-  const container = composeProxy(commandLine, mode, logger);
   const syncs = new FinishedSyncs();
-  container.unbind(SYNC_OBSERVER);
-  container.bind(SYNC_OBSERVER).toConstantValue(syncs);
-  const events = container.get(CLUSTER_EVENTS);
-  const loops = container.get(SYNC_LOOPS);
+  const container = composeProxy(commandLine, mode, logger, [provideValue(SYNC_OBSERVER, syncs)]);
+  const { events, families, awaitNode } = container.resolve({
+    events: CLUSTER_EVENTS,
+    families: SERVED_FAMILIES,
+    awaitNode: AWAIT_NODE,
+  });
+  const loops = families.map(({ loop }) => loop);
+  void awaitNode.ready.then(() => loops.forEach((loop) => loop.initialised()));
 
   events.applied('Node', node());
   events.applied('ServiceCIDR', serviceCidr());

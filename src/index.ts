@@ -9,8 +9,6 @@ import 'reflect-metadata';
 export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
 export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
 export { ConfigurationError, UsageError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
-/** The names under which the container of a proxy holds what may be bound otherwise. */
-export * as identifiers from './bootstrap/embedding/port-identifiers.js';
 
 // What an embedder implements.
 export type {
@@ -60,7 +58,7 @@ export {
 } from './domain/forwarding/forwarding-entry.js';
 export type { ForwardingChange } from './domain/forwarding/forwarding-table.js';
 export type { NodeNetwork } from './domain/forwarding/node-network.js';
-export type { FlowQuery } from './domain/conntrack/doubts.js';
+export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
 export type { Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
 export type { Endpoint } from './domain/model/endpoint.js';

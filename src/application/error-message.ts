@@ -1,4 +1,4 @@
-/** What went wrong, as text: the message of an error, of whichever realm, or else what was thrown. */
+/** The text of anything thrown: the message of an error, even from another realm, else the value itself. */
 export function errorMessage(thrown: unknown): string {
   const message: unknown = (thrown as Partial<Error> | null | undefined)?.message;
   return typeof message === 'string' ? message : String(thrown);

@@ -1,84 +1,96 @@
-import type { ServiceIdentifier } from 'inversify';
+import type { HealthServer } from '../adapters/health/health-server.js';
 import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
 import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../adapters/kubernetes/watch/reflector-timings.js';
-import type { HealthServer } from '../adapters/health/health-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
-import type { PrometheusMetrics } from '../adapters/metrics/prometheus-metrics.js';
+import type { PacketCounters, PrometheusMetrics, Scrape } from '../adapters/metrics/prometheus-metrics.js';
+import type { Routes } from '../adapters/http/router.js';
 import type { LiveConfiguration } from '../application/configuration/live-configuration.js';
 import type { ProxyHealth } from '../application/health/proxy-health.js';
-import type { AwaitNode, NodePatience } from '../application/node/await-node.js';
-import type { CheckNode } from '../application/node/check-node.js';
-import type { ServiceHealthChecks } from '../application/health/service-health-checks.js';
 import type { Readiness } from '../application/health/readiness.js';
+import type { AwaitNode, NodeTimeouts } from '../application/node/await-node.js';
+import type { CheckNode } from '../application/node/check-node.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
-import type { Backend } from '../application/ports/backend.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { Conntrack } from '../application/ports/conntrack.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
+import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
 import type { LocalAddresses } from '../application/ports/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
-import type { SyncLoop } from '../application/sync/sync-loop.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
-import type { ReconcileConntrack } from '../application/use-cases/reconcile-conntrack.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
 import type { ClusterState } from '../domain/state/cluster-state.js';
 import type { CommandLine } from './configuration/command-line.js';
+import type { ServedFamily } from './family/served-family.js';
+import { Identifier } from './injection/identifier.js';
+import type { Part } from './life-cycle/part.js';
 import type { OpenMode } from './modes/open-mode.js';
 
+/** What differs from the usual timings of the API server's clients. */
 export interface ApiTimings {
   readonly requests: Partial<ApiTimeouts>;
   readonly watches: Partial<ReflectorTimings>;
 }
 
-/** The names under which the container holds the parts of the proxy. An embedder rebinds any of them. */
-export const COMMAND_LINE: ServiceIdentifier<CommandLine> = Symbol.for('CommandLine');
-/** What is in force of COMMAND_LINE after edits of the configuration file. */
-export const LIVE_CONFIGURATION: ServiceIdentifier<LiveConfiguration<CommandLine>> =
-  Symbol.for('LiveConfiguration');
-/** The families that this node serves, the primary one first. */
-export const FAMILIES: ServiceIdentifier<readonly IpFamily[]> = Symbol.for('Families');
-export const LOGGER: ServiceIdentifier<Logger> = Symbol.for('Logger');
-export const CLOCK: ServiceIdentifier<Clock> = Symbol.for('Clock');
-export const LOCAL_ADDRESSES: ServiceIdentifier<LocalAddresses> = Symbol.for('LocalAddresses');
-export const CLUSTER_STATE: ServiceIdentifier<ClusterState> = Symbol.for('ClusterState');
-export const CHECK_NODE: ServiceIdentifier<CheckNode> = Symbol.for('CheckNode');
-export const AWAIT_NODE: ServiceIdentifier<AwaitNode> = Symbol.for('AwaitNode');
-/** How long to wait for what the own Node must say. */
-export const NODE_PATIENCE: ServiceIdentifier<NodePatience> = Symbol.for('NodePatience');
-export const NODE_CONTEXTS: ServiceIdentifier<NodeContexts> = Symbol.for('NodeContexts');
-export const SERVICE_STATUSES: ServiceIdentifier<ServiceStatuses> = Symbol.for('ServiceStatuses');
-export const SYNC_HISTORY: ServiceIdentifier<SyncHistory> = Symbol.for('SyncHistory');
-export const OBJECT_REPORTS: ServiceIdentifier<ObjectReports> = Symbol.for('ObjectReports');
-export const SYNC_OBSERVER: ServiceIdentifier<SyncObserver> = Symbol.for('SyncObserver');
-export const SYNC_LOOPS: ServiceIdentifier<readonly SyncLoop[]> = Symbol.for('SyncLoops');
-export const CLUSTER_EVENTS: ServiceIdentifier<ClusterEvents> = Symbol.for('ClusterEvents');
-/** The one way to the API server, made when it is first asked for. */
-export const API_CLIENT: ServiceIdentifier<() => Promise<ApiClient>> = Symbol.for('ApiClient');
-/** What shall differ from the usual timings of the API server's clients. */
-export const API_TIMINGS: ServiceIdentifier<ApiTimings> = Symbol.for('ApiTimings');
-export const CLUSTER_SOURCE: ServiceIdentifier<ClusterSource> = Symbol.for('ClusterSource');
-/** One backend for each family, in the order of FAMILIES. */
-export const BACKENDS: ServiceIdentifier<readonly Backend[]> = Symbol.for('Backends');
-export const CONNTRACK: ServiceIdentifier<Conntrack> = Symbol.for('Conntrack');
-/** One for each family, in the order of FAMILIES. */
-export const CONNTRACK_RECONCILERS: ServiceIdentifier<readonly ReconcileConntrack[]> =
-  Symbol.for('ConntrackReconcilers');
+/** Records events until it is stopped, which gives those that wait a moment to be delivered. */
+export type RunningEventRecorder = EventRecorder & { stop?(): Promise<void> };
+
+/* The parts of a proxy that exist once. Those of each IP family are in family/identifiers.ts. */
+
+/** The command line as it was at the start. */
+export const COMMAND_LINE = new Identifier<CommandLine>('command line');
+/** The command line in force: edits of the configuration file change it. */
+export const LIVE_CONFIGURATION = new Identifier<LiveConfiguration<CommandLine>>('live configuration');
+/** The families that this node can serve, the primary one first. */
+export const FAMILIES = new Identifier<readonly IpFamily[]>('families');
+export const LOGGER = new Identifier<Logger>('logger');
+export const CLOCK = new Identifier<Clock>('clock');
+export const LOCAL_ADDRESSES = new Identifier<LocalAddresses>('local addresses');
+
+export const CLUSTER_STATE = new Identifier<ClusterState>('cluster state');
+export const CLUSTER_SOURCE = new Identifier<ClusterSource>('cluster source');
+export const CLUSTER_EVENTS = new Identifier<ClusterEvents>('cluster events');
+export const OBJECT_REPORTS = new Identifier<ObjectReports>('object reports');
+/** The one client of the API server, made when it is first called for. */
+export const API_CLIENT = new Identifier<() => Promise<ApiClient>>('API client');
+export const API_TIMINGS = new Identifier<ApiTimings>('API timings');
+export const EVENT_RECORDER = new Identifier<RunningEventRecorder>('event recorder');
+
+export const CHECK_NODE = new Identifier<CheckNode>('check of the Node');
+export const AWAIT_NODE = new Identifier<AwaitNode>('wait for the Node');
+/** How long to wait for this node's Node object. */
+export const NODE_TIMEOUTS = new Identifier<NodeTimeouts>('node timeouts');
+export const NODE_CONTEXTS = new Identifier<NodeContexts>('node contexts');
+
 /** The mode in force. */
-export const MODE: ServiceIdentifier<OpenMode> = Symbol.for('Mode');
-export const PROXY_HEALTH: ServiceIdentifier<ProxyHealth> = Symbol.for('ProxyHealth');
-export const READINESS: ServiceIdentifier<Readiness> = Symbol.for('Readiness');
-/** One for each family that is served; none where nobody shall be told. */
-export const SERVICE_HEALTH_CHECKS: ServiceIdentifier<readonly ServiceHealthChecks[]> =
-  Symbol.for('ServiceHealthChecks');
-/** Stopping gives what waits a moment to be delivered. */
-export const EVENT_RECORDER: ServiceIdentifier<EventRecorder & { stop(): Promise<void> }> =
-  Symbol.for('EventRecorder');
-export const METRICS: ServiceIdentifier<PrometheusMetrics> = Symbol.for('Metrics');
-export const HEALTH_SERVER: ServiceIdentifier<HealthServer | undefined> = Symbol.for('HealthServer');
-export const METRICS_SERVER: ServiceIdentifier<MetricsServer | undefined> = Symbol.for('MetricsServer');
+export const MODE = new Identifier<OpenMode>('mode');
+/** What runs for each family, in the order of FAMILIES. */
+export const SERVED_FAMILIES = new Identifier<readonly ServedFamily[]>('served families');
+/** Undefined: tracked connections are left alone. */
+export const CONNTRACK = new Identifier<Conntrack | undefined>('conntrack');
+/** Undefined: health-check node ports stay closed. */
+export const HEALTH_CHECK_LISTENER = new Identifier<HealthCheckListener | undefined>('health check listener');
+
+export const SERVICE_STATUSES = new Identifier<ServiceStatuses>('service statuses');
+export const SYNC_HISTORY = new Identifier<SyncHistory>('sync history');
+export const SYNC_OBSERVER = new Identifier<SyncObserver>('sync observer');
+export const PROXY_HEALTH = new Identifier<ProxyHealth>('proxy health');
+export const READINESS = new Identifier<Readiness>('readiness');
+
+export const METRICS = new Identifier<PrometheusMetrics>('metrics');
+/** Undefined where this mode or this kernel does not count packets. */
+export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
+export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
+export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
+/** Undefined: the configuration wants none. */
+export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');
+/** Undefined: the configuration wants none. */
+export const HEALTH_SERVER = new Identifier<HealthServer | undefined>('healthz server');
+
+/** Everything that runs, in the order in which it starts. */
+export const PROXY_PARTS = new Identifier<readonly Part[]>('proxy parts');

@@ -17,7 +17,7 @@ import { validate } from './commands/validate.js';
 import { writeConfiguration } from './commands/write-configuration.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
-import { flagValues } from './configuration/flags.js';
+import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
 type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
@@ -25,7 +25,7 @@ type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
 /** The commands that read manifests. */
 const READERS: ReadonlySet<Command> = new Set([run, once, plan, validate]);
 
-/** Runs the program and answers its exit code. The order is that of docs/spec/configuration.md §1. */
+/** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
   const logger = PinoLogger.open({ verbosity: 0, format: 'text' });
   try {
@@ -73,6 +73,6 @@ function explainFailure(error: unknown, logger: Logger): number {
   return 1;
 }
 
-// The clock's timers let the process end; only an answer may end it.
+// The clock's timers do not keep the process alive, and it must live until `main` returns.
 setInterval(() => {}, 2 ** 30);
 exitAtOnce(await main(process.argv.slice(2)));

@@ -2,15 +2,14 @@ import 'reflect-metadata';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ContainerModule } from 'inversify';
 import { dump } from 'js-yaml';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { BACKEND } from '../../src/bootstrap/family/identifiers.js';
 import {
-  BACKENDS,
   CLOCK,
   CLUSTER_SOURCE,
   CONNTRACK,
@@ -19,6 +18,7 @@ import {
   METRICS_SERVER,
   READINESS,
 } from '../../src/bootstrap/identifiers.js';
+import { provideValue } from '../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
 
@@ -70,15 +70,17 @@ async function start(left: RecordingBackend) {
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    backend: provideValue(BACKEND, backend),
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, new MemoryLogger());
-  container.rebind(CLOCK).toConstantValue(clock);
-  container.rebind(CONNTRACK).toConstantValue(new MemoryConntrack());
-  container.rebind(LOCAL_ADDRESSES).toConstantValue({ list: () => ['127.0.0.1', '192.0.2.4'] });
-  container.rebind(HEALTH_SERVER).toConstantValue(undefined);
-  container.rebind(METRICS_SERVER).toConstantValue(undefined);
+  const container = composeProxy(commandLine, mode, new MemoryLogger(), [
+    provideValue(CLOCK, clock),
+    provideValue(CONNTRACK, new MemoryConntrack()),
+    provideValue(LOCAL_ADDRESSES, { list: () => ['127.0.0.1', '192.0.2.4'] }),
+    provideValue(HEALTH_SERVER, undefined),
+    provideValue(METRICS_SERVER, undefined),
+  ]);
+  const { source, readiness } = container.resolve({ source: CLUSTER_SOURCE, readiness: READINESS });
   proxy = new Proxy(container);
   await proxy.start();
   const programmed = (): string =>
@@ -89,12 +91,8 @@ async function start(left: RecordingBackend) {
   return {
     backend,
     programmed,
-    problems: () => container.get(CLUSTER_SOURCE).problems,
-    sources: () =>
-      container
-        .get(READINESS)
-        .verdict()
-        .checks.find(({ name }) => name === 'sources')?.reason,
+    problems: () => source.problems,
+    sources: () => readiness.verdict().checks.find(({ name }) => name === 'sources')?.reason,
     /** Lets the clock run, and files be read, until the condition holds. */
     async until(condition: () => boolean): Promise<void> {
       for (const began = Date.now(); !condition();) {

@@ -1,18 +1,18 @@
 import 'reflect-metadata';
-import { ContainerModule } from 'inversify';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { BACKEND } from '../../src/bootstrap/family/identifiers.js';
 import {
-  BACKENDS,
   CLOCK,
   CONNTRACK,
   HEALTH_SERVER,
   LOCAL_ADDRESSES,
   METRICS_SERVER,
 } from '../../src/bootstrap/identifiers.js';
+import { provideValue } from '../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../stand-in/api-server.js';
@@ -60,15 +60,16 @@ async function start(...flags: string[]): Promise<Proxy> {
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    backend: provideValue(BACKEND, backend),
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, logger);
-  container.rebind(CLOCK).toConstantValue(clock);
-  container.rebind(CONNTRACK).toConstantValue(new MemoryConntrack());
-  container.rebind(LOCAL_ADDRESSES).toConstantValue({ list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] });
-  container.rebind(HEALTH_SERVER).toConstantValue(undefined);
-  container.rebind(METRICS_SERVER).toConstantValue(undefined);
+  const container = composeProxy(commandLine, mode, logger, [
+    provideValue(CLOCK, clock),
+    provideValue(CONNTRACK, new MemoryConntrack()),
+    provideValue(LOCAL_ADDRESSES, { list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] }),
+    provideValue(HEALTH_SERVER, undefined),
+    provideValue(METRICS_SERVER, undefined),
+  ]);
   proxy = new Proxy(container);
   await proxy.start();
   return proxy;
@@ -225,7 +226,7 @@ describe('the own Node', () => {
     await start();
     await until(() => programmed().length === 1, 31 * SECOND);
     expect(backend.node?.nodePortIPs).toBe('all');
-    expect(logger.at('error').map(({ facts }) => facts.problem)).toContain('the own Node does not exist');
+    expect(logger.at('error').map(({ facts }) => facts.problem)).toContain('the Node object does not exist');
     api.put(node(['192.0.2.4']));
     await until(() => backend.node?.nodePortIPs !== 'all');
     expect(backend.node?.nodePortIPs).toEqual(['192.0.2.4']);

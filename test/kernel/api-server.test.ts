@@ -387,7 +387,7 @@ describe('the ways to ask', () => {
     );
     for (const { exitCode, stderr } of await Promise.all(runs)) {
       expect(exitCode).toBe(1);
-      expect(stderr).toMatch(/nothing came from the API server for 1 s.*Service \(.*ECONNREFUSED/);
+      expect(stderr).toMatch(/no data from the API server for 1 s.*Service \(.*ECONNREFUSED/);
     }
     await impatient.remove();
   });

@@ -155,7 +155,7 @@ describe('--once', () => {
     await symlink('loop.yaml', at('unread/loop.yaml'));
     const partial = await as('iptables', '--manifests', at('unread'));
     expect(partial.exitCode).toBe(1);
-    expect(partial.stderr).toMatch(/^not removed: rules of other modes, .* stay, .*loop\.yaml/m);
+    expect(partial.stderr).toMatch(/^not removed: keeping any rules of other modes: .*loop\.yaml/m);
     expect(await tables()).toContain('table ip kube-proxy');
 
     expect(await as('iptables')).toMatchObject({ exitCode: 0 });
@@ -471,7 +471,7 @@ describe('what it tells of itself', () => {
       'default/web:http -> 10.244.1.11',
     );
     expect(await namespace.run(['nft', 'list', 'tables'])).not.toContain('kube-proxy');
-    expect(log.match(/this node could use nftables: --proxy-mode nftables.* gain="/g)).toHaveLength(1);
+    expect(log.match(/This node supports nftables: set --proxy-mode=nftables.* gain="/g)).toHaveLength(1);
   });
 
   it('serves one family where the node has no other, and says so once', async () => {
@@ -565,7 +565,7 @@ describe('ways into the kernel', () => {
       env: { PATH: '/nonexistent' },
     });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('this node could use nftables: --proxy-mode nftables');
+    expect(stderr).toContain('This node supports nftables: set --proxy-mode=nftables');
     expect(stderr).toMatch(/cannot start iptables-nft, .*: install the package iptables/);
   });
 
@@ -578,7 +578,7 @@ describe('ways into the kernel', () => {
     const args = [...identity, '--once', '--manifests', file];
     const { exitCode, stderr } = await run(args, { program });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    expect(stderr).toContain('netlink is not to be had; using the nft tool');
+    expect(stderr).toContain('netlink is unavailable; using the nft tool');
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
     // Nothing of mode ipvs is there, which can be told without netlink.
     expect(await run(['--cleanup'], { program })).toMatchObject({ exitCode: 0 });

@@ -86,10 +86,10 @@ describe('edits of the configuration file while the proxy runs', () => {
     const rules = await nftRules();
     expect(rules).not.toContain('10.244.0.0/16');
     expect(rules).toContain('172.30.20.6');
-    await logged(command, 'edited configuration applied');
+    await logged(command, 'applied the edited configuration');
 
     await mount('mode: nftables\nclusterCIDR: nonsense\noomScoreAdj: 5000\n');
-    await logged(command, 'edited configuration refused; what was in force stays');
+    await logged(command, 'rejected the edited configuration; keeping the last valid version');
     for (const path of [
       'DetectLocalConfiguration.ClusterCIDRs[0]',
       'KubeProxyLinuxConfiguration.OOMScoreAdj',
@@ -99,7 +99,7 @@ describe('edits of the configuration file while the proxy runs', () => {
     expect(await refused()).toBe('1');
 
     await mount('mode: nftables\nclusterCIDR: 10.250.0.0/16\nlogging: {verbosity: 2}\n');
-    await logged(command, 'the configuration is again the one in force');
+    await logged(command, 'the configuration file matches the active configuration again');
     expect(await refused()).toBe('0');
 
     await unlink(config());
@@ -109,7 +109,7 @@ describe('edits of the configuration file while the proxy runs', () => {
     await mount('mode: nftables\nclusterCIDR: 10.250.0.0/16\nmetricsBindAddress: 127.0.0.1:10250\n');
     const { exitCode, stderr } = await command.end();
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/"the edited configuration needs a new start" fields=\["metricsBindAddress"\]/);
+    expect(stderr).toMatch(/"the edited configuration needs a restart" fields=\["metricsBindAddress"\]/);
     expect(stderr).toContain(`"command failed" err="${UPDATED}"`);
     expect(await nftRules()).toBe(rules);
   });

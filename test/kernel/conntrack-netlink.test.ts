@@ -1,4 +1,4 @@
-import type { FlowQuery } from '../../src/domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
 import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
@@ -13,7 +13,7 @@ const udp: EntryToMake = {
   endpointPort: 5353,
 };
 const udp6: EntryToMake = { ...udp, source: 'fd00::1', destination: 'fd00::10', endpoint: 'fd00:0:0:1::5' };
-const answerer = '10.244.1.5:5353';
+const replySource = '10.244.1.5:5353';
 
 let bundle: DriverBundle<ConntrackDriver>;
 let namespace: Namespace;
@@ -45,7 +45,7 @@ it('removes what is picked: of its own family, of UDP only, in every zone', asyn
     { ...udp, sourcePort: 1002, endpointPort: 53 },
     udp6,
   ]);
-  const { examined, deleted, problem } = await driver.ask('sweep', 'IPv4', {}, [answerer]);
+  const { examined, deleted, problem } = await driver.ask('sweep', 'IPv4', {}, [replySource]);
   expect({ examined, deleted, problem }).toEqual({ examined: 4, deleted: 2, problem: undefined });
   const rest = await left();
   expect(rest).toHaveLength(4);
@@ -89,7 +89,7 @@ it('spares a flow that began anew after it was looked at', async () => {
 it('removes tens of thousands in one sweep, in bounded memory, with turns for others', async () => {
   await driver.ask('makeMany', 40_000, udp);
   await driver.ask('make', [{ ...udp, sourcePort: 1, endpoint: '10.244.1.6' }]);
-  const { deleted, problem, grownMb } = await driver.ask('sweep', 'IPv4', { port: 53 }, [answerer]);
+  const { deleted, problem, grownMb } = await driver.ask('sweep', 'IPv4', { port: 53 }, [replySource]);
   expect({ deleted, problem }).toEqual({ deleted: 40_000, problem: undefined });
   expect(grownMb).toBeLessThan(30);
   expect(await left()).toHaveLength(1);

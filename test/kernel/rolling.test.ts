@@ -84,6 +84,13 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
     return Promise.all(clients.map(async ({ name, client }) => [name, await client.stop()]));
   }
 
+  /** How often flows that the rules would no longer make were removed. */
+  async function flowCleanUps(): Promise<number> {
+    const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
+    const pattern = /^kubeproxy_conntrack_reconciler_sync_duration_seconds_count\S* (\d+)$/m;
+    return Number(pattern.exec(body)?.[1]);
+  }
+
   const failed = (requests: readonly Request[]): readonly Request[] =>
     requests.filter(({ error }) => error !== undefined);
 
@@ -136,7 +143,10 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
       const from = Date.now();
       await dying.kill();
       await sleep(100);
+      const cleanUps = await flowCleanUps();
       await proxy.change(objects(backends.filter((backend) => backend !== dying)));
+      // Until then, a new UDP socket that happens to get the port of an earlier one is led as that one was.
+      await until('the flows of the dead endpoint are gone', async () => (await flowCleanUps()) > cleanUps);
       outages.push({ from, to: Date.now() });
       await sleep(100);
       await dying.startAgain();

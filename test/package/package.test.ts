@@ -25,6 +25,12 @@ describe('the packed package, in somebody else’s program', () => {
     );
   });
 
+  it('has no type of the injection library in its own', async () => {
+    const types = (await installed.files()).filter((file) => file.endsWith('.d.ts'));
+    const texts = await Promise.all(types.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
+    expect(types.filter((_, place) => /inversify/.test(texts[place]!))).toEqual([]);
+  });
+
   it('lets a backend of one’s own pass the contract, and a whole proxy run in memory', async () => {
     const { stdout } = await execa('node', ['--test', 'dist/'], { cwd: installed.example, reject: false });
     expect(stdout).toMatch(/^# fail 0$/m);

@@ -1,4 +1,4 @@
-/** Numbers of linux/netfilter/nfnetlink_conntrack.h, as far as they are used. */
+/** The constants of linux/netfilter/nfnetlink_conntrack.h that are used here. */
 
 import type { IpFamily } from '../../domain/net/ip-family.js';
 

@@ -1,12 +1,11 @@
-import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import { addressBytes } from '../netlink/address-bytes.js';
 import type { MessageWriter } from '../netlink/message-writer.js';
 import { CTA, FILTER, FILTER_FLAG, IPPROTO_UDP, TUPLE, TUPLE_IP, TUPLE_PROTO } from './ctnetlink.js';
 
 /**
- * Writes the filter by which the kernel delivers only UDP flows that match the query. Kernels before 5.8 pass over it and
- * deliver everything. IPv6 addresses are left out, as kernels compare them the wrong way round: what matches is withheld,
- * all else delivered.
+ * Writes the filter that makes the kernel send only UDP flows that match the query. Kernels before 5.8 ignore it and send
+ * everything. It has no IPv6 addresses, because kernels compare them the wrong way round: they send only what does not match.
  */
 export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQuery): void {
   const ipv4 = address === undefined || address.includes(':') ? undefined : address;
@@ -26,7 +25,7 @@ export function writeDumpFilter(writer: MessageWriter, { address, port }: FlowQu
     (ipv4 === undefined ? 0 : FILTER_FLAG.IP_DST) |
     (port === undefined ? 0 : FILTER_FLAG.PROTO_DST_PORT);
   const filter = writer.beginNest(CTA.FILTER);
-  // Unlike most numbers in attributes these are in the host's byte order.
+  // Unlike most numbers in attributes, these have the host's byte order.
   writer.putBytes(FILTER.ORIG_FLAGS, Uint8Array.of(flags, 0, 0, 0));
   writer.endNest(filter);
 }

@@ -7,12 +7,12 @@ import { NLM_F_REQUEST } from '../netlink/protocol.js';
 import { CT_DELETE, familyWord } from './ctnetlink.js';
 import type { FlowReader } from './flow-reader.js';
 
-/** Deletions sent at once: well below what the receive buffer holds in errors, and a millisecond's work. */
+/** Deletions sent together: a millisecond's work, and far fewer than the errors that the receive buffer holds. */
 const AT_ONCE = 256;
 
 /**
- * Removes flows, many with one call. Only refusals are answered. A flow that is not there any more is fine; of other
- * refusals the first is kept, and the rest goes on.
+ * Removes flows, many per system call. The kernel replies only to deletions that it rejects. A flow that no longer exists is
+ * fine. Of other rejections the first is kept in `problem`, and the rest continues.
  */
 export class FlowDeletion {
   deleted = 0;
@@ -44,16 +44,17 @@ export class FlowDeletion {
     writer.length = 0;
     this.count = 0;
     const { replies, lost } = socket.collectReplies();
-    const refusals = replies.filter(({ errno }) => errno !== 0);
-    this.deleted += count - refusals.length;
-    const refusal = refusals.find(({ errno }) => errno !== ENOENT);
-    if (refusal?.errno === EPERM) throw new NetlinkPermissionError('the removal of a tracked connection');
-    if (refusal)
+    const rejections = replies.filter(({ errno }) => errno !== 0);
+    this.deleted += count - rejections.length;
+    const rejection = rejections.find(({ errno }) => errno !== ENOENT);
+    if (rejection?.errno === EPERM) throw new NetlinkPermissionError('removing a tracked connection');
+    if (rejection)
       this.problem ??= new NetlinkRequestError(
-        'the removal of a tracked connection',
-        refusal.errno,
-        refusal.explanation,
+        'removing a tracked connection',
+        rejection.errno,
+        rejection.explanation,
       );
-    if (lost) this.problem ??= new Error('the kernel refused more removals than could be read');
+    if (lost)
+      this.problem ??= new Error('the kernel rejected more removals than its receive buffer can report');
   }
 }

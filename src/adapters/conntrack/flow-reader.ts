@@ -10,15 +10,15 @@ import { CTA, GENERIC_HEADER_LENGTH, IPPROTO_UDP, TUPLE, TUPLE_IP, TUPLE_PROTO }
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Reads tracked connections from the messages of a dump, one at a time, and is itself the one that was read last. Texts
- * are made only when asked for: most flows are passed over by their port.
+ * Reads tracked connections from the messages of a dump, one at a time, and is itself the last one read. Text is made only
+ * on demand: most flows are skipped by their port.
  */
 export class FlowReader implements Flow {
   private bytes: Buffer = NOTHING;
   private readonly outer = new AttributeReader(NOTHING);
   private readonly tuple = new AttributeReader(NOTHING);
   private readonly part = new AttributeReader(NOTHING);
-  /** Places in the buffer; -1 for what the message lacks. */
+  /** Offsets in the buffer; -1 for parts that the message lacks. */
   private reply = -1;
   private replyEnd = -1;
   private id = -1;
@@ -26,7 +26,7 @@ export class FlowReader implements Flow {
   private readonly to = { protocol: 0, address: -1, addressEnd: -1, port: -1 };
   private readonly from = { protocol: 0, address: -1, addressEnd: -1, port: -1 };
 
-  /** False when this is no UDP connection with all that is needed. */
+  /** Returns false if this is not a UDP connection with all required parts. */
   read({ bytes, start, end }: NetlinkMessage): boolean {
     this.bytes = bytes;
     this.reply = this.id = this.zone = this.to.address = this.from.address = -1;
@@ -55,14 +55,14 @@ export class FlowReader implements Flow {
     return this.bytes.readUInt16BE(this.to.port);
   }
 
-  get answerer(): string {
+  get replySource(): string {
     const { address, addressEnd, port } = this.from;
     return hostPort(addressText(this.bytes, address, addressEnd), this.bytes.readUInt16BE(port));
   }
 
   /**
-   * Writes what tells this connection from all others, also from one that the same client has begun anew: the kernel
-   * finds it by the reply tuple, and compares the id, which it makes from the original one.
+   * Writes what identifies this connection, even against one that the same client began again: the kernel finds it by the
+   * reply tuple and compares the id, which it derives from the original tuple.
    */
   writeIdentity(writer: MessageWriter): void {
     const { bytes } = this;

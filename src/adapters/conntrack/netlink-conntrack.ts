@@ -4,7 +4,7 @@ import {
   type Conntrack,
   type SweepResult,
 } from '../../application/ports/conntrack.js';
-import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { EINTR, EINVAL, EOPNOTSUPP, EPERM, EPROTONOSUPPORT } from '../netlink/errno.js';
@@ -20,16 +20,16 @@ import { NETLINK_NETFILTER } from '../netlink/protocol.js';
 import { FlowDeletion } from './flow-deletion.js';
 import { TableWalk } from './table-walk.js';
 
-/** How often a dump that was interrupted is begun anew (docs/spec/conntrack.md §5). */
+/** How often an interrupted dump is restarted (docs/spec/conntrack.md §5). */
 const ATTEMPTS = 5;
 
 /**
  * The kernel's table over ctnetlink, in the network namespace of this process. A sweep streams a dump that the kernel
- * filters; stale flows are removed while it goes on, so nothing is kept but one datagram and one batch of deletions.
- * Every sweep has sockets of its own.
+ * filters, and removes stale flows meanwhile, so memory holds only one datagram and one batch of deletions. Every sweep has
+ * its own sockets.
  */
 export class NetlinkConntrack implements Conntrack {
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly inFlight = new Set<Promise<unknown>>();
   private closed = false;
   private kernelFilters = true;
 
@@ -42,15 +42,15 @@ export class NetlinkConntrack implements Conntrack {
     signal: AbortSignal,
   ): Promise<SweepResult> {
     const sweep = this.sweepOnce(family, query, isStale, signal);
-    this.underWay.add(sweep);
-    const forget = () => void this.underWay.delete(sweep);
+    this.inFlight.add(sweep);
+    const forget = () => void this.inFlight.delete(sweep);
     sweep.then(forget, forget);
     return sweep;
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.allSettled(this.underWay);
+    await Promise.allSettled(this.inFlight);
   }
 
   private async sweepOnce(
@@ -59,7 +59,7 @@ export class NetlinkConntrack implements Conntrack {
     isStale: (flow: Flow) => boolean,
     signal: AbortSignal,
   ): Promise<SweepResult> {
-    if (this.closed) throw new ConntrackUnavailableError('it has been closed');
+    if (this.closed) throw new ConntrackUnavailableError('it is closed');
     const dumping = this.open();
     let deleting: NetlinkSocket | undefined;
     try {
@@ -80,19 +80,20 @@ export class NetlinkConntrack implements Conntrack {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
         const { errno, explanation, interrupted } = await walk.begin(this.kernelFilters ? query : undefined);
         if (errno === 0 && !interrupted) return undefined;
-        if (errno === EPERM) throw new ConntrackUnavailableError('not permitted: CAP_NET_ADMIN is needed');
-        const refused = errno === EINVAL || errno === EOPNOTSUPP;
-        const error = new NetlinkRequestError('the dump of tracked connections', errno, explanation);
-        if (refused && this.kernelFilters) this.kernelFilters = false;
-        else if (refused)
-          throw new ConntrackUnavailableError('the kernel knows no ctnetlink', { cause: error });
+        if (errno === EPERM)
+          throw new ConntrackUnavailableError('permission denied; CAP_NET_ADMIN is required');
+        const unsupported = errno === EINVAL || errno === EOPNOTSUPP;
+        const error = new NetlinkRequestError('listing tracked connections', errno, explanation);
+        if (unsupported && this.kernelFilters) this.kernelFilters = false;
+        else if (unsupported)
+          throw new ConntrackUnavailableError('the kernel does not support ctnetlink', { cause: error });
         else if (errno !== 0 && errno !== EINTR) return error;
       }
-      return new Error(`the dump of tracked connections was interrupted ${ATTEMPTS} times`);
+      return new Error(`listing tracked connections was interrupted ${ATTEMPTS} times`);
     } catch (error) {
       if (error instanceof NetlinkPermissionError)
         throw new ConntrackUnavailableError(error.message, { cause: error });
-      // Anything else that is wrong with a socket is over with it.
+      // Any other socket error ends with this socket; a new one may work.
       if (error instanceof NetlinkError) return error;
       throw error;
     }

@@ -1,4 +1,4 @@
-import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { KernelReply } from '../netlink/message-reader.js';
@@ -11,7 +11,7 @@ import { writeDumpFilter } from './dump-filter.js';
 import type { FlowDeletion } from './flow-deletion.js';
 import { FlowReader } from './flow-reader.js';
 
-/** One walk through the table; may be begun several times. */
+/** One walk through the table; it may be restarted. */
 export class TableWalk {
   examined = 0;
   private readonly flow = new FlowReader();
@@ -26,7 +26,7 @@ export class TableWalk {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Walks from the start; what was picked is removed even when the walk breaks off. */
+  /** Walks from the start. Flows found stale are removed even if the walk fails later. */
   async begin(query: FlowQuery | undefined): Promise<KernelReply> {
     const { request, socket, flow, deletion, signal } = this;
     signal.throwIfAborted();

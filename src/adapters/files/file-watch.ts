@@ -3,17 +3,16 @@ import { dirname, resolve } from 'node:path';
 import type { Logger } from '../../application/ports/logger.js';
 import { FolderWatch } from './folder-watch.js';
 
-/** What a file holds, or why it cannot be read. */
+/** The contents of a file, or why it is unreadable. */
 export type FileContents = { readonly text: string } | { readonly error: Error };
 
-/** So often the file is looked at without being told, in milliseconds: a link may lead to a folder that is not watched. */
-const LOOK_PERIOD = 1_000;
-/** A file that is written all the time is taken as it is after so many. */
+/** How often the file is checked without an event, in milliseconds: a link may lead to a folder that is not watched. */
+const POLL_PERIOD = 1_000;
+/** After this many attempts a file that is written all the time is taken as it is. */
 const ATTEMPTS = 3;
 
 /**
- * Follows the contents of one file through rewrites, renames, removal, and the swap of the link by which a mounted
- * ConfigMap changes.
+ * Follows the contents of one file through rewrites, renames, removal, and the link swap that updates a mounted ConfigMap.
  */
 export class FileWatch {
   private readonly file: string;
@@ -23,15 +22,14 @@ export class FileWatch {
   constructor(
     path: string,
     logger: Logger,
-    private readonly lookPeriod = LOOK_PERIOD,
+    private readonly pollPeriod = POLL_PERIOD,
   ) {
     this.file = resolve(path);
     this.folder = new FolderWatch([dirname(this.file)], (changed) => changed === this.file, logger);
   }
 
   /**
-   * Resolves when the contents are others than those given last: the first time at once. Undefined when aborted. Not
-   * reentrant.
+   * Resolves when the contents differ from the last result, the first time at once. Undefined when aborted. Not reentrant.
    */
   async next(signal: AbortSignal): Promise<FileContents | undefined> {
     while (!signal.aborted) {
@@ -42,7 +40,7 @@ export class FileWatch {
         this.last = identity;
         return contents;
       }
-      await this.folder.next(this.lookPeriod, signal);
+      await this.folder.next(this.pollPeriod, signal);
     }
     return undefined;
   }
@@ -56,11 +54,11 @@ export class FileWatch {
       let written = await stat(this.file);
       for (let attempt = 1; ; attempt++) {
         const text = await readFile(this.file, 'utf8');
-        const former = written;
+        const before = written;
         written = await stat(this.file);
-        // What was written meanwhile may have been read in part.
-        const stands = written.mtimeMs === former.mtimeMs && written.size === former.size;
-        if (stands || attempt === ATTEMPTS) return { text };
+        // If the file was written meanwhile, the text may be incomplete.
+        const unchanged = written.mtimeMs === before.mtimeMs && written.size === before.size;
+        if (unchanged || attempt === ATTEMPTS) return { text };
       }
     } catch (error) {
       return { error: error as Error };

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 
-/** What may have changed: some files, or (`all`) anything. */
+/** What may have changed: some files, or anything (`all`). */
 export interface FolderChanges {
   readonly files: ReadonlySet<string>;
   readonly all: boolean;
 }
 
-/** After an event, this long must be quiet before it is handed out, so that a writer can finish. */
+/** Changes are returned after this time without an event, so that a writer can finish. */
 const QUIET_MILLISECONDS = 20;
-/** Under constant events they are handed out at the latest after this. */
+/** Under constant events changes are returned after this time at the latest. */
 const LIMIT_MILLISECONDS = 200;
 
 /**
  * Watches folders, not files: files come and go by rename, and a mounted ConfigMap changes all its files by swapping one
- * link (`..data`). Events are collected until it is quiet, then handed out by `next`. Where the system tells nothing
- * (network file systems, a link to elsewhere, a folder made anew), the time-out of `next` makes the caller look for itself;
- * at that time lost watches are set up again.
+ * link (`..data`). Events are collected until none arrive, then returned by `next`. If the system reports nothing (network
+ * file systems, a link to elsewhere, a recreated folder), `next` times out and the caller checks the files itself; lost
+ * watches are restored at that time.
  */
 export class FolderWatch {
   private readonly watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
@@ -29,7 +29,7 @@ export class FolderWatch {
   private lastEvent = 0;
   private wake: (() => void) | undefined;
 
-  /** `relevant` says which files matter. */
+  /** `relevant` decides which files matter. */
   constructor(
     private readonly folders: readonly string[],
     private readonly relevant: (file: string) => boolean,
@@ -38,7 +38,7 @@ export class FolderWatch {
     this.ensureWatches();
   }
 
-  /** Resolves with the next changes, with `all` after the time-out, or with nothing when aborted. Not reentrant. */
+  /** Resolves with the next changes, with `all` after the timeout, or with nothing when aborted. Not reentrant. */
   async next(timeoutMilliseconds: number, signal: AbortSignal): Promise<FolderChanges> {
     const deadline = Date.now() + timeoutMilliseconds;
     for (;;) {
@@ -85,7 +85,7 @@ export class FolderWatch {
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) => this.noticed(folder, name));
       watcher.on('error', (error) => {
-        this.logger.debug({ folder, error }, 'folder watch ended; it is set up again');
+        this.logger.debug({ folder, error }, 'folder watch ended; it will be restored');
         watcher.close();
         this.watchers.delete(folder);
       });
@@ -95,7 +95,10 @@ export class FolderWatch {
       const problem = errorMessage(error);
       if (this.failures.get(folder) !== problem) {
         this.failures.set(folder, problem);
-        this.logger.warn({ folder, error: problem }, 'cannot watch the folder; looking every second instead');
+        this.logger.warn(
+          { folder, error: problem },
+          'cannot watch the folder; checking every second instead',
+        );
       }
     }
   }
@@ -124,13 +127,13 @@ export class FolderWatch {
   }
 }
 
-/** Inode numbers are used again at once; with the time of birth they are not. */
+/** Inode numbers are reused at once, but not together with the same birth time. */
 function identityOf(folder: string): string | undefined {
   try {
     const stat = statSync(folder, { throwIfNoEntry: false });
     return stat && `${stat.dev}:${stat.ino}:${stat.birthtimeMs}`;
   } catch {
-    // Listing the folder fails the same way, and is reported there.
+    // Listing the folder fails the same way and reports it.
     return undefined;
   }
 }

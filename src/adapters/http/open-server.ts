@@ -12,7 +12,7 @@ export interface ConnectionLimits {
   readonly check: number;
 }
 
-export const USUAL_LIMITS: ConnectionLimits = { connections: 256, request: 10_000, check: 2_500 };
+const USUAL_LIMITS: ConnectionLimits = { connections: 256, request: 10_000, check: 2_500 };
 
 /** A server that listens. Rejects with the system's error when it cannot. */
 export function openServer(

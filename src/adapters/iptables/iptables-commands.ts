@@ -12,12 +12,13 @@ export interface RestoreOutcome {
 }
 
 /**
- * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call of a family at a time.
+ * iptables as the driver needs it: the tools of the host, or tables in memory. It knows nothing of services. One call at a time
+ * for each family.
  */
 export interface IptablesCommands {
   /**
-   * How many chains one commit should hold at most where few rules stand yet. iptables-nft needs time that grows with their
-   * square; legacy replaces the whole table with each commit.
+   * How many chains one commit should hold at most. iptables-nft needs time that grows with their square; iptables-legacy
+   * replaces the whole table with each commit, so it should be one.
    */
   chainsPerCommit(): Promise<number>;
 

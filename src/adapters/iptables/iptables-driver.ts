@@ -1,4 +1,4 @@
-import type { Backend, StartOptions } from '../../application/ports/backend.js';
+import type { Backend } from '../../application/ports/backend.js';
 import { RefusedError, type Driver, type WriteResult } from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
@@ -90,7 +90,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     this.watch = new CanaryWatch(watch, family, commands, () => this.baseRules);
   }
 
-  async begin(node: NodeNetwork, _options: StartOptions): Promise<void> {
+  async begin(node: NodeNetwork): Promise<void> {
     this.desired = new IptablesDesiredState();
     this.size = new ClusterSize();
     [this.host, this.chainsPerCommit] = await Promise.all([this.readHost(), this.commands.chainsPerCommit()]);

@@ -1,4 +1,4 @@
-/** A manifest path that cannot be used when the proxy starts. Names the path and what to do. */
+/** A manifest path is unusable at the start. Names the path and what to do. */
 export class ManifestPathError extends Error {
   constructor(
     readonly path: string,
@@ -6,17 +6,17 @@ export class ManifestPathError extends Error {
     readonly code: string,
   ) {
     super(
-      `cannot use the manifest path ${JSON.stringify(path)}: ${reasonOf(code)}; give an existing file or folder`,
+      `cannot use the manifest path ${JSON.stringify(path)}: ${reasonOf(code)}; use an existing file or folder`,
     );
     this.name = 'ManifestPathError';
   }
 }
 
-/** A file that is no manifest whatever it holds. */
+/** A file that cannot be a manifest, whatever its contents. */
 export class ManifestFileError extends Error {
   constructor(
     readonly file: string,
-    /** What it is, and what is made of it. */
+    /** What it is, and the consequence. */
     readonly reason: string,
   ) {
     super(reason);
@@ -24,7 +24,7 @@ export class ManifestFileError extends Error {
   }
 }
 
-/** Text that is neither JSON nor YAML. Line and column count from 1; undefined where the parser cannot tell. */
+/** Text that is neither JSON nor YAML. Line and column count from 1; undefined if the parser does not know. */
 export class ManifestSyntaxError extends Error {
   constructor(
     reason: string,
@@ -35,7 +35,7 @@ export class ManifestSyntaxError extends Error {
     this.name = 'ManifestSyntaxError';
   }
 
-  /** `file:line:column`, as far as known. */
+  /** `file:line:column`, without the unknown parts. */
   place(file: string): string {
     return [file, this.line, this.column].filter((part) => part !== undefined).join(':');
   }
@@ -45,5 +45,5 @@ function reasonOf(code: string): string {
   if (code === 'EMPTY') return 'it is empty';
   if (code === 'ENOENT') return 'it does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'access is denied';
-  return `the system refuses it (${code})`;
+  return `the system reports ${code}`;
 }

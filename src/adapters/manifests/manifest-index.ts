@@ -1,51 +1,51 @@
 import type { ManifestObject } from './objects/manifest-objects.js';
 
-/** What changes for the receiver when a file's contents are replaced. */
+/** What the receiver must be told when a file's contents are replaced. */
 export interface Difference {
   /** Added or changed. */
   readonly applied: readonly ManifestObject[];
-  /** Keys that no file holds any longer. */
+  /** Keys that no file contains any longer. */
   readonly deleted: readonly string[];
-  /** Files whose version of an object counts again; they must be read once more, since contents are not kept. */
+  /** Files whose version of an object counts again. They must be read again, because contents are not kept. */
   readonly reread: ReadonlySet<string>;
-  /** By other file: keys that both files hold, seen for the first time. */
+  /** By other file: keys that both files contain, seen for the first time. */
   readonly duplicates: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Who holds an object, and what the receiver has of it. */
+/** The files that contain an object, and the version that the receiver has. */
 interface Entry {
-  /** The holder that counts: the last in order. */
+  /** The file that counts: the last in order. */
   winner: string;
-  /** The other holders, if any. */
+  /** The other files, if any. */
   shadowed?: string[];
-  /** Digest of what was delivered; undefined while that is not the winner's version. */
+  /** Digest of the delivered version; undefined while that is not the winner's. */
   digest: string | undefined;
 }
 
 /**
- * Remembers which file holds which objects, by key and digest only, so that memory does not grow with their size.
- * An object in several files is taken from the last one in order; when that one drops it, the next counts again.
+ * Remembers which file contains which objects, by key and digest only, so that memory does not grow with their size. An
+ * object in several files is taken from the last one in order; when that file drops it, the next one counts again.
  */
 export class ManifestIndex {
   private readonly entries = new Map<string, Entry>();
   private readonly keysOfFile = new Map<string, ReadonlySet<string>>();
 
-  /** `compare` orders the files: the greater one wins. */
+  /** `compare` orders the files: the later one wins. */
   constructor(private readonly compare: (left: string, right: string) => number) {}
 
-  /** Whether the file contributed anything at its last reading. */
+  /** Whether the file contained any object when it was last read. */
   holds(file: string): boolean {
     return (this.keysOfFile.get(file)?.size ?? 0) > 0;
   }
 
   /**
-   * Replaces what the file holds, but for the keys that `staysHeld` tells: their objects are there, though not to be used,
-   * and the file holds on to what it delivered of them.
+   * Replaces the objects of the file, except for the keys for which `keep` returns true: their objects exist but are invalid,
+   * so the last valid version stays.
    */
   replace(
     file: string,
     objects: readonly ManifestObject[],
-    staysHeld: (key: string) => boolean = () => false,
+    keep: (key: string) => boolean = () => false,
   ): Difference {
     const before = this.keysOfFile.get(file) ?? new Set<string>();
     const applied: ManifestObject[] = [];
@@ -58,14 +58,14 @@ export class ManifestIndex {
       entry.digest = object.digest;
       applied.push(object);
     }
-    for (const key of before) if (staysHeld(key)) keys.add(key);
+    for (const key of before) if (keep(key)) keys.add(key);
     const dropped = [...before].filter((key) => !keys.has(key));
     if (keys.size > 0) this.keysOfFile.set(file, keys);
     else this.keysOfFile.delete(file);
     return { applied, duplicates, ...this.release(file, dropped) };
   }
 
-  /** Makes the file a holder of the key and settles which holder counts. */
+  /** Records that the file contains the key, and decides which file counts. */
   private hold(key: string, file: string, duplicates: Map<string, string[]> | undefined): Entry {
     const entry = this.entries.get(key);
     if (!entry) {

@@ -8,29 +8,29 @@ import { fileSignature, type ManifestFiles } from './files/manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';
 import { parseKey } from './objects/manifest-objects.js';
 import type { ManifestReport } from './manifest-report.js';
-import { Turns } from './turns.js';
+import { TimeSlice } from './time-slice.js';
 
-const NOTHING = { objects: [], leftOut: [] };
+const NOTHING = { objects: [], rejected: [] };
 
-/** How long a file that looks half-written, or is gone, is given before that is believed. */
+/** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
 const SETTLE_MILLISECONDS = 100;
 
 /**
- * Looks at files and delivers the difference to what they held before. Files are read one at a time, and nothing of them
- * is kept but signatures, keys and digests.
+ * Reads files and delivers the difference from their previous contents. Files are read one at a time. Only signatures, keys
+ * and digests are kept.
  *
- * In a pass a file is one of
+ * In a pass a file is
  * - unchanged: its signature is the same and no event named it; it is not read;
- * - sound: read, its difference is delivered;
- * - doubtful: it does not parse, became empty, changed while it was read, or is gone. As writers are often only half-way,
- *   doubtful files are looked at once more after 100 ms, and then believed: what does not parse is reported, and what the
- *   file held before stays; what is gone or empty is deleted.
- * A file that cannot be read at all is reported once, and tried again at every pass.
+ * - complete: it is read, and its difference is delivered;
+ * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
+ *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
+ *   objects of an empty or deleted file are deleted.
+ * An unreadable file is reported once, and tried again in every pass.
  */
 export class ManifestReader {
   private readonly index: ManifestIndex;
   private readonly signatures = new Map<string, string>();
-  private readonly turns = new Turns();
+  private readonly slice = new TimeSlice();
 
   constructor(
     private readonly files: ManifestFiles,
@@ -41,34 +41,34 @@ export class ManifestReader {
   }
 
   /**
-   * Brings the receiver up to date. Returns the milliseconds it took to find out which files have changed.
-   * Rejects with an AbortError when aborted while waiting; nothing is delivered after an abort.
+   * Brings the receiver up to date. Returns the milliseconds it took to find the changed files. Rejects with an AbortError when
+   * aborted while waiting. Delivers nothing after an abort.
    */
   async pass(changes: FolderChanges, signal: AbortSignal): Promise<number> {
     const began = performance.now();
     const due: string[] = [];
     for (const file of changes.all ? this.everyFile() : [...changes.files].sort(this.files.compare)) {
       if (changes.files.has(file) || this.looksChanged(file)) due.push(file);
-      await this.turns.next();
+      await this.slice.yieldIfOver();
     }
     const looking = performance.now() - began;
 
-    const doubtful: string[] = [];
+    const incomplete: string[] = [];
     for (const file of due) {
       if (signal.aborted) return looking;
-      if (!(await this.load(file, false, signal))) doubtful.push(file);
-      await this.turns.next();
+      if (!(await this.load(file, false, signal))) incomplete.push(file);
+      await this.slice.yieldIfOver();
     }
-    if (doubtful.length > 0) await delay(SETTLE_MILLISECONDS, undefined, { signal });
-    for (const file of doubtful) {
+    if (incomplete.length > 0) await delay(SETTLE_MILLISECONDS, undefined, { signal });
+    for (const file of incomplete) {
       if (signal.aborted) return looking;
       await this.load(file, true, signal);
-      await this.turns.next();
+      await this.slice.yieldIfOver();
     }
     return looking;
   }
 
-  /** The files there are and those there were. */
+  /** The files that exist and those that existed. */
   private everyFile(): Iterable<string> {
     const { files, unlisted } = this.files.list();
     this.report.folders(unlisted);
@@ -84,8 +84,8 @@ export class ManifestReader {
   }
 
   /**
-   * Reads one file and delivers its difference. False when it is doubtful; with `final` it is believed as it is. Nothing is
-   * delivered after an abort.
+   * Reads one file and delivers its difference. Returns false if it is incomplete; with `final` it is taken as it is. Delivers
+   * nothing after an abort.
    */
   private async load(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
     const signature = fileSignature(file);
@@ -96,7 +96,7 @@ export class ManifestReader {
       const changing = fileSignature(file) !== signature;
       const emptied = text.trim() === '' && this.index.holds(file);
       if (!final && (changing || emptied)) return false;
-      contents = await loadManifest(text, this.turns);
+      contents = await loadManifest(text, this.slice);
     } catch (error) {
       if (error instanceof ManifestSyntaxError) {
         if (!final) return false;
@@ -112,7 +112,7 @@ export class ManifestReader {
     if (signal.aborted) return true;
     this.signatures.set(file, signature);
     await this.deliver(file, contents, signal);
-    // Not before: as long as something is said to be left out, rules that nothing explains yet are kept.
+    // Only now: while a problem is reported, rules that no object explains yet are kept.
     this.report.contents(file, contents);
     return true;
   }
@@ -127,24 +127,24 @@ export class ManifestReader {
 
   private async deliver(
     file: string,
-    { objects, leftOut }: Pick<ManifestContents, 'objects' | 'leftOut'>,
+    { objects, rejected }: Pick<ManifestContents, 'objects' | 'rejected'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const broken = new Set(leftOut.map(({ key }) => key));
-    // An object without a name may be any of those that the file had.
-    const staysHeld = (key: string): boolean => broken.has(key) || broken.has(undefined);
-    const { applied, deleted, reread, duplicates } = this.index.replace(file, objects, staysHeld);
+    const broken = new Set(rejected.map(({ key }) => key));
+    // An object without a name may be any of those that the file contained.
+    const keep = (key: string): boolean => broken.has(key) || broken.has(undefined);
+    const { applied, deleted, reread, duplicates } = this.index.replace(file, objects, keep);
     this.report.duplicates(file, duplicates, this.files.compare);
     for (const { kind, object } of applied) {
       if (signal.aborted) return;
       this.sink.applied(kind, object);
-      if (this.turns.due) await this.turns.next();
+      if (this.slice.isOver) await this.slice.yieldIfOver();
     }
     for (const key of deleted) {
       if (signal.aborted) return;
       const { kind, reference } = parseKey(key);
       this.sink.deleted(kind, reference);
-      if (this.turns.due) await this.turns.next();
+      if (this.slice.isOver) await this.slice.yieldIfOver();
     }
     for (const other of reread) await this.load(other, true, signal);
   }

@@ -8,21 +8,21 @@ import { ManifestReport } from './manifest-report.js';
 
 /** Which manifests are read, and how. */
 export interface ManifestSourceOptions {
-  /** Files and folders, in order: where two hold the same object, the later one counts. */
+  /** Files and folders, in order: if two contain the same object, the later one counts. */
   readonly paths: readonly string[];
   /** Whether changes are followed after the first pass. Default true. */
   readonly watch?: boolean;
   readonly logger: Logger;
 }
 
-/** How often everything is looked at even when the system reports no change. */
+/** How often all files are checked even if the system reports no change. */
 const POLL_MILLISECONDS = 1000;
-/** Looking at everything may take this share of the time: with very many files it is done less often. */
+/** Checking all files may take this share of the time: with very many files it happens less often. */
 const POLL_SHARE = 0.02;
 
 /**
- * Objects from YAML and JSON files; ManifestFiles says which, ManifestReader how they are read. The first pass looks at all
- * files and ends with `synced` for every kind, whatever could be read. Then edits are followed: normally within 100 ms.
+ * Objects from YAML and JSON files. ManifestFiles finds the files, ManifestReader reads them. The first pass reads all files
+ * and ends with `synced` for every kind, even if some were unreadable. Then edits are followed, usually within 100 ms.
  */
 export class ManifestSource implements ClusterSource {
   private readonly stopping = new AbortController();
@@ -37,7 +37,7 @@ export class ManifestSource implements ClusterSource {
     return this.report.problems;
   }
 
-  /** Files do not go stale. */
+  /** Empty: files do not go stale. */
   status(): readonly SourceStatus[] {
     return [];
   }
@@ -59,7 +59,7 @@ export class ManifestSource implements ClusterSource {
   private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const { watch = true, logger } = this.options;
     const reader = new ManifestReader(files, sink, this.report);
-    // Watched before the first look, so that no change falls between the two.
+    // Watch before the first pass, so that no change is missed between the two.
     const changes = watch
       ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)
       : undefined;

@@ -58,12 +58,16 @@ export class PrometheusMetrics implements Metrics {
       (modes?.includes(mode) ?? true) && (!needsCounters || packetCounters !== undefined);
     this.proxy = new MetricSet(PROXY_METRICS, this.registry, isServed);
     this.own = new MetricSet(OWN_METRICS, this.registry, isServed);
+  }
+
+  /** Begins to measure this process, and counts the metrics there are. To be called once. */
+  start(): void {
     collectDefaultMetrics({
       register: this.registry,
       eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION,
     });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
-    describeComponent(this.component, options, this.registry);
+    describeComponent(this.component, this.options, this.registry);
   }
 
   /** Of `exposition`. */

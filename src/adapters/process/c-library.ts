@@ -22,7 +22,7 @@ export interface CLibrary {
 }
 
 /** The C library cannot be called. */
-export class CLibraryError extends Error {
+class CLibraryError extends Error {
   constructor(cause: unknown) {
     const [reason] = errorMessage(cause).split('\n');
     super(`the package koffi, which calls the C library, does not load: ${reason}`, { cause });

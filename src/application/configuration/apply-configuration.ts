@@ -3,8 +3,8 @@ import type { Logger } from '../ports/logger.js';
 import type { LiveConfiguration } from './live-configuration.js';
 
 /**
- * What it takes until an edited field counts: nothing, since it has no effect here (`none`); nothing more than reading it
- * (`at-once`); a look at all rules that follow from it (`resync`); or a new start of the process (`restart`).
+ * What an edited field takes to come into effect: nothing, because it has no effect here (`none`); just reading it
+ * (`at-once`); a sync of all rules that depend on it (`resync`); or a restart of the process (`restart`).
  */
 export type EditEffect = 'none' | 'at-once' | 'resync' | 'restart';
 
@@ -14,18 +14,18 @@ export interface EditedField {
   readonly effect: EditEffect;
 }
 
-/** What became of an edit. After `restart` the process has to end; what was in force stays until then. */
-export type EditOutcome = 'unchanged' | 'applied' | 'refused' | 'restart';
+/** The outcome of an edit. After `restart` the process must exit; the previous configuration stays active until then. */
+export type EditOutcome = 'unchanged' | 'applied' | 'rejected' | 'restart';
 
 /**
- * Use case ApplyConfiguration: the configuration was edited while the proxy runs. An edit that is not valid as a whole is
- * refused as a whole, and what was in force stays. An edit with a field that needs a new start is not applied at all: the
- * new start reads it.
+ * Use case ApplyConfiguration: the configuration file was edited while the proxy runs. An invalid edit is rejected as a whole,
+ * and the previous configuration stays active. An edit with a field that needs a restart is not applied at all: the new
+ * process reads it.
  */
 export class ApplyConfiguration<C> {
   /**
    * @param compare which fields differ between two configurations
-   * @param resync has every rule that depends on the configuration looked at again
+   * @param resync starts a sync of every rule that depends on the configuration
    */
   constructor(
     private readonly live: LiveConfiguration<C>,
@@ -34,39 +34,41 @@ export class ApplyConfiguration<C> {
     private readonly logger: Logger,
   ) {}
 
-  /** @param read gives the edited configuration, valid, or throws an Error that names all that is wrong with it */
+  /** @param read returns the edited configuration if it is valid, or throws an Error that lists everything wrong with it */
   apply(read: () => C): EditOutcome {
     let edited: C;
     try {
       edited = read();
     } catch (error) {
-      return this.refuse(error);
+      return this.reject(error);
     }
-    const wasRefused = this.live.problem !== undefined;
+    const wasRejected = this.live.problem !== undefined;
     const fields = this.compare(this.live.current, edited);
     const paths = (effect: EditEffect) =>
       fields.filter((field) => field.effect === effect).map(({ path }) => path);
     const restart = paths('restart');
     if (restart.length > 0) {
-      this.logger.warn({ fields: restart }, 'the edited configuration needs a new start');
+      this.logger.warn({ fields: restart }, 'the edited configuration needs a restart');
       return 'restart';
     }
     this.live.accept(edited);
-    if (fields.length === 0 && !wasRefused) return 'unchanged';
+    if (fields.length === 0 && !wasRejected) return 'unchanged';
 
     const resync = paths('resync');
     if (resync.length > 0) this.resync();
     this.logger.info(
       { atOnce: paths('at-once'), resync, withoutEffect: paths('none') },
-      fields.length > 0 ? 'edited configuration applied' : 'the configuration is again the one in force',
+      fields.length > 0
+        ? 'applied the edited configuration'
+        : 'the configuration file matches the active configuration again',
     );
     return 'applied';
   }
 
-  private refuse(error: unknown): 'refused' {
+  private reject(error: unknown): 'rejected' {
     const problem = errorMessage(error);
-    this.live.refuse(problem);
-    this.logger.error({ problem }, 'edited configuration refused; what was in force stays');
-    return 'refused';
+    this.live.reject(problem);
+    this.logger.error({ problem }, 'rejected the edited configuration; keeping the last valid version');
+    return 'rejected';
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The configuration in force while the proxy runs. It starts with the one that was read at the start, and is replaced when
- * an edit is applied; an edit that is refused leaves it as it is. Whoever follows edits asks here each time, or listens.
+ * The active configuration. It is read at the start and replaced when an edit is applied; a rejected edit does not change it.
+ * To follow edits, read `current` each time, or listen.
  */
 export class LiveConfiguration<C> {
-  private readonly listeners: ((configuration: C, former: C) => void)[] = [];
-  private refusal: string | undefined;
+  private readonly listeners: ((configuration: C, previous: C) => void)[] = [];
+  private rejection: string | undefined;
 
   constructor(private configuration: C) {}
 
@@ -12,26 +12,26 @@ export class LiveConfiguration<C> {
     return this.configuration;
   }
 
-  /** Why the configuration as it is written now is not in force; undefined when it is. */
+  /** Why the configuration file is not active as it is now; undefined when it is. */
   get problem(): string | undefined {
-    return this.refusal;
+    return this.rejection;
   }
 
-  /** Calls the listener with each configuration that comes into force from now on, and the one before it. */
-  onChange(listener: (configuration: C, former: C) => void): void {
+  /** Calls the listener with each configuration that becomes active from now on, and the one before it. */
+  onChange(listener: (configuration: C, previous: C) => void): void {
     this.listeners.push(listener);
   }
 
-  /** This configuration is in force. */
+  /** This configuration is active from now on. */
   accept(configuration: C): void {
-    const former = this.configuration;
+    const previous = this.configuration;
     this.configuration = configuration;
-    this.refusal = undefined;
-    for (const listener of this.listeners) listener(configuration, former);
+    this.rejection = undefined;
+    for (const listener of this.listeners) listener(configuration, previous);
   }
 
-  /** What is written now is not in force; what was in force stays. */
-  refuse(problem: string): void {
-    this.refusal = problem;
+  /** The configuration file was rejected; the active configuration stays. */
+  reject(problem: string): void {
+    this.rejection = problem;
   }
 }

@@ -13,7 +13,7 @@ export interface FamilyVerdict {
 }
 
 export interface HealthVerdict {
-  /** Of the proxy alone; whether the node may get traffic is `nodeEligible`. */
+  /** Of the proxy alone; `nodeEligible` says whether the node may receive traffic. */
   readonly healthy: boolean;
   readonly nodeEligible: boolean;
   readonly now: number;
@@ -22,36 +22,36 @@ export interface HealthVerdict {
   readonly families: ReadonlyMap<IpFamily, FamilyVerdict>;
   /** Why not, when not healthy. */
   readonly reason?: string;
-  /** What the proxy may not know of the cluster. Shown, but no ill health. */
+  /** Kinds whose news may be missing. Shown, but not unhealthy. */
   readonly stale: readonly StaleSource[];
 }
 
 interface FamilyState {
   lastUpdated: number | undefined;
-  /** Since when something has waited for a sync. */
+  /** When the oldest change was queued that no sync has dequeued. */
   oldestPending: number | undefined;
-  /** Since when that has waited which a sync has taken up, until one succeeds. */
-  oldestTaken: number | undefined;
+  /** When the oldest change was queued that a sync has dequeued, until one succeeds. */
+  oldestDequeued: number | undefined;
 }
 
 /**
- * Whether the proxy does its work (docs/spec/server.md §8.1). Each family that is served is
+ * Whether the proxy works (docs/spec/server.md §8.1). Each served family is
  * - starting, from `loopStarted` until its first successful sync (`updated`);
- * - up to date, after `updated`, as long as nothing is wanted;
- * - pending, from the first `queued` until a sync that has `taken` it up is `updated`; healthy for the timeout, then not.
- * The proxy is healthy when every family is, and none is starting. Idle never becomes unhealthy. It is alive as long as no
- * family is overdue, the first sync included: while nothing is listed there is nothing that a restart would mend.
+ * - in sync, after `updated`, while nothing is queued;
+ * - pending, from the first `queued` until a sync that `dequeued` it is `updated`; healthy until the timeout, then not.
+ * The proxy is healthy when every family is, and none is starting. An idle proxy never becomes unhealthy. It is alive as long
+ * as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
  *
- * kube-proxy calls itself healthy from the moment its loop starts. Here a proxy that has never synced is not: its node has
- * no rules, or those of a former life, and a load balancer that believes the check would send it traffic that goes nowhere.
+ * kube-proxy reports healthy as soon as its loop starts. Here a proxy that has never synced is unhealthy: its node has no
+ * rules, or those of an earlier process, and a load balancer would send it traffic that goes nowhere.
  */
 export class ProxyHealth {
   private readonly families = new Map<IpFamily, FamilyState>();
   private nodeEligible = false;
 
   /**
-   * @param timeoutMilliseconds a wanted sync may take so long: twice the syncPeriod
-   * @param sources how fresh what is known of the cluster is
+   * @param timeoutMilliseconds for a queued change to be synced: twice the syncPeriod
+   * @param sources how fresh each kind is
    */
   constructor(
     private readonly clock: Clock,
@@ -59,42 +59,46 @@ export class ProxyHealth {
     private readonly sources: () => readonly SourceStatus[] = () => [],
   ) {}
 
-  /** From now on a wanted sync may take so long. */
+  /** Changes the timeout for queued changes. */
   use(timeoutMilliseconds: number): void {
     this.timeoutMilliseconds = timeoutMilliseconds;
   }
 
-  /** The sync loop of a family runs; from now on the family counts. */
+  /** The sync loop of a family runs; the family counts from now on. */
   loopStarted(family: IpFamily): void {
     const state = this.families.get(family);
-    if (state) state.oldestPending = state.oldestTaken = undefined;
+    if (state) state.oldestPending = state.oldestDequeued = undefined;
     else
-      this.families.set(family, { lastUpdated: undefined, oldestPending: undefined, oldestTaken: undefined });
+      this.families.set(family, {
+        lastUpdated: undefined,
+        oldestPending: undefined,
+        oldestDequeued: undefined,
+      });
   }
 
-  /** A sync is wanted. */
+  /** A change was queued. */
   queued(family: IpFamily): void {
     const state = this.families.get(family);
     if (state) state.oldestPending ??= this.clock.now();
   }
 
-  /** A sync has begun. */
-  taken(family: IpFamily): void {
+  /** A sync has dequeued all changes. */
+  dequeued(family: IpFamily): void {
     const state = this.families.get(family);
     if (!state) return;
-    state.oldestTaken ??= state.oldestPending;
+    state.oldestDequeued ??= state.oldestPending;
     state.oldestPending = undefined;
   }
 
-  /** A sync succeeded; what was wanted since it began goes on waiting. */
+  /** A sync succeeded; what was queued since it began keeps waiting. */
   updated(family: IpFamily): void {
     const oldestPending = this.families.get(family)?.oldestPending;
-    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestTaken: undefined });
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestDequeued: undefined });
   }
 
   /**
-   * Whether load balancers may send traffic to this node (docs/spec/server.md §8.3): it has been seen, is not being deleted and
-   * is not about to be removed by the autoscaler. False until told.
+   * Sets whether load balancers may send traffic to this node (docs/spec/server.md §8.3): its Node exists, is not being
+   * deleted, and the autoscaler is not about to remove it. False at first.
    */
   setNodeEligible(eligible: boolean): void {
     this.nodeEligible = eligible;
@@ -107,7 +111,7 @@ export class ProxyHealth {
     return { ...verdict, healthy: false, reason: 'the sync loop has not started' };
   }
 
-  /** Whether the proxy should go on rather than be started anew; here `healthy` means that. */
+  /** Whether the proxy should keep running; `healthy` is false when a restart may help. */
   liveness(): HealthVerdict {
     return this.verdictBy(livenessOf);
   }
@@ -134,7 +138,7 @@ export class ProxyHealth {
   }
 }
 
-/** What one family's state means. Something is overdue when it has waited since `latest`, or longer. */
+/** Judges one family. A change is overdue when it was queued at `latest` or earlier. */
 type Judge = (state: FamilyState, latest: number, now: number) => FamilyVerdict;
 
 const healthOf: Judge = (state, latest, now) =>
@@ -142,8 +146,8 @@ const healthOf: Judge = (state, latest, now) =>
     ? { lastUpdated: undefined, healthy: false, reason: 'no sync has succeeded yet' }
     : livenessOf(state, latest, now);
 
-const livenessOf: Judge = ({ lastUpdated, oldestPending, oldestTaken }, latest, now) => {
-  const since = oldestTaken ?? oldestPending;
+const livenessOf: Judge = ({ lastUpdated, oldestPending, oldestDequeued }, latest, now) => {
+  const since = oldestDequeued ?? oldestPending;
   if (since === undefined || since > latest) return { lastUpdated, healthy: true };
   const seconds = Math.floor((now - since) / 1000);
   return { lastUpdated, healthy: false, reason: `a sync has been due for ${seconds} s` };

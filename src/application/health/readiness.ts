@@ -4,10 +4,10 @@ import type { ResourceKind } from '../ports/cluster-source.js';
 import type { ServiceStatuses } from '../status/service-statuses.js';
 import type { ProxyHealth } from './proxy-health.js';
 
-/** One thing that must hold. */
+/** One condition of readiness. */
 export interface ReadinessCheck {
   readonly name: 'caches-synced' | 'sources' | 'first-sync' | 'sync' | 'services' | 'watches';
-  /** Why it does not hold; undefined when it does. */
+  /** Why it is not met; undefined when it is. */
   readonly reason?: string;
 }
 
@@ -17,15 +17,15 @@ export interface ReadinessVerdict {
   readonly checks: readonly ReadinessCheck[];
 }
 
-/** A service port may fail for so long; most failures end with the next try. Milliseconds. */
+/** A service port may fail for this long; most failures end with the next retry. Milliseconds. */
 const LONGEST_FAILURE = 60_000;
-/** So many problems of one check are named. */
+/** How many problems of one check are listed. */
 const NAMED = 10;
 
 /**
- * Whether this node does all that the cluster asks: everything is listed and read, programmed at least once, nothing is overdue, no
- * service port has been failing for more than a minute, and news arrives. Stricter than health, and for people and
- * roll-outs rather than load balancers, since a node that is not ready may still serve nearly everything.
+ * Whether this node does everything the cluster asks: all objects were listed and read, everything was programmed at least
+ * once, nothing is overdue, no service port has failed for more than a minute, and news arrives. Stricter than health, and for
+ * people and rollouts rather than load balancers: a node that is not ready may still serve nearly everything.
  */
 export class Readiness {
   constructor(
@@ -33,8 +33,8 @@ export class Readiness {
     private readonly statuses: ServiceStatuses,
     /** Kinds whose first list has not arrived. */
     private readonly missing: () => readonly ResourceKind[],
-    /** What could not be read since the start: rules that no object explains are kept for it. */
-    private readonly unread: () => readonly string[],
+    /** What was unreadable since the start: rules that no object explains are kept because of it. */
+    private readonly unreadable: () => readonly string[],
     private readonly clock: Clock,
   ) {}
 
@@ -51,7 +51,7 @@ export class Readiness {
         'caches-synced',
         this.missing().map((kind) => `${kind} not listed yet`),
       ),
-      check('sources', named(this.unread())),
+      check('sources', named(this.unreadable())),
       check('first-sync', families.size > 0 ? reasons(false) : ['the sync loop has not started']),
       check('sync', reasons(true)),
       check('services', this.failing(now)),

@@ -11,7 +11,7 @@ import type { Logger } from '../ports/logger.js';
 import { retryDelay } from '../sync/backoff.js';
 
 /** What every check needs. */
-export interface HealthCheckSurroundings {
+export interface HealthCheckDependencies {
   readonly nodeName: string;
   readonly listener: HealthCheckListener;
   readonly proxyHealthy: () => boolean;
@@ -20,7 +20,7 @@ export interface HealthCheckSurroundings {
   readonly logger: Logger;
 }
 
-/** How one Service's check stands. */
+/** The state of one Service's check. */
 export interface HealthCheckState {
   readonly port: number;
   readonly localEndpoints: number;
@@ -30,11 +30,11 @@ export interface HealthCheckState {
 }
 
 /**
- * The health check of one Service: how many endpoints it has here, and the sockets that tell. It is *closed*, *open*, or,
- * when one of its addresses cannot be listened on, *waiting* to be opened again. Its owner calls one thing at a time.
+ * The health check of one Service: how many endpoints it has on this node, and the sockets that report it. It is *closed*,
+ * *open*, or, after it failed to listen on an address, *waiting* to be opened again. Its owner makes one call at a time.
  */
 export class ServiceHealthCheck {
-  /** For each service port the addresses that its rules lead to and that are ready on this node. */
+  /** For each service port, the ready addresses on this node that its rules lead to. */
   private readonly ready = new Map<ServicePortKey, ReadonlySet<string>>();
   private open: OpenHealthCheck | undefined;
   /** What `open` listens on. */
@@ -45,9 +45,9 @@ export class ServiceHealthCheck {
 
   constructor(
     readonly service: ServiceKey,
-    /** The health-check node port that is wanted. */
+    /** The health-check node port to listen on. */
     public port: number,
-    private readonly surroundings: HealthCheckSurroundings,
+    private readonly dependencies: HealthCheckDependencies,
   ) {}
 
   /** An address that serves several ports counts once (docs/spec/model.md §3.4). */
@@ -61,24 +61,25 @@ export class ServiceHealthCheck {
   }
 
   /**
-   * What could not be programmed has its former rules: an endpoint counts when these lead to it and it is still there.
-   * @param addresses those of ready endpoints on this node
+   * Sets the ready endpoints of a service port. If it failed to be programmed, its previous rules hold: then an endpoint
+   * counts if they lead to it and it still exists.
+   * @param addresses of ready endpoints on this node
    */
   note(key: ServicePortKey, addresses: readonly string[], programmed: boolean): void {
-    const former = this.ready.get(key);
+    const previous = this.ready.get(key);
     this.ready.set(
       key,
-      new Set(programmed ? addresses : addresses.filter((address) => former?.has(address))),
+      new Set(programmed ? addresses : addresses.filter((address) => previous?.has(address))),
     );
   }
 
-  /** The service port is gone. Answers whether it was the last one. */
+  /** The service port is gone. Returns whether it was the last one. */
   forget(key: ServicePortKey): boolean {
     this.ready.delete(key);
     return this.ready.size === 0;
   }
 
-  /** Closes what is not on this socket; all of it when undefined. A try that is due later is off. */
+  /** Closes the check unless it is on this socket, and cancels a retry. */
   async closeUnlessOn(socket: HealthCheckSocket | undefined): Promise<void> {
     this.retry?.cancel();
     if (socket && this.openOn === JSON.stringify(socket)) return;
@@ -86,10 +87,10 @@ export class ServiceHealthCheck {
     this.open = this.openOn = this.problem = undefined;
   }
 
-  /** Opens the socket unless it is open. When that fails `again` is called after a while. */
+  /** Opens the socket unless it is open. If that fails, `again` is called after a backoff. */
   async openOnce(socket: HealthCheckSocket, again: () => void): Promise<void> {
     if (this.open) return;
-    const { listener, proxyHealthy, logger } = this.surroundings;
+    const { listener, proxyHealthy, logger } = this.dependencies;
     const [namespace = '', name = ''] = this.service.split('/');
     try {
       this.open = await listener.listen(socket, () => ({
@@ -99,23 +100,22 @@ export class ServiceHealthCheck {
         proxyHealthy: proxyHealthy(),
       }));
       this.openOn = JSON.stringify(socket);
-      if (this.failures > 0)
-        logger.info(this.facts(socket), 'the health check of a Service is answered after all');
+      if (this.failures > 0) logger.info(this.facts(socket), 'the health check of a Service listens again');
       this.failures = 0;
     } catch (error) {
       this.failed(socket, errorMessage(error));
-      this.retry = this.surroundings.clock.after(retryDelay(this.failures), again);
+      this.retry = this.dependencies.clock.after(retryDelay(this.failures), again);
     }
   }
 
   private failed(socket: HealthCheckSocket, problem: string): void {
-    const { nodeName, events, logger } = this.surroundings;
+    const { nodeName, events, logger } = this.dependencies;
     const [namespace = '', name = ''] = this.service.split('/');
     this.failures++;
     this.problem = problem;
     logger[this.failures === 1 ? 'error' : 'debug'](
       { ...this.facts(socket), problem, attempt: this.failures },
-      'the health check of a Service cannot be answered; will try again',
+      'cannot listen for the health check of a Service; will retry',
     );
     events.record({
       regarding: { kind: 'Service', namespace, name },

@@ -6,12 +6,12 @@ import type { HealthCheckSocket } from '../ports/health-check-listener.js';
 import {
   ServiceHealthCheck,
   type HealthCheckState,
-  type HealthCheckSurroundings,
+  type HealthCheckDependencies,
 } from './service-health-check.js';
 
-export interface ServiceHealthChecksOptions extends HealthCheckSurroundings {
+export interface ServiceHealthChecksOptions extends HealthCheckDependencies {
   readonly family: IpFamily;
-  /** On which addresses checks are answered. Asked again when the node's network has changed. */
+  /** The addresses on which checks listen. Called again when the node's network has changed. */
   readonly addresses: () => HealthCheckSocket['addresses'];
 }
 
@@ -19,15 +19,15 @@ export interface ServiceHealthChecksOptions extends HealthCheckSurroundings {
  * Tells load balancers of one family whether this node has endpoints of a Service (docs/spec/server.md §8.4), for every Service
  * with a health-check node port.
  *
- * It follows what is programmed: such a Service's check is open from then on and counts the endpoints that are ready here
- * and that the rules lead to. A new port or new addresses close it and open it there. A check that cannot be opened is
- * tried again after a backoff, so a port that somebody else holds is taken when it is free. Of a batch of changes all
- * closings come before the openings, since ports may change hands. All is closed by `stop`.
+ * It follows what is programmed: once programmed, such a Service's check is open and counts the ready endpoints on this node
+ * that the rules lead to. A new port or new addresses move it. A check that fails to open is retried after a backoff, so a
+ * port that another program holds is used once it is free. In a batch of changes, checks close before others open, because
+ * ports may change owners. `stop` closes all.
  */
 export class ServiceHealthChecks implements ForwardingListener {
   readonly family: IpFamily;
   private readonly checks = new Map<ServiceKey, ServiceHealthCheck>();
-  /** Those that may have to be closed or opened. */
+  /** Checks that may have to be closed or opened. */
   private touched = new Set<ServiceHealthCheck>();
   private network: NodeNetwork | undefined;
   private addresses: HealthCheckSocket['addresses'] = [];
@@ -38,7 +38,7 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.family = options.family;
   }
 
-  /** Health checks answer for what is programmed, not for what may be. */
+  /** Health checks report what is programmed, not what is being written. */
   programming(): void {}
 
   programmed({ changes, failed, network }: Programmed): void {
@@ -56,7 +56,7 @@ export class ServiceHealthChecks implements ForwardingListener {
         !failed.has(key),
       );
     }
-    this.settle();
+    this.apply();
   }
 
   repaired(): void {}
@@ -70,7 +70,7 @@ export class ServiceHealthChecks implements ForwardingListener {
   async stop(): Promise<void> {
     this.stopped = true;
     for (const check of this.checks.values()) this.remove(check);
-    this.settle();
+    this.apply();
     await this.work;
   }
 
@@ -98,7 +98,7 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.touched.add(check);
   }
 
-  private settle(): void {
+  private apply(): void {
     if (this.touched.size === 0) return;
     const touched = [...this.touched];
     this.touched = new Set();
@@ -113,11 +113,11 @@ export class ServiceHealthChecks implements ForwardingListener {
     if (!socket) return;
     await check.openOnce(socket, () => {
       this.touched.add(check);
-      this.settle();
+      this.apply();
     });
   }
 
-  /** Where the check is wanted to listen, if anywhere. */
+  /** Where the check should listen, if anywhere. */
   private socketOf(check: ServiceHealthCheck): HealthCheckSocket | undefined {
     const { family, addresses } = this;
     if (this.checks.get(check.service) !== check || addresses.length === 0) return undefined;

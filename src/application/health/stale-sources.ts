@@ -1,19 +1,19 @@
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 
-/** A kind of which news may be missing, and the sign of it. */
+/** A kind whose news may be missing, and why. */
 export interface StaleSource {
   readonly kind: ResourceKind;
   readonly reason: string;
 }
 
-/** An API server sends a bookmark about once a minute, so an open watch that is silent for so long hangs. Milliseconds. */
+/** An API server sends a bookmark about once a minute, so an open watch that is silent for this long hangs. Milliseconds. */
 const LONGEST_SILENCE = 180_000;
-/** Without a watch for so long. Restarts of an API server take less. Milliseconds. */
+/** Time without a watch. Restarts of an API server take less. Milliseconds. */
 const LONGEST_GAP = 60_000;
 
 /**
- * The kinds of which the proxy may not have the present state. Stale knowledge is no ill health: what is programmed goes on
- * working, a restart mends nothing, and when the API server is away every node of the cluster is in the same state.
+ * The kinds of which the proxy may not have the current state. Stale data does not make it unhealthy: what is programmed keeps
+ * working, a restart would not help, and during an outage of the API server every node is in the same state.
  */
 export function staleSources(statuses: readonly SourceStatus[], now: number): readonly StaleSource[] {
   return statuses.flatMap((status) => {

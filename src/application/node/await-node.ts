@@ -3,38 +3,38 @@ import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { CheckNode } from './check-node.js';
 
-/** How long to wait for what the own Node must say, in milliseconds. */
-export interface NodePatience {
+/** How long to wait for this node's Node object. Milliseconds. */
+export interface NodeTimeouts {
   /** For the Node to exist and have an address. */
   readonly node: number;
-  /** For its podCIDRs, after that, where local traffic is told by them. */
+  /** For its podCIDRs after that, if they define local traffic. */
   readonly podCIDRs: number;
 }
 
 /** As kube-proxy waits (docs/spec/server.md §2). */
-export const CLUSTER_PATIENCE: NodePatience = { node: 30_000, podCIDRs: 300_000 };
-/** Where what is not there at the start is not being made. */
-export const NO_PATIENCE: NodePatience = { node: 0, podCIDRs: 0 };
+export const CLUSTER_TIMEOUTS: NodeTimeouts = { node: 30_000, podCIDRs: 300_000 };
+/** For sources in which nothing creates a Node that is missing at the start. */
+export const NO_WAIT: NodeTimeouts = { node: 0, podCIDRs: 0 };
 
-/** The own Node does not say what the rules need. */
-export class NodeNotReadyError extends Error {
+/** This node's Node object lacks what the rules need. */
+class NodeNotReadyError extends Error {
   override readonly name = 'NodeNotReadyError';
 }
 
 /**
- * Use case AwaitNode: holds the first sync back until the own Node says what rules are made from.
+ * Use case AwaitNode: delays the first sync until this node's Node object has what the rules need.
  *
- * It is listing until the lists have arrived, however long that takes. Then it waits for the Node to exist and to
- * have an address; when that takes too long, it tells so and goes on, since services work without: `primary` means all
- * local addresses then. Where local traffic is told by podCIDRs it waits for these too, and gives up without. At last
- * Node and configuration are checked against each other, and it is over: what the Node says later is only checked.
+ * It is *listing* until the lists have arrived, however long that takes. Then it waits *for node*: until the Node exists and
+ * has an address. After the timeout it logs that and continues, because Services work without: `primary` then means all local
+ * addresses. If podCIDRs define local traffic, it also waits *for podCIDRs*, and fails without them. Finally the Node and the
+ * configuration are checked against each other, and it is *over*: later changes of the Node are only checked.
  */
 export class AwaitNode {
   private state: 'listing' | 'for node' | 'for podCIDRs' | 'over' = 'listing';
   private timer: Timer | undefined;
   private resolve!: () => void;
   private reject!: (error: unknown) => void;
-  /** Resolves when rules may be made; rejects with NodeNotReadyError or NodeMismatchError when they never may. */
+  /** Resolves when rules may be written; rejects with NodeNotReadyError or NodeMismatchError when they must not be. */
   readonly ready = new Promise<void>((resolve, reject) => {
     this.resolve = resolve;
     this.reject = reject;
@@ -43,13 +43,13 @@ export class AwaitNode {
   constructor(
     private readonly nodeName: string,
     private readonly needsPodCIDRs: boolean,
-    private readonly patience: NodePatience,
+    private readonly timeouts: NodeTimeouts,
     private readonly node: () => Node | undefined,
     private readonly checks: Pick<CheckNode, 'atStart' | 'again'>,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    // Whoever waits is told; nobody need wait.
+    // A rejection that nobody awaits is not an error.
     this.ready.catch(() => {});
   }
 
@@ -58,13 +58,16 @@ export class AwaitNode {
     if (this.state !== 'listing') return;
     this.state = 'for node';
     if (this.hasAddress()) return this.awaitPodCIDRs();
-    if (this.patience.node > 0)
-      this.logger.info({ node: this.nodeName }, 'waiting for the own Node to exist and to have an address');
-    this.wait(this.patience.node, () => {
-      const problem = this.node() ? 'the own Node has no address' : 'the own Node does not exist';
+    if (this.timeouts.node > 0)
+      this.logger.info(
+        { node: this.nodeName },
+        "waiting for this node's Node object to exist and to have an address",
+      );
+    this.wait(this.timeouts.node, () => {
+      const problem = this.node() ? 'the Node object has no address' : 'the Node object does not exist';
       this.logger.error(
         { node: this.nodeName, problem },
-        'going on without the address of the node; it is followed when it comes',
+        'continuing without a node address; it will be used when it appears',
       );
       this.awaitPodCIDRs();
     });
@@ -87,9 +90,9 @@ export class AwaitNode {
     this.timer?.cancel();
     if (!this.needsPodCIDRs || this.hasPodCIDRs()) return this.finish();
     this.state = 'for podCIDRs';
-    if (this.patience.podCIDRs > 0)
-      this.logger.info({ node: this.nodeName }, 'waiting for the podCIDRs of the own Node');
-    this.wait(this.patience.podCIDRs, () => {
+    if (this.timeouts.podCIDRs > 0)
+      this.logger.info({ node: this.nodeName }, "waiting for the podCIDRs of this node's Node object");
+    this.wait(this.timeouts.podCIDRs, () => {
       const problem = this.node()
         ? `timeout waiting for PodCIDR allocation on node "${this.nodeName}"`
         : `timeout waiting for node "${this.nodeName}" to exist`;

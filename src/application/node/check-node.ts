@@ -20,18 +20,18 @@ export interface CheckedSettings extends Omit<
   readonly nodePortAddresses: readonly string[];
 }
 
-/** Configuration, Node and machine do not go together; rules would be wrong. */
+/** Configuration, Node and machine contradict each other; rules would be wrong. */
 export class NodeMismatchError extends Error {
   override readonly name = 'NodeMismatchError';
 }
 
 /**
- * Use case CheckNode: whether configuration, Node and machine go together (docs/spec/server.md §3, §5). What is odd is logged,
- * each set of complaints once. At the start what is wrong is fatal; later, when the Node changes, it is logged too: the
- * rules in force are better than none.
+ * Use case CheckNode: whether configuration, Node and machine fit together (docs/spec/server.md §3, §5). Each warning is
+ * logged once. Errors are fatal at the start. Later, when the Node changes, they are only logged: the current rules are better
+ * than none.
  */
 export class CheckNode {
-  private readonly told = new Set<string>();
+  private readonly logged = new Set<string>();
 
   constructor(
     private settings: CheckedSettings,
@@ -47,20 +47,20 @@ export class CheckNode {
   }
 
   /**
-   * The settings are to be these from now on.
-   * @throws NodeMismatchError when they must not; the former ones stay
+   * Uses these settings from now on.
+   * @throws NodeMismatchError when they are wrong; the previous ones stay
    */
   edited(settings: CheckedSettings): void {
-    const former = this.settings;
+    const previous = this.settings;
     this.settings = settings;
     try {
       if (settings.detectLocalMode === 'NodeCIDR' && (this.node()?.podCIDRs ?? []).length === 0)
         throw new NodeMismatchError(
-          'detectLocalMode NodeCIDR needs podCIDRs, which the own Node does not have',
+          "detectLocalMode NodeCIDR needs podCIDRs, and this node's Node object has none",
         );
       this.atStart();
     } catch (error) {
-      this.settings = former;
+      this.settings = previous;
       throw error;
     }
   }
@@ -68,10 +68,11 @@ export class CheckNode {
   /** The Node has changed. */
   again(): void {
     const mismatch = this.check();
-    if (mismatch !== undefined) this.tell(mismatch, 'the Node has changed and cannot be followed altogether');
+    if (mismatch !== undefined)
+      this.logOnce(mismatch, 'the Node has changed and does not fit the configuration');
   }
 
-  /** Logs what is odd; what is wrong is the answer. */
+  /** Logs warnings, and returns the error. */
   private check(): string | undefined {
     const addresses = selectNodeAddresses(this.node()?.ips ?? [], this.settings.bindAddress);
     const facts: FamilyFacts = {
@@ -82,26 +83,26 @@ export class CheckNode {
       nodePortAddresses: resolvePrimary(this.settings.nodePortAddresses, addresses),
     };
     if (isPrimaryLoopback(addresses))
-      this.tell(
+      this.logOnce(
         addresses.addresses[facts.primaryFamily],
-        'only a loopback address stands for this node; --bind-address gives another one',
+        'this node has only a loopback address; set another one with --bind-address',
       );
     const warning = nodePortWarning(facts);
     if (warning !== undefined)
-      this.tell(warning, 'the configuration of node ports may be incomplete or incorrect');
+      this.logOnce(warning, 'the node port configuration may be incomplete or incorrect');
     const unsupported = unsupportedPrimary(facts);
     if (unsupported !== undefined) return unsupported;
     const { problems, fatal } = familyProblems(facts);
     if (problems.length === 0) return undefined;
     const text = problems.length > 1 ? `[${problems.join(', ')}]` : problems[0]!;
     if (fatal) return `kube-proxy configuration is incorrect: ${text}`;
-    this.tell(text, 'the configuration may be incorrect');
+    this.logOnce(text, 'the configuration may be incorrect');
     return undefined;
   }
 
-  private tell(problem: string, message: string): void {
-    if (this.told.has(problem)) return;
-    this.told.add(problem);
+  private logOnce(problem: string, message: string): void {
+    if (this.logged.has(problem)) return;
+    this.logged.add(problem);
     this.logger.error({ problem }, message);
   }
 }

@@ -11,7 +11,7 @@ import type { LocalAddresses } from '../ports/local-addresses.js';
 import type { Logger } from '../ports/logger.js';
 import type { FamilyContext } from '../sync/sync-family.js';
 
-/** The part of the configuration that decides about this node. */
+/** The part of the configuration that concerns this node. */
 export interface NodeSettings {
   readonly nodeName: string;
   /** Overrides the Node's address unless unspecified. */
@@ -21,19 +21,19 @@ export interface NodeSettings {
   readonly localTraffic: Omit<LocalTrafficSettings, 'podCIDRs'>;
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
-  /** Mode iptables: node ports answer on 127.0.0.0/8 too, where the node-port addresses let them. Missing means no. */
+  /** Mode iptables: node ports work on 127.0.0.0/8 too, if the node-port addresses include it. Default false. */
   readonly localhostNodePorts?: boolean;
-  /** Mode ipvs: the context names each address of the node. Missing means no. */
+  /** Mode ipvs: the context lists each address of the node. Default false. */
   readonly namesNodeAddresses?: boolean;
   /** Feature gate PreferSameTrafficDistribution. */
   readonly nodeHints: boolean;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
-  /** Mode userspace: all traffic may go to all endpoints. Missing means no. */
+  /** Mode userspace: all traffic may go to all endpoints. Default false. */
   readonly everyEndpoint?: boolean;
 }
 
-/** What each family's forwarding depends on besides services, following the Node, the service ranges and the interfaces. */
+/** What each family's forwarding depends on besides Services: the Node, the service ranges and the local addresses. */
 export class NodeContexts {
   private readonly cached = new Map<IpFamily, { readonly text: string; readonly context: FamilyContext }>();
   private readonly warned = new Set<string>();
@@ -45,14 +45,14 @@ export class NodeContexts {
     private readonly logger: Logger,
   ) {}
 
-  /** From the next refresh on, these settings count. */
+  /** Uses these settings from the next refresh on. */
   use(settings: NodeSettings): void {
     this.settings = settings;
   }
 
   /**
-   * The context of a family. With `refresh` everything is read anew; otherwise, and when nothing changed, the former
-   * object is given again.
+   * The context of a family. With `refresh` everything is read again. Without, and if nothing changed, it returns the
+   * previous object.
    */
   of(family: IpFamily, refresh: boolean): FamilyContext {
     const cached = this.cached.get(family);
@@ -65,8 +65,8 @@ export class NodeContexts {
   }
 
   /**
-   * Where the health checks of Services are answered: on the addresses of node ports, loopback included
-   * (docs/spec/server.md §8.4). On all of them when this machine's addresses cannot be read.
+   * The addresses on which health checks of Services listen: those of node ports, loopback included (docs/spec/server.md
+   * §8.4). All addresses if the local addresses are unreadable.
    */
   healthCheckAddresses(family: IpFamily): 'all' | readonly string[] {
     const { nodePortAddresses, bindAddress } = this.settings;
@@ -79,7 +79,7 @@ export class NodeContexts {
     } catch (error) {
       this.logger.warn(
         { family, error },
-        'local addresses cannot be read; health checks answer on all of them',
+        'cannot read the local addresses; health checks listen on all of them',
       );
       return 'all';
     }
@@ -115,10 +115,10 @@ export class NodeContexts {
   ): Pick<NodeNetwork, 'nodePortIPs' | 'localhostNodePorts'> {
     const accepted = nodePortAddressesOf(family, list);
     const localhostNodePorts = Boolean(this.settings.localhostNodePorts) && accepted.containsIPv4Loopback;
-    const answering = localhostNodePorts ? { localhostNodePorts } : {};
-    if (accepted.matchAll) return { nodePortIPs: 'all', ...answering };
+    const localhost = localhostNodePorts ? { localhostNodePorts } : {};
+    if (accepted.matchAll) return { nodePortIPs: 'all', ...localhost };
     const { ips, loopback } = nodePortIPs(accepted.cidrs, this.localAddresses.list());
-    if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...answering };
+    if (localhostNodePorts) return { nodePortIPs: [...ips, ...loopback].sort(), ...localhost };
     for (const address of loopback) this.warnAboutLoopback(address);
     return { nodePortIPs: this.settings.namesNodeAddresses ? ownAddresses(ips, family) : [...ips].sort() };
   }
@@ -130,11 +130,14 @@ export class NodeContexts {
   private warnAboutLoopback(address: string): void {
     if (this.warned.has(address)) return;
     this.warned.add(address);
-    this.logger.error({ address }, 'node ports on this loopback address are not supported; left out');
+    this.logger.error(
+      { address },
+      'node ports on loopback addresses are not supported; ignoring this address',
+    );
   }
 }
 
-/** Those by which others reach this node, sorted. */
+/** Those by which other machines reach this node, sorted. */
 function ownAddresses(texts: readonly string[], family: IpFamily): readonly string[] {
   return texts
     .map(parseAddress)

@@ -1,22 +1,22 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 
-/** Which service ports go without a frontend because another one holds it. An update costs what changed. */
+/** Which service ports lack a frontend because another one holds it. An update costs what changed. */
 export class FrontendConflicts {
-  /** For each loser who holds its frontends. */
+  /** For each loser, the holders of its frontends. */
   private readonly holders = new Map<ServicePortKey, Map<string, ServicePortKey>>();
   private readonly losers = new Map<ServicePortKey, Set<ServicePortKey>>();
 
   /**
-   * From now on these conflicts are all that the service ports are part of, as holders or as losers. Answers the losers, of
-   * others as well, about whom there is something else to say than before.
+   * Replaces all conflicts in which the service ports are holders or losers. Returns the losers whose note may have changed,
+   * other service ports included.
    */
   update(
     keys: Iterable<ServicePortKey>,
     conflicts: readonly FrontendConflict[],
   ): ReadonlySet<ServicePortKey> {
     const concerned = new Set<ServicePortKey>();
-    // Mostly there are none, and very many keys.
+    // Usually there are no conflicts, and very many keys.
     for (const key of this.holders.size > 0 ? keys : []) {
       for (const loser of [key, ...(this.losers.get(key) ?? [])]) {
         for (const [frontend, holder] of this.holders.get(loser) ?? [])
@@ -31,7 +31,7 @@ export class FrontendConflicts {
     return concerned;
   }
 
-  /** For people; undefined when the service port has all its frontends. */
+  /** Text for people; undefined when the service port has all its frontends. */
   note(loser: ServicePortKey): string | undefined {
     const held = this.holders.get(loser);
     return held && [...held].map(([frontend, holder]) => `${frontend} belongs to ${holder}`).join('; ');

@@ -1,32 +1,32 @@
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** How the last try to program a service port went. Times are milliseconds since the epoch. */
+/** The outcome of the last attempt to program a service port. Times are milliseconds since the epoch. */
 export type ServiceStatus = ProgrammedStatus | FailedStatus;
 
 export interface ProgrammedStatus {
   readonly state: 'programmed';
   readonly since: number;
-  /** What is otherwise than asked for, such as a frontend that another service port holds. */
+  /** How it deviates from what was asked for, such as a frontend that another service port holds. */
   readonly note?: string;
 }
 
 export interface FailedStatus {
   readonly state: 'failed';
-  /** The first failure of those in a row. */
+  /** The first of the consecutive failures. */
   readonly since: number;
   readonly reason: string;
   readonly attempts: number;
 }
 
-/** A service port that could not be programmed. */
+/** A service port that failed to be programmed. */
 export interface FailedPort {
   readonly key: ServicePortKey;
   readonly reason: string;
   readonly since: number;
 }
 
-/** The status of every service port, per family; one that was never tried has none. */
+/** The status of every service port, per family. One that was never attempted has none. */
 export class ServiceStatuses {
   private readonly byFamily: Record<IpFamily, Map<ServicePortKey, ServiceStatus>> = {
     IPv4: new Map(),
@@ -34,7 +34,7 @@ export class ServiceStatuses {
   };
   private readonly failedKeys: Record<IpFamily, Set<ServicePortKey>> = { IPv4: new Set(), IPv6: new Set() };
 
-  /** @param failed is told of each failure */
+  /** @param failed called on each failure */
   constructor(
     private readonly failed: (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void = () => {},
   ) {}
@@ -61,7 +61,7 @@ export class ServiceStatuses {
     return [...this.byFamily[family].keys()];
   }
 
-  /** Service ports that could not be programmed. Costs what failed. */
+  /** Service ports that failed to be programmed. Costs what failed. */
   failures(family: IpFamily): readonly FailedPort[] {
     return [...this.failedKeys[family]].flatMap((key) => {
       const status = this.byFamily[family].get(key);
@@ -69,7 +69,7 @@ export class ServiceStatuses {
     });
   }
 
-  /** How many service ports have which status. Costs nothing. */
+  /** The number of service ports in each state. Cheap. */
   counts(family: IpFamily): { readonly programmed: number; readonly failed: number } {
     const failed = this.failedKeys[family].size;
     return { programmed: this.byFamily[family].size - failed, failed };

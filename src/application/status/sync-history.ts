@@ -2,7 +2,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncReport } from '../ports/sync-observer.js';
 
-/** How the syncs of one family have gone. Times are milliseconds since the epoch. */
+/** The last syncs of one family. Times are milliseconds since the epoch. */
 export interface FamilyHistory {
   readonly lastSuccess?: {
     readonly at: number;
@@ -14,9 +14,9 @@ export interface FamilyHistory {
   readonly lastFailure?: { readonly at: number; readonly reason: string };
   /** Syncs that failed as a whole since the last one that succeeded. */
   readonly failures: number;
-  /** Rules that somebody else had changed. */
+  /** Rules that another program had changed. */
   readonly drift: {
-    /** Verifications that found some. */
+    /** Verifications that found such rules. */
     readonly found: number;
     /** Steps written to repair them. */
     readonly repaired: number;
@@ -26,7 +26,7 @@ export interface FamilyHistory {
 
 const NOTHING_YET: FamilyHistory = { failures: 0, drift: { found: 0, repaired: 0 } };
 
-/** Remembers the last syncs and repairs of each family, for those who ask what happened. */
+/** Remembers the last syncs and repairs of each family, for reports. */
 export class SyncHistory {
   private readonly families = new Map<IpFamily, FamilyHistory>();
 
@@ -37,20 +37,20 @@ export class SyncHistory {
   }
 
   finished(family: IpFamily, { ok, error = 'unknown', seconds, full, written }: SyncReport): void {
-    const former = this.of(family);
+    const previous = this.of(family);
     const at = this.clock.now();
     this.families.set(
       family,
       ok
-        ? { ...former, failures: 0, lastSuccess: { at, seconds, full, written } }
-        : { ...former, failures: former.failures + 1, lastFailure: { at, reason: error } },
+        ? { ...previous, failures: 0, lastSuccess: { at, seconds, full, written } }
+        : { ...previous, failures: previous.failures + 1, lastFailure: { at, reason: error } },
     );
   }
 
   repaired(family: IpFamily, steps: number): void {
-    const former = this.of(family);
-    const { found, repaired } = former.drift;
+    const previous = this.of(family);
+    const { found, repaired } = previous.drift;
     const drift = { found: found + 1, repaired: repaired + steps, last: this.clock.now() };
-    this.families.set(family, { ...former, drift });
+    this.families.set(family, { ...previous, drift });
   }
 }

@@ -4,7 +4,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import type { TakenChanges } from '../../domain/state/pending-changes.js';
+import type { DequeuedChanges } from '../../domain/state/pending-changes.js';
 import type {
   ApplyResult,
   Backend,
@@ -77,7 +77,7 @@ export class SyncFamily {
   }
 
   /** Rejects when the backend failed as a whole; the next call then programs everything again. */
-  async program(changes: TakenChanges): Promise<ProgramResult> {
+  async program(changes: DequeuedChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
     const full = this.startsAnew;
     const { result, changed } = full
@@ -135,7 +135,7 @@ export class SyncFamily {
   }
 
   private async applyChanges(
-    { services, everyService }: TakenChanges,
+    { services, everyService }: DequeuedChanges,
     network: NodeNetwork,
     forwarding: ForwardingContext,
   ): Promise<Programmed> {

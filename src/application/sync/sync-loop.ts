@@ -1,7 +1,7 @@
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { PendingChanges, type TakenChanges } from '../../domain/state/pending-changes.js';
+import { PendingChanges, type DequeuedChanges } from '../../domain/state/pending-changes.js';
 import { errorMessage } from '../error-message.js';
 import type { Backend } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
@@ -36,7 +36,7 @@ const LONGEST_PAUSE = 20;
 export class SyncLoop {
   readonly pending = new PendingChanges();
   /** What the sync that is running has taken up. */
-  private inFlight: TakenChanges | undefined;
+  private inFlight: DequeuedChanges | undefined;
   /** When the first event came that no sync has taken up. */
   private waitingSince: number | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
@@ -181,7 +181,7 @@ export class SyncLoop {
   private async run(): Promise<void> {
     if (this.state !== 'due') return;
     this.state = 'running';
-    const changes = this.pending.take();
+    const changes = this.pending.dequeue();
     this.inFlight = changes;
     this.observer.taken(this.family);
     const start = this.clock.now();
@@ -201,7 +201,7 @@ export class SyncLoop {
     this.verifier.schedule();
   }
 
-  private async attempt(changes: TakenChanges, start: number, since: number): Promise<boolean> {
+  private async attempt(changes: DequeuedChanges, start: number, since: number): Promise<boolean> {
     const { family } = this;
     const startsAnew = this.sync.startsAnew;
     try {

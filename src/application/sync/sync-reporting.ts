@@ -27,7 +27,7 @@ export class SyncReporting implements SyncObserver {
   }
 
   taken(family: IpFamily): void {
-    this.health.taken(family);
+    this.health.dequeued(family);
     this.slicesPending = 0;
     this.servicesPending.clear();
     this.metrics.endpointChangesPending(0);

@@ -1,25 +1,25 @@
 import type { ObjectReference, ObjectSink, ResourceKind } from '../ports/cluster-source.js';
 
-/** What to do with objects of one kind. */
+/** Handles objects of one kind. */
 export interface ObjectUseCase {
   applied(object: unknown): void;
   deleted(reference: ObjectReference): void;
 }
 
 /**
- * Where sources deliver objects: hands each to the use case of its kind and counts them. Services and slices are known
- * once both kinds are listed (EndpointSlice is also reported by sources that deliver Endpoints instead).
+ * Where sources deliver objects: passes each to the use case of its kind and counts them. Sources that deliver Endpoints
+ * report EndpointSlice as synced as well.
  */
 export class ClusterEvents implements ObjectSink {
   private readonly listed = new Set<ResourceKind>();
   private handled = 0;
   private resolveComplete!: () => void;
-  /** Resolves when the lists that are waited for have arrived. */
+  /** Resolves when the needed lists have arrived. */
   readonly complete = new Promise<void>((resolve) => (this.resolveComplete = resolve));
 
   /**
    * @param needed the kinds to wait for
-   * @param initialised called each time a list arrives once all of them have
+   * @param initialised called when all needed lists have arrived, and on each later list
    */
   constructor(
     private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>,

@@ -18,7 +18,7 @@ import {
 } from './explanation.js';
 import type { ObjectReports } from './object-reports.js';
 
-/** What of a sync loop is read. */
+/** The part of a sync loop that is read. */
 export interface ExplainedLoop {
   readonly family: IpFamily;
   readonly table: ForwardingTable;
@@ -26,13 +26,13 @@ export interface ExplainedLoop {
   isWaiting(service: ServiceKey): boolean;
 }
 
-/** One family's check of load balancers. */
+/** The health checks of one family. */
 export interface ExplainedHealthChecks {
   readonly family: IpFamily;
   state(service: ServiceKey): HealthCheckState | undefined;
 }
 
-/** All Services in short. */
+/** A summary of all Services. */
 export interface Overview {
   readonly families: readonly {
     readonly family: IpFamily;
@@ -43,13 +43,13 @@ export interface Overview {
     readonly failed: readonly FailedPort[];
     readonly sync: FamilyHistory;
   }[];
-  /** Objects that are left out, with the reason. */
+  /** Objects that are ignored, with the reason. */
   readonly rejected: readonly string[];
 }
 
 /**
- * Use case Explain: what the proxy has done with a Service and why, read from the forwarding table, the statuses and what
- * the cluster said. Changes nothing; costs what the Service has.
+ * Use case Explain: what the proxy has done with a Service and why, from the forwarding table, the statuses and the objects of
+ * the cluster. Changes nothing. Costs what the Service has.
  */
 export class Explain {
   constructor(
@@ -70,7 +70,7 @@ export class Explain {
         failed: this.statuses.failures(family),
         sync: this.history.of(family),
       })),
-      rejected: this.reports.leftOut,
+      rejected: this.reports.unusable,
     };
   }
 

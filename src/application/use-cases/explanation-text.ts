@@ -13,7 +13,7 @@ export function explanationText({ service, known, problems, families }: Explanat
   const lines = [service];
   if (!known)
     lines.push(
-      '  The proxy does not serve it: there is no such Service, it is headless or of type ExternalName, or it belongs to another proxy.',
+      '  The proxy does not serve it: the Service does not exist, is headless or of type ExternalName, or belongs to another proxy.',
     );
   for (const problem of problems) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
@@ -22,17 +22,17 @@ export function explanationText({ service, known, problems, families }: Explanat
 
 function familyLines({ family, waiting, ports, healthCheck, sync }: FamilyExplanation): readonly string[] {
   const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
-  if (ports.length === 0) lines.push('    no cluster IP of this family, or not looked at yet');
+  if (ports.length === 0) lines.push('    no cluster IP of this family, or not processed yet');
   for (const port of ports) lines.push(...portLines(port));
   if (healthCheck) {
     const { port, localEndpoints, listening, problem } = healthCheck;
-    const state = listening ? 'answered' : `not answered${problem === undefined ? '' : `: ${problem}`}`;
+    const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
     lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
   }
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(`    no sync has succeeded since ${time(sync.lastFailure.at)}: ${sync.lastFailure.reason}`);
   if (sync.drift.last !== undefined)
-    lines.push(`    rules that somebody had changed were last repaired ${time(sync.drift.last)}`);
+    lines.push(`    rules that another program had changed were last repaired ${time(sync.drift.last)}`);
   return lines;
 }
 
@@ -42,7 +42,7 @@ function portLines(explained: PortExplanation): readonly string[] {
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
-  if (sourceRanges.length > 0) lines.push(`      load-balancer IPs take only ${sourceRanges.join(', ')}`);
+  if (sourceRanges.length > 0) lines.push(`      load-balancer IPs accept only ${sourceRanges.join(', ')}`);
   return lines;
 }
 
@@ -51,9 +51,9 @@ function statusText(status: PortStatus): string {
     case 'pending':
       return 'pending';
     case 'programmed':
-      return `programmed ${time(status.since)}${status.note === undefined ? '' : `; but ${status.note}`}`;
+      return `programmed ${time(status.since)}${status.note === undefined ? '' : `, with deviations: ${status.note}`}`;
     case 'failed':
-      return `failed since ${time(status.since)}, tried ${status.attempts} times: ${status.reason}`;
+      return `failed since ${time(status.since)}, ${status.attempts} attempts: ${status.reason}`;
   }
 }
 
@@ -68,7 +68,7 @@ function endpointText(endpoint: EndpointExplanation): string {
     used ? 'used' : 'not used',
     ...(isLocal ? ['on this node'] : []),
     ready ? 'ready' : 'not ready',
-    ...(terminating ? [serving ? 'ending, still serving' : 'ending'] : []),
+    ...(terminating ? [serving ? 'terminating, still serving' : 'terminating'] : []),
     ...(zoneHints.length > 0 ? [`for zones ${zoneHints.join(' ')}`] : []),
     ...(nodeHints.length > 0 ? [`for nodes ${nodeHints.join(' ')}`] : []),
   ];

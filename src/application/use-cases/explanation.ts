@@ -5,19 +5,19 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
 import type { FamilyHistory } from '../status/sync-history.js';
 
-/** What became of a Service, and why. Times are milliseconds since the epoch. */
+/** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
 export interface Explanation {
   readonly service: ServiceKey;
-  /** Whether there is such a Service that this proxy serves. */
+  /** Whether this proxy serves such a Service. */
   readonly known: boolean;
-  /** What is wrong with the Service's objects as they are in the cluster. */
+  /** What is wrong with the Service's objects in the cluster. */
   readonly problems: readonly string[];
   readonly families: readonly FamilyExplanation[];
 }
 
 export interface FamilyExplanation {
   readonly family: IpFamily;
-  /** Something about it is not in the kernel yet. */
+  /** A change of it is not in the kernel yet. */
   readonly waiting: boolean;
   readonly ports: readonly PortExplanation[];
   readonly healthCheck?: HealthCheckState;
@@ -33,7 +33,7 @@ export interface PortExplanation {
   readonly endpoints: readonly EndpointExplanation[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** Sources that may use the load-balancer IPs; empty when everybody may. */
+  /** Sources that may use the load-balancer IPs; empty when all may. */
   readonly sourceRanges: readonly string[];
 }
 
@@ -42,13 +42,13 @@ export type PortStatus =
   | {
       readonly state: 'programmed';
       readonly since: number;
-      /** What is otherwise than asked for, such as a frontend that another service port holds. */
+      /** How it deviates from what was asked for, such as a frontend that another service port holds. */
       readonly note?: string;
     }
   | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
 
 export interface FrontendExplanation extends Frontend {
-  /** Why general clients meet that outcome. */
+  /** Why clients outside this node get that outcome. */
   readonly reason: string;
 }
 
@@ -56,30 +56,30 @@ export interface EndpointExplanation extends Pick<
   Endpoint,
   'address' | 'port' | 'isLocal' | 'ready' | 'serving' | 'terminating' | 'zoneHints' | 'nodeHints'
 > {
-  /** Whether some frontend may lead to it. */
+  /** Whether any frontend may lead to it. */
   readonly used: boolean;
 }
 
-/** Why general clients of a frontend meet what they meet. */
+/** Why clients outside this node get a frontend's outcome. */
 export function frontendReason({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
   switch (outcome) {
     case 'reject':
-      return 'no endpoint is ready, nor any that still serves while it ends';
+      return 'no endpoint is ready, and no terminating endpoint still serves';
     case 'drop':
-      return 'the policy is Local, and no endpoint on this node can be used';
+      return 'the policy is Local, and no endpoint on this node is usable';
     case 'forward': {
       const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
       const where = policy === 'Local' ? ' on this node' : '';
       return count > 0
         ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
-        : 'endpoints exist, but their hints keep this node from all of them';
+        : 'endpoints exist, but their hints exclude this node';
     }
   }
 }
 
 /**
- * What keeps a service port from ever having endpoints: its slices have ports, but not this one. Undefined when one has it, or
- * none has any, as when the Service is scaled to zero.
+ * Why a service port can never have endpoints: its slices have ports, but not this one. Undefined when one has it, or none has
+ * any, as after scaling to zero.
  */
 export function missingPortReason(
   { port, protocol }: PortIdentity,

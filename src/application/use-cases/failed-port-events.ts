@@ -4,8 +4,8 @@ import type { EventRecorder } from '../ports/event-recorder.js';
 import type { FailedStatus } from '../status/service-statuses.js';
 
 /**
- * Tells the owner of a Service, by an event of the Service, that a port of it could not be programmed on this node. Each
- * failure for the same reason is the same event.
+ * Records an event on the Service when one of its ports fails to be programmed on this node. Failures for the same reason are
+ * the same event.
  */
 export function failedPortEvents(
   events: EventRecorder,

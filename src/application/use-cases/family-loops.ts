@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { PendingChanges } from '../../domain/state/pending-changes.js';
 
-/** A loop as use cases see it: a place to note changes, and a bell. */
+/** A sync loop as use cases see it: a queue of changes, and a wake-up call. */
 export interface ChangeReceiver {
   readonly family: IpFamily;
   readonly pending: PendingChanges;
@@ -12,7 +12,7 @@ export interface ChangeReceiver {
 export class FamilyLoops {
   constructor(private readonly loops: readonly ChangeReceiver[]) {}
 
-  /** Notes a change with the loop of one family, or of all, and wakes it. Families that are not served hear nothing. */
+  /** Queues a change for one family, or for all, and wakes the loop. Families that are not served are skipped. */
   note(family: IpFamily | 'all', change: (pending: PendingChanges) => void): void {
     for (const loop of this.loops) {
       if (family !== 'all' && loop.family !== family) continue;

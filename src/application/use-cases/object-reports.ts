@@ -1,24 +1,24 @@
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { Logger } from '../ports/logger.js';
 
-/** What the cluster puts behind a Service's name to name a slice. */
+/** The suffix that the cluster appends to a Service's name to name a slice. */
 const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
 
 /** The object that a problem of the source is about. */
 const NAMED = /: ((?:Service|EndpointSlice|Endpoints) [^ :]+): /;
 
-/** Reports what is wrong with objects from outside: each complaint about an object once, until it changes. */
+/** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes. */
 export class ObjectReports {
   private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
 
   constructor(
     private readonly logger: Logger,
-    /** What the source leaves out by itself, and therefore did not deliver: `place: Kind namespace/name: reason`. */
+    /** What the source itself rejects, and so did not deliver: `place: Kind namespace/name: reason`. */
     private readonly unread: () => readonly string[] = () => [],
   ) {}
 
   /**
-   * @param usable whether the object is used without the parts that are wrong, or left out altogether
+   * @param usable whether the object is used without its invalid parts, or ignored altogether
    */
   report(kind: string, name: string, problems: readonly string[], usable: boolean): void {
     if (problems.length === 0 && this.complaints.size === 0) return;
@@ -28,15 +28,15 @@ export class ObjectReports {
       this.complaints.delete(id);
       return;
     }
-    const former = this.complaints.get(id);
-    if (former?.text === text && former.usable === usable) return;
+    const previous = this.complaints.get(id);
+    if (previous?.text === text && previous.usable === usable) return;
     this.complaints.set(id, { text, usable });
     const facts = { kind, name, problems };
-    if (usable) this.logger.warn(facts, 'parts of an object are invalid and left out');
-    else this.logger.error(facts, 'object is invalid and left out; what it held before stays');
+    if (usable) this.logger.warn(facts, 'ignoring invalid parts of an object');
+    else this.logger.error(facts, 'object is invalid and ignored; keeping the last valid version');
   }
 
-  /** What is wrong with the objects of a Service: itself, these slices of it, and slices named after it that cannot be read. */
+  /** What is wrong with the objects of a Service: itself, these slices of it, and unreadable slices named after it. */
   about(service: ServiceKey, slices: readonly string[]): readonly string[] {
     const own = new Set([
       `Service ${service}`,
@@ -47,7 +47,7 @@ export class ObjectReports {
     const concerned = (id: string): boolean =>
       own.has(id) || (id.startsWith(prefix) && GENERATED_SUFFIX.test(id.slice(prefix.length)));
     const complaints = [...this.complaints].flatMap(([id, { text, usable }]) =>
-      concerned(id) ? [`${id}${usable ? '' : ' is left out'}: ${text}`] : [],
+      concerned(id) ? [`${id}${usable ? '' : ' is ignored'}: ${text}`] : [],
     );
     const unread = this.unread().filter((problem) => concerned(NAMED.exec(problem)?.[1] ?? ''));
     return [...complaints, ...unread];
@@ -57,12 +57,12 @@ export class ObjectReports {
     this.complaints.delete(`${kind} ${name}`);
   }
 
-  /** All that is left out at present, also by the source. */
-  get leftOut(): readonly string[] {
+  /** Everything that is ignored at present, also by the source. */
+  get unusable(): readonly string[] {
     return [...this.rejected, ...this.unread()];
   }
 
-  /** The objects that were delivered and are left out at present, each with the reason. */
+  /** The delivered objects that are ignored at present, each with the reason. */
   get rejected(): readonly string[] {
     return [...this.complaints].flatMap(([id, { text, usable }]) => (usable ? [] : [`${id}: ${text}`]));
   }
@@ -70,7 +70,7 @@ export class ObjectReports {
 
 const PLAIN_NAME = /^[a-z0-9./-]{1,330}$/;
 
-/** `namespace/name` of a raw object, as far as it has them, for the log. */
+/** `namespace/name` of a raw object, if it has them, for the log. */
 export function rawName(object: unknown): string {
   const metadata = (object as { metadata?: { namespace?: unknown; name?: unknown } } | null | undefined)
     ?.metadata;

@@ -16,7 +16,7 @@ export class OnEndpointSlice implements ObjectUseCase {
     private readonly reports: ObjectReports,
     private readonly observer: SyncObserver,
     private readonly nodeName: string,
-    /** Trigger times before this (milliseconds since the epoch) are older than the process and say nothing. */
+    /** Trigger times before this are older than the process and ignored. Milliseconds since the epoch. */
     private readonly startTime: number,
   ) {}
 

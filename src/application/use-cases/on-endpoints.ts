@@ -5,9 +5,9 @@ import type { ObjectUseCase } from './cluster-events.js';
 import { rawName, type ObjectReports } from './object-reports.js';
 import type { OnEndpointSlice } from './on-endpoint-slice.js';
 
-/** Use case OnEndpoints, for hand-written Endpoints and old clusters: they count as the slices that say the same. */
+/** Use case OnEndpoints, for hand-written Endpoints and old clusters: they are converted to equivalent slices. */
 export class OnEndpoints implements ObjectUseCase {
-  /** Names of the slices that stand for each Endpoints object. */
+  /** Names of the slices made of each Endpoints object. */
   private readonly slices = new Map<ServiceKey, readonly string[]>();
 
   constructor(

@@ -8,9 +8,9 @@ import type { FamilyLoops } from './family-loops.js';
 import { rawName, type ObjectReports } from './object-reports.js';
 
 /**
- * Use case OnNode. Only the own Node counts. Its zone decides about every Service with hints, its addresses about node
- * ports and source ranges, its podCIDRs about local traffic. A Node that vanishes keeps its last form, and one that is
- * registered anew its last addresses and podCIDRs until it has some: for that moment the old ones are the better guess.
+ * Use case OnNode. Only this node's Node object counts. Its zone affects every Service with hints, its addresses affect node
+ * ports and source ranges, its podCIDRs affect local traffic. A deleted Node keeps its last version. One that is registered
+ * again keeps its last addresses and podCIDRs until it has new ones: for that moment the old ones are the better guess.
  */
 export class OnNode implements ObjectUseCase {
   constructor(
@@ -26,12 +26,12 @@ export class OnNode implements ObjectUseCase {
     const { value: read, problems } = readNode(object);
     const name = read?.name ?? rawName(object);
     if (name !== this.nodeName) return;
-    const former = this.state.node;
-    const { value, kept } = read ? completed(read, former) : { value: undefined, kept: [] };
+    const previous = this.state.node;
+    const { value, kept } = read ? completed(read, previous) : { value: undefined, kept: [] };
     this.reports.report('Node', name, [...problems, ...kept], value !== undefined);
     if (!value || !this.state.applyNode(value)) return;
     this.observed(value);
-    if (former && onlyLeavingDiffers(former, value)) return;
+    if (previous && onlyLeavingDiffers(previous, value)) return;
     this.loops.note('all', (pending) => {
       pending.everyServiceChanged();
       pending.nodeChanged();
@@ -40,23 +40,26 @@ export class OnNode implements ObjectUseCase {
 
   deleted({ name }: ObjectReference): void {
     if (name === this.nodeName)
-      this.logger.warn({ node: name }, 'own Node was deleted; its last form counts on');
+      this.logger.warn({ node: name }, "this node's Node object was deleted; keeping its last version");
   }
 }
 
-/** The Node with what only its last form had, and a complaint for each such thing. */
-function completed(node: Node, former: Node | undefined): { readonly value: Node; readonly kept: string[] } {
-  const lostIPs = node.ips.length === 0 && former !== undefined && former.ips.length > 0;
-  const lostCIDRs = node.podCIDRs.length === 0 && former !== undefined && former.podCIDRs.length > 0;
+/** The Node, completed with what only its last version had, and a note about each such field. */
+function completed(
+  node: Node,
+  previous: Node | undefined,
+): { readonly value: Node; readonly kept: string[] } {
+  const lostIPs = node.ips.length === 0 && previous !== undefined && previous.ips.length > 0;
+  const lostCIDRs = node.podCIDRs.length === 0 && previous !== undefined && previous.podCIDRs.length > 0;
   return {
     value: {
       ...node,
-      ...(lostIPs && { ips: former.ips }),
-      ...(lostCIDRs && { podCIDRs: former.podCIDRs }),
+      ...(lostIPs && { ips: previous.ips }),
+      ...(lostCIDRs && { podCIDRs: previous.podCIDRs }),
     },
     kept: [
-      ...(lostIPs ? ['status.addresses has no address any more; the last ones count on'] : []),
-      ...(lostCIDRs ? ['spec.podCIDRs is empty now; the last ones count on'] : []),
+      ...(lostIPs ? ['status.addresses is empty now; keeping the last ones'] : []),
+      ...(lostCIDRs ? ['spec.podCIDRs is empty now; keeping the last ones'] : []),
     ],
   };
 }

@@ -7,7 +7,7 @@ import type { ObjectUseCase } from './cluster-events.js';
 import type { FamilyLoops } from './family-loops.js';
 import { rawName, type ObjectReports } from './object-reports.js';
 
-/** Use cases OnServiceAdd, OnServiceUpdate and OnServiceDelete. A Service that becomes invalid keeps its last valid form. */
+/** Use cases OnServiceAdd, OnServiceUpdate and OnServiceDelete. A Service that becomes invalid keeps its last valid version. */
 export class OnService implements ObjectUseCase {
   constructor(
     private readonly state: ClusterState,

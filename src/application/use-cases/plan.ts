@@ -4,7 +4,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Planner } from '../ports/planner.js';
 import type { FamilyContext } from '../sync/sync-family.js';
 
-/** Use case Plan: what a sync would program for all that is known of the cluster, family after family. Touches nothing. */
+/** Use case Plan: what a first sync would program for the known objects, family by family. Changes nothing. */
 export function planFamilies(
   state: ClusterState,
   contexts: { of(family: IpFamily, refresh: boolean): FamilyContext },

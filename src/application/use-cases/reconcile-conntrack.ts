@@ -1,5 +1,5 @@
 import { DesiredFlows, type StaleReason } from '../../domain/conntrack/desired-flows.js';
-import { Doubts } from '../../domain/conntrack/doubts.js';
+import { SuspectFlows } from '../../domain/conntrack/suspect-flows.js';
 import { udpServicePort, type UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
@@ -18,19 +18,22 @@ import { retryDelay } from '../sync/backoff.js';
 const LONGEST_PAUSE = 1_000;
 
 /**
- * Use case ReconcileConntrack: removes the tracked UDP flows of one family that the rules would no longer make, so that
- * clients which keep their socket get to an endpoint that lives. Other protocols notice by themselves.
+ * Use case ReconcileConntrack: removes the tracked UDP flows of one family that the current rules would not create, so that
+ * clients which keep their socket reach a live endpoint. Clients of other protocols notice by themselves.
  *
- * It listens to what was programmed and is idle until that puts flows in doubt; the first time, and after the rules had
- * to be repaired, all of them. Of frontends that went while no proxy ran it knows by the rules that were left. Then it
- * is scheduled: at once, or after a pause as long as the last reconciliation took. While it runs syncs go on, and flows
- * are judged by what is programmed, or on its way, at that moment; doubts that come meanwhile are settled in the next run. One that fails keeps its doubts and is repeated after a backoff, soon when others come. When
- * the table cannot be reached at all it says so once and is off for good. Stopping ends what is under way.
+ * It follows what is programmed:
+ * - *idle* until a change makes flows suspect. The first sync and a repair of the rules make all flows suspect. Frontends
+ *   that were removed while no proxy ran are known from the rules of the earlier process.
+ * - *scheduled*: at once, or after a pause as long as the last reconciliation.
+ * - *running*, while syncs continue. Flows are judged by the rules that are in the kernel or being written at that moment.
+ *   New suspects wait for the next run. A failed run keeps its suspects and is retried after a backoff, sooner when new
+ *   suspects arrive.
+ * - *off* for good when the table is unavailable, which is logged once, and after `stop`.
  */
 export class ReconcileConntrack implements ForwardingListener {
   private state: 'idle' | 'scheduled' | 'running' | 'off' = 'idle';
   private readonly desired = new DesiredFlows();
-  private doubts = new Doubts();
+  private suspects = new SuspectFlows();
   private network: NodeNetwork | undefined;
   private timer: Timer | undefined;
   private work: Promise<void> = Promise.resolve();
@@ -56,24 +59,24 @@ export class ReconcileConntrack implements ForwardingListener {
 
   programmed({ changes, failed, network, lost = [] }: Programmed): void {
     if (this.state === 'off') return;
-    const doubts = new Doubts();
+    const suspects = new SuspectFlows();
     this.desired.expect([]);
     for (const { key, entry } of changes)
-      if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), doubts);
-    this.desired.frontendsLeft(lost, doubts);
-    this.follow(network, doubts);
-    this.doubt(doubts);
+      if (!failed.has(key)) this.desired.update(key, entry && this.flowsOf(entry), suspects);
+    this.desired.frontendsRemoved(lost, suspects);
+    this.follow(network, suspects);
+    this.suspect(suspects);
   }
 
   repaired(): void {
-    const doubts = new Doubts();
-    if (this.desired.size > 0) doubts.doubtEverything();
-    this.doubt(doubts);
+    const suspects = new SuspectFlows();
+    if (this.desired.size > 0) suspects.addAll();
+    this.suspect(suspects);
   }
 
-  /** Resolves when nothing is in doubt, or the last attempt failed and the next one is far off. */
-  settled(): Promise<void> {
-    if (this.isSettled()) return Promise.resolve();
+  /** Resolves when no flow is suspect, or the last attempt failed and the next one waits for its backoff. */
+  inSync(): Promise<void> {
+    if (this.isInSync()) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
@@ -84,20 +87,20 @@ export class ReconcileConntrack implements ForwardingListener {
     await this.work;
   }
 
-  /** The first time everything is in doubt; later, when node ports answer elsewhere. */
-  private follow(network: NodeNetwork, doubts: Doubts): void {
+  /** Suspects all flows at first, and whenever the addresses of node ports change. */
+  private follow(network: NodeNetwork, suspects: SuspectFlows): void {
     const before = this.network;
     if (before && String(before.nodePortIPs) === String(network.nodePortIPs)) return;
     this.network = network;
-    if (this.desired.size > 0) doubts.doubtEverything();
+    if (this.desired.size > 0) suspects.addAll();
     if (!before || before.nodePortIPs === 'all' || network.nodePortIPs === 'all') return;
-    const left = before.nodePortIPs.filter((address) => !network.nodePortIPs.includes(address));
-    this.desired.nodePortsLeft(left, doubts);
+    const removed = before.nodePortIPs.filter((address) => !network.nodePortIPs.includes(address));
+    this.desired.nodePortAddressesRemoved(removed, suspects);
   }
 
-  private doubt(doubts: Doubts): void {
-    if (doubts.empty || this.state === 'off') return;
-    this.doubts.add(doubts);
+  private suspect(suspects: SuspectFlows): void {
+    if (suspects.empty || this.state === 'off') return;
+    this.suspects.merge(suspects);
     if (this.state === 'idle') this.schedule();
     else if (this.state === 'scheduled' && this.failures > 0) this.hasten();
   }
@@ -109,7 +112,7 @@ export class ReconcileConntrack implements ForwardingListener {
     });
   }
 
-  /** What is new does not wait for the end of a long backoff. */
+  /** New suspects do not wait for the end of a long backoff. */
   private hasten(): void {
     this.timer?.cancel();
     this.pauseUntil = Math.min(this.pauseUntil, this.clock.now() + LONGEST_PAUSE);
@@ -118,10 +121,10 @@ export class ReconcileConntrack implements ForwardingListener {
 
   private async run(): Promise<void> {
     this.state = 'running';
-    const doubts = this.doubts;
-    this.doubts = new Doubts();
+    const suspects = this.suspects;
+    this.suspects = new SuspectFlows();
     const start = this.clock.now();
-    const problem = await this.attempt(doubts, start);
+    const problem = await this.attempt(suspects, start);
     if (this.isOff()) return;
     const now = this.clock.now();
     this.state = 'idle';
@@ -129,20 +132,20 @@ export class ReconcileConntrack implements ForwardingListener {
       this.failures = 0;
       this.pauseUntil = now + Math.min(LONGEST_PAUSE, now - start);
     } else {
-      this.doubts.add(doubts);
+      this.suspects.merge(suspects);
       this.failures++;
       this.pauseUntil = now + retryDelay(this.failures);
       this.logger.warn(
         { family: this.family, error: problem, attempt: this.failures },
-        'stale UDP flows could not be removed; will try again',
+        'cannot remove stale UDP flows; will retry',
       );
     }
-    if (!this.doubts.empty) this.schedule();
-    if (this.isSettled()) this.tellSettled();
+    if (!this.suspects.empty) this.schedule();
+    if (this.isInSync()) this.resolveWaiting();
   }
 
-  /** Why it has to be done again; undefined when it is done. */
-  private async attempt(doubts: Doubts, start: number): Promise<unknown> {
+  /** Returns why it must be retried; undefined when it is done. */
+  private async attempt(suspects: SuspectFlows, start: number): Promise<unknown> {
     const { family } = this;
     const reasons: Partial<Record<StaleReason, number>> = {};
     let examined = 0;
@@ -150,12 +153,12 @@ export class ReconcileConntrack implements ForwardingListener {
     let problem: unknown;
     try {
       const local = this.nodePortAddresses();
-      for (const query of doubts.queries()) {
+      for (const query of suspects.queries()) {
         const swept = await this.conntrack.sweep(
           family,
           query,
           (flow) => {
-            const reason = this.desired.judge(flow, (address) => local.has(address), doubts.lost);
+            const reason = this.desired.judge(flow, (address) => local.has(address), suspects.removed);
             if (reason !== undefined) reasons[reason] = (reasons[reason] ?? 0) + 1;
             return reason !== undefined;
           },
@@ -168,7 +171,10 @@ export class ReconcileConntrack implements ForwardingListener {
     } catch (error) {
       if (this.stopping.signal.aborted) return undefined;
       if (error instanceof ConntrackUnavailableError) {
-        this.logger.warn({ family, error }, 'stale UDP flows will not be removed');
+        this.logger.warn(
+          { family, error },
+          'connection tracking is unavailable; stale UDP flows will not be removed',
+        );
         this.turnOff();
         return undefined;
       }
@@ -192,18 +198,18 @@ export class ReconcileConntrack implements ForwardingListener {
   private turnOff(): void {
     this.state = 'off';
     this.timer?.cancel();
-    this.tellSettled();
+    this.resolveWaiting();
   }
 
-  private isSettled(): boolean {
+  private isInSync(): boolean {
     return this.state === 'idle' || this.state === 'off' || (this.state === 'scheduled' && this.failures > 0);
   }
 
-  private tellSettled(): void {
+  private resolveWaiting(): void {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
-  /** A method, since the state changes while a run waits. */
+  /** A method, because the state changes while a run waits. */
   private isOff(): boolean {
     return this.state === 'off';
   }

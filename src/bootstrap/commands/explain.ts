@@ -2,12 +2,12 @@ import type { Explanation } from '../../application/use-cases/explanation.js';
 import { explanationText } from '../../application/use-cases/explanation-text.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { splitHostPort } from '../configuration/listen-address.js';
+import { splitHostPort } from '../configuration/types/listen-address.js';
 
-/** How long a proxy that runs may take to answer. Milliseconds. */
-const PATIENCE = 10_000;
+/** How long the proxy may take to answer, in milliseconds. */
+const TIMEOUT = 10_000;
 
-/** Asks the proxy that runs on this node what became of a Service, and prints it. 1 when it does not serve that Service. */
+/** Asks the proxy running on this node how it handles a Service, and prints it. 1 when it does not know that Service. */
 export async function explain({ service = '', configuration }: CommandLine): Promise<number> {
   const url = `${metricsUrl(configuration.metricsBindAddress)}/debug/services/${service}`;
   const explanation = await ask(url);
@@ -17,22 +17,23 @@ export async function explain({ service = '', configuration }: CommandLine): Pro
 
 async function ask(url: string): Promise<Explanation> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
     return (await response.json()) as Explanation;
   } catch (error) {
     const { cause } = error as { readonly cause?: unknown };
     const reason = cause instanceof Error ? cause.message : String(error);
     throw new Error(
-      `no proxy answers at ${url}: ${reason}; is it running, and is --metrics-bind-address the same as its own?`,
+      `no proxy answers at ${url}: ${reason}; check that it is running, with the same --metrics-bind-address`,
       { cause: error },
     );
   }
 }
 
-/** Where the metrics server of this node is to be found. */
+/** The URL of this node's metrics server. */
 function metricsUrl(bindAddress: string): string {
   const address = splitHostPort(bindAddress);
-  if (!address) throw new Error('the metrics server is switched off, and it is the one to ask');
+  if (!address)
+    throw new Error('explain asks the metrics server, which is turned off; set --metrics-bind-address');
   const { host, port } = address;
   const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${hostPort(local, Number(port))}`;

@@ -1,10 +1,10 @@
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { setUpHost } from '../host-setup.js';
+import { setUpHost } from '../node/host-setup.js';
 import { chooseMode } from '../modes/choose-mode.js';
 
-/** Nobody is told: the API server is not asked for anything. What matters is logged as well. */
+/** Nothing is sent to the API server. What matters is logged as well. */
 const NO_EVENTS: EventRecorder = { record: () => undefined };
 
 /**
@@ -19,7 +19,7 @@ export async function initOnly(asked: CommandLine, logger: Logger): Promise<numb
   await mode.close();
   logger.info(
     { mode: mode.name, ...mode.means, families: mode.families },
-    'initialised; ending, as --init-only asks',
+    'initialized; exiting because of --init-only',
   );
   return 0;
 }

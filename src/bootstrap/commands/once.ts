@@ -1,29 +1,22 @@
 import type { Logger } from '../../application/ports/logger.js';
-import { awaitLists, LISTING_PATIENCE } from '../../application/use-cases/await-lists.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
-import {
-  CLOCK,
-  CLUSTER_SOURCE,
-  CONNTRACK_RECONCILERS,
-  OBJECT_REPORTS,
-  SERVICE_STATUSES,
-  SYNC_LOOPS,
-} from '../identifiers.js';
+import { CLOCK, CLUSTER_SOURCE, OBJECT_REPORTS, SERVED_FAMILIES, SERVICE_STATUSES } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
 
 /**
- * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else is
- * left, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `patience`
+ * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else
+ * remains, otherwise 1 with the reasons on standard error. Throws when nothing comes from the API server for `timeout`
  * milliseconds.
  */
-export async function once(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function once(asked: CommandLine, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
   if (chosen.name === 'userspace')
     throw new ConfigurationError('failed validate', [
-      'mode userspace serves as long as it runs: --once would leave rules that lead to nobody',
+      'mode userspace forwards connections only while it runs: --once would leave rules that lead nowhere',
     ]);
   const mode = await chosen.open();
   const { configuration } = commandLine;
@@ -32,25 +25,29 @@ export async function once(asked: CommandLine, logger: Logger, patience = LISTIN
     configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' },
   };
   const container = composeProxy(silent, mode, logger);
+  const { source, families, statuses, reports, clock } = container.resolve({
+    source: CLUSTER_SOURCE,
+    families: SERVED_FAMILIES,
+    statuses: SERVICE_STATUSES,
+    reports: OBJECT_REPORTS,
+    clock: CLOCK,
+  });
   const proxy = new Proxy(container);
   try {
     await proxy.start();
-    await awaitLists(container.get(CLUSTER_SOURCE), patience, container.get(CLOCK));
-    const loops = container.get(SYNC_LOOPS);
+    await awaitLists(source, timeout, clock);
+    const loops = families.map(({ loop }) => loop);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);
-    await Promise.all(container.get(CONNTRACK_RECONCILERS).map((reconciler) => reconciler.settled()));
-    const failures = mode.families.flatMap((family) =>
-      container
-        .get(SERVICE_STATUSES)
-        .failures(family)
-        .map(({ key, reason }) => `${key} (${family}): ${reason}`),
+    await Promise.all(families.map(({ conntrack }) => conntrack?.inSync()));
+    const failures = families.flatMap(({ family }) =>
+      statuses.failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
     );
     const reasons = [
       ...outcomes.flatMap((error) => error ?? []),
       ...failures,
-      ...container.get(OBJECT_REPORTS).rejected,
-      ...container.get(CLUSTER_SOURCE).problems,
+      ...reports.rejected,
+      ...source.problems,
     ];
     const left = await removeOtherModes(loops, allModes(commandLine, logger), mode);
     for (const reason of reasons) process.stderr.write(`not programmed: ${reason}\n`);

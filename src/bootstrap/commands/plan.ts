@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { Container } from 'inversify';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { awaitLists, LISTING_PATIENCE } from '../../application/use-cases/await-lists.js';
+import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import {
   AWAIT_NODE,
-  BACKENDS,
   CLOCK,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
@@ -16,50 +14,63 @@ import {
   LOCAL_ADDRESSES,
   NODE_CONTEXTS,
   OBJECT_REPORTS,
+  SERVED_FAMILIES,
 } from '../identifiers.js';
+import { Container } from '../injection/container.js';
+import { provideValue } from '../injection/provider.js';
+import { LifeCycle } from '../life-cycle/life-cycle.js';
+import { addressesPart, sourcePart } from '../life-cycle/proxy-parts.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { clusterModule } from '../modules/cluster-module.js';
 import { eventsModule } from '../modules/events-module.js';
+import { nodeModule } from '../modules/node-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
 
 /**
- * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; touches nothing.
+ * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing.
  * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
- * API server for `patience` milliseconds.
+ * API server for `timeout` milliseconds.
  */
-export async function plan(asked: CommandLine, logger: Logger, patience = LISTING_PATIENCE): Promise<number> {
+export async function plan(asked: CommandLine, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   const planner = await mode.planner();
   const families = supportedFamilies();
   const planned = chosenFamilies(commandLine, families);
-  const container = new Container();
-  container.load(
+  const container = Container.create().load(
     processModule(commandLine, families, logger),
     clusterModule,
+    nodeModule,
     eventsModule,
     syncModule,
     serverModule,
+    [provideValue(SERVED_FAMILIES, [])],
   );
-  container.bind(BACKENDS).toConstantValue([]);
-  const source = container.get(CLUSTER_SOURCE);
-  const events = container.get(CLUSTER_EVENTS);
-  const stopping = new AbortController();
+  const { source, events, state, contexts, reports, awaitNode, addresses, clock } = container.resolve({
+    source: CLUSTER_SOURCE,
+    events: CLUSTER_EVENTS,
+    state: CLUSTER_STATE,
+    contexts: NODE_CONTEXTS,
+    reports: OBJECT_REPORTS,
+    awaitNode: AWAIT_NODE,
+    addresses: LOCAL_ADDRESSES,
+    clock: CLOCK,
+  });
+  const life = new LifeCycle(clock, logger);
+  life.add(addressesPart(addresses), sourcePart(source, events));
   try {
-    await source.start(events, stopping.signal);
-    await awaitLists(source, patience, container.get(CLOCK));
+    await life.start();
+    await awaitLists(source, timeout, clock);
     await events.complete;
-    await container.get(AWAIT_NODE).ready;
-    const text = planFamilies(container.get(CLUSTER_STATE), container.get(NODE_CONTEXTS), planned, planner);
+    await awaitNode.ready;
+    const text = planFamilies(state, contexts, planned, planner);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-    const reasons = [...container.get(OBJECT_REPORTS).rejected, ...source.problems];
+    const reasons = [...reports.rejected, ...source.problems];
     for (const reason of reasons) process.stderr.write(`not planned: ${reason}\n`);
     return reasons.length === 0 ? 0 : 1;
   } finally {
-    stopping.abort();
-    await source.stop();
-    container.get(LOCAL_ADDRESSES).close?.();
+    await life.stop();
   }
 }
 

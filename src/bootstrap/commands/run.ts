@@ -3,15 +3,17 @@ import { releaseMemory } from '../../adapters/process/release-memory.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
+import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { followConfiguration } from '../follow-configuration.js';
-import { CLOCK, EVENT_RECORDER, SYNC_LOOPS } from '../identifiers.js';
+import { EDITED, followConfiguration } from './follow-configuration.js';
+import { CLOCK, EVENT_RECORDER, SERVED_FAMILIES } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
-import { removeOtherModes } from '../modes/remove-other-modes.js';
-import { LifeCycle } from '../life-cycle.js';
-import { tellOfNftables } from '../modes/tell-of-nftables.js';
-import { setUpHost } from '../host-setup.js';
-import { nodeEvent } from '../node-event.js';
+import type { OpenMode } from '../modes/open-mode.js';
+import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
+import { LifeCycle } from '../life-cycle/life-cycle.js';
+import { suggestNftables } from '../modes/suggest-nftables.js';
+import { setUpHost } from '../node/host-setup.js';
+import { nodeEvent } from '../node/node-event.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { versionLine } from '../version.js';
 
@@ -19,61 +21,82 @@ const IPVS_ENDS = 'The ipvs proxy mode is deprecated and will be removed; use nf
 
 /**
  * Serves until SIGTERM or SIGINT, following edits of the configuration file, or rejects when it cannot go on. The rules
- * stay. The signal is heeded at any time, the start included.
+ * stay. The signal is heeded at any time, also during the start.
  */
 export async function run(asked: CommandLine, logger: PinoLogger): Promise<number> {
-  const stopping = new AbortController();
-  const running = new LifeCycle(new SystemClock(), logger);
+  const life = new LifeCycle(new SystemClock(), logger);
   try {
-    const signal = await Promise.race([endSignal(), serve(asked, logger, running, stopping.signal)]);
-    logger.info({ signal }, 'stopping; the rules stay');
+    const signal = await Promise.race([endSignal(), serve(asked, logger, life)]);
+    logger.info({ signal }, 'stopping; the rules stay in place');
     return 0;
   } finally {
-    stopping.abort();
-    await running.stop();
+    await life.stop();
   }
 }
 
 /** Rejects when it cannot go on, and never resolves. */
-async function serve(
-  asked: CommandLine,
-  logger: PinoLogger,
-  running: LifeCycle,
-  stopping: AbortSignal,
-): Promise<never> {
-  await tellOfNftables(asked, logger);
+async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): Promise<never> {
+  await suggestNftables(asked, logger);
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
+  const { nodeName, configuration } = commandLine;
   const mode = await chosen.open();
   const { name, means, families } = mode;
-  logger.info(
-    { version: versionLine(), mode: name, ...means, families, node: commandLine.nodeName },
-    'starting',
-  );
+  logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
   const container = composeProxy(commandLine, mode, logger);
-  const proxy = new Proxy(container, running);
-  const events = container.get(EVENT_RECORDER);
-  setUpHost(commandLine, events, logger);
-  await setOomScore(commandLine.configuration.oomScoreAdj, container.get(CLOCK), logger);
-  stopping.throwIfAborted();
-  await proxy.start();
-  events.record(nodeEvent(commandLine.nodeName, 'Normal', 'Starting'));
+  const { events, clock, served } = container.resolve({
+    events: EVENT_RECORDER,
+    clock: CLOCK,
+    served: SERVED_FAMILIES,
+  });
+  life.add({
+    name: 'machine settings',
+    async start() {
+      setUpHost(commandLine, events, logger);
+      await setOomScore(configuration.oomScoreAdj, clock, logger);
+    },
+  });
+  const proxy = new Proxy(container, life);
+  const loops = served.map(({ loop }) => loop);
+  let edits: Promise<void> = Promise.resolve();
+  life.add(
+    {
+      name: 'clean-up of other modes',
+      start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
+    },
+    {
+      name: 'configuration file',
+      start(stopping) {
+        edits = followConfiguration(asked, container.resolve(EDITED), logger, stopping);
+        edits.catch(() => {});
+      },
+    },
+  );
+  await life.start();
+  events.record(nodeEvent(nodeName, 'Normal', 'Starting'));
   if (name === 'ipvs') {
     logger.error({ mode: name }, IPVS_ENDS);
-    events.record(nodeEvent(commandLine.nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
+    events.record(nodeEvent(nodeName, 'Warning', 'IPVSDeprecation', IPVS_ENDS));
   }
-  const others = allModes(commandLine, logger);
-  void removeOtherModes(container.get(SYNC_LOOPS), others, mode, stopping)
-    .then((left) => {
-      for (const problem of left) logger.warn({ problem }, 'rules of other modes are left');
-    })
-    .finally(releaseMemory);
-  await Promise.race([followConfiguration(asked, container, logger, stopping), proxy.failure]);
+  await Promise.race([edits, proxy.failure]);
   return proxy.failure;
 }
 
+/** Takes as long as connections through other modes last. */
+async function cleanUpOtherModes(
+  loops: readonly StandingLoop[],
+  commandLine: CommandLine,
+  mode: OpenMode,
+  logger: Logger,
+  stopping: AbortSignal,
+): Promise<void> {
+  const left = await removeOtherModes(loops, allModes(commandLine, logger), mode, stopping);
+  for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
+  await releaseMemory();
+}
+
 /**
- * The first signal that asks for the end; a second one ends the process at once. The listeners stay: whoever minds child
- * processes ends this one at a signal that nobody else listens to.
+ * The first signal to stop; a second one ends the process at once. The listeners stay: the library for child processes
+ * ends this process at a signal that has no other listener.
  */
 function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

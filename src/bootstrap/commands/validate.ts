@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { validateManifests } from '../../adapters/manifests/validate-manifests.js';
 import type { CommandLine } from '../configuration/command-line.js';
 
-/** Says what of the manifests would be left out, one line each: 1 when there is any, otherwise 0. Touches nothing. */
+/** Reports what in the manifests would be ignored, one line each: 1 when there is anything, otherwise 0. Changes nothing. */
 export async function validate({ manifests }: CommandLine): Promise<number> {
   const { files, objects, problems } = await validateManifests(manifests, shownPath);
   for (const problem of problems) process.stdout.write(`${problem}\n`);

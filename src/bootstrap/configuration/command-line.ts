@@ -1,19 +1,19 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
-import { parseArguments, type CommandName } from './arguments.js';
-import { commandFlags, type CommandFlags } from './command-flags.js';
+import { parseArguments, type CommandName } from './flags/arguments.js';
+import { commandFlags, type CommandFlags } from './flags/command-flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
-import { resolveFeatureGates } from './feature-gates.js';
-import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './field.js';
-import { withPort } from './listen-address.js';
+import { resolveFeatureGates } from './schema/feature-gates.js';
+import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './schema/field.js';
+import { withPort } from './types/listen-address.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type Configuration } from './schema.js';
+import { schema, type Configuration } from './schema/schema.js';
 import { validationProblems } from './validation.js';
 
-/** What the command line and the configuration file together ask for. */
+/** What the command line and the configuration file ask for together. */
 export interface CommandLine {
   readonly command: CommandName;
   /** For `explain`: the Service, as `namespace/name`. */
@@ -40,12 +40,12 @@ export interface CommandLine {
   readonly configuration: ProxyConfiguration;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
-  /** What is odd but not fatal, for the log. */
+  /** Problems that are not fatal, for the log. */
   readonly warnings: readonly string[];
 }
 
-/** What of the outside is needed to complete a configuration. */
-export interface Surroundings {
+/** How the outside is read to complete a configuration. */
+export interface CommandLineDependencies {
   /** @throws any error when the file cannot be read */
   readonly readFile: (path: string) => string;
   /** The host name of the operating system. */
@@ -55,10 +55,13 @@ export interface Surroundings {
 /**
  * Reads the arguments after the program's name, and the configuration file they name, and checks the outcome.
  * @throws UsageError, ConfigurationError
- * @throws EarlyExit when `--help` or `--version` has been answered
+ * @throws EarlyExit when `--help` or `--version` was handled
  */
-export function parseCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
-  const commandLine = completeCommandLine(argv, surroundings);
+export function parseCommandLine(
+  argv: readonly string[],
+  dependencies: CommandLineDependencies,
+): CommandLine {
+  const commandLine = completeCommandLine(argv, dependencies);
   validateCommandLine(commandLine);
   return commandLine;
 }
@@ -68,13 +71,16 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
  * returned may still be invalid.
  * @throws as `parseCommandLine`
  */
-export function completeCommandLine(argv: readonly string[], surroundings: Surroundings): CommandLine {
+export function completeCommandLine(
+  argv: readonly string[],
+  dependencies: CommandLineDependencies,
+): CommandLine {
   const { command, service, family, paths, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
-  const version = answerVersion(options.version);
+  const version = handleVersion(options.version);
 
-  const loaded = load(options, flags, surroundings);
-  const asked = settleMode(
+  const loaded = load(options, flags, dependencies);
+  const asked = chooseModeDefaults(
     withPlatformDefaults({
       ...loaded.configuration,
       hostnameOverride: hostnameOverride(flags, loaded.configuration),
@@ -97,7 +103,7 @@ export function completeCommandLine(argv: readonly string[], surroundings: Surro
     ...(options.master && { master: options.master }),
     ...(options.config && { configFile: options.config }),
     ...(options.writeConfigTo && { writeConfigTo: options.writeConfigTo }),
-    nodeName: nodeName(asked, surroundings),
+    nodeName: nodeName(asked, dependencies),
     version,
     configuration: { ...asked, gates },
     flags,
@@ -121,7 +127,7 @@ function fromFlags<Tree extends FieldTree>(tree: Tree, flags: ReadonlyMap<string
 function load(
   options: CommandFlags,
   flags: ReadonlyMap<string, unknown>,
-  { readFile }: Surroundings,
+  { readFile }: CommandLineDependencies,
 ): { readonly configuration: Configuration; readonly warnings: readonly string[] } {
   if (options.config === '') {
     return { configuration: withPortFlags(fromFlags(schema, flags), options), warnings: [] };
@@ -135,7 +141,7 @@ function load(
   return { configuration: joined, warnings };
 }
 
-function read(path: string, readFile: Surroundings['readFile']): string {
+function read(path: string, readFile: CommandLineDependencies['readFile']): string {
   try {
     return readFile(path);
   } catch (error) {
@@ -156,12 +162,12 @@ function withPortFlags(configuration: Configuration, options: CommandFlags): Con
   };
 }
 
-function settleMode(configuration: Configuration): Configuration {
+function chooseModeDefaults(configuration: Configuration): Configuration {
   const { mode } = configuration;
   return mode === '' || mode === 'auto' ? configuration : withMode(configuration, mode);
 }
 
-/** A flag that says something wins, and is tidied up; the file's value stays as it is (docs/spec/configuration.md §1.3). */
+/** A flag overrides the file and is normalized; the file's value is kept as it is (docs/spec/configuration.md §1.3). */
 function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Configuration): string {
   const asked = String(flags.get('hostname-override') ?? '');
   if (asked === '') return configuration.hostnameOverride;
@@ -170,13 +176,16 @@ function hostnameOverride(flags: ReadonlyMap<string, unknown>, configuration: Co
   return name;
 }
 
-function nodeName({ hostnameOverride: override }: Configuration, { hostname }: Surroundings): string {
+function nodeName(
+  { hostnameOverride: override }: Configuration,
+  { hostname }: CommandLineDependencies,
+): string {
   const name = (override || hostname()).trim().toLowerCase();
   if (name === '') throw new ConfigurationError('', ['empty hostname is invalid']);
   return name;
 }
 
-function answerVersion(request: string): string {
+function handleVersion(request: string): string {
   if (request === 'true') throw new EarlyExit(`${versionLine()}\n`);
   if (request === 'raw') throw new EarlyExit(`${rawVersion()}\n`);
   return request === 'false' ? KUBERNETES_VERSION : request;

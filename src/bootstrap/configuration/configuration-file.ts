@@ -1,10 +1,10 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
 import { parseAddress } from '../../domain/net/address.js';
 import { ConfigurationError } from './errors.js';
-import { buildValues, Field, isObject, valueAt, type FieldTree } from './field.js';
-import { withPort } from './listen-address.js';
-import { API_VERSION, KIND, schema, type Configuration } from './schema.js';
-import { ValueError } from './value-type.js';
+import { buildValues, Field, isObject, valueAt, type FieldTree } from './schema/field.js';
+import { withPort } from './types/listen-address.js';
+import { API_VERSION, KIND, schema, type Configuration } from './schema/schema.js';
+import { ValueError } from './types/value-type.js';
 
 export interface DecodedFile {
   readonly configuration: Configuration;

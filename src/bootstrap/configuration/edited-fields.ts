@@ -1,13 +1,13 @@
 import type { EditedField } from '../../application/configuration/apply-configuration.js';
-import { fieldEntries, valueAt } from './field.js';
+import { fieldEntries, valueAt } from './schema/field.js';
 import { modeInForce, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema } from './schema.js';
+import { schema } from './schema/schema.js';
 
 interface Configured {
   readonly configuration: ProxyConfiguration;
 }
 
-/** The fields in which two configurations differ, and what that takes; `from` is the one in force. */
+/** The fields in which two configurations differ, and how each edit takes effect; `from` is the one in force. */
 export function editedFields(from: Configured, to: Configured): readonly EditedField[] {
   const mode = modeInForce(from.configuration);
   return fieldEntries(schema)
@@ -18,7 +18,7 @@ export function editedFields(from: Configured, to: Configured): readonly EditedF
     });
 }
 
-/** Of the feature gates it counts which are on, not by what words. */
+/** Feature gates are equal when the same ones are on, however they were set. */
 function textAt({ configuration }: Configured, path: string): string | undefined {
   return JSON.stringify(path === 'featureGates' ? configuration.gates : valueAt(configuration, path));
 }

@@ -1,11 +1,11 @@
-import { buildValues, isObject, valueAt, type Field } from './field.js';
+import { buildValues, isObject, valueAt, type Field } from './schema/field.js';
 import type { ProxyConfiguration } from './proxy-configuration.js';
-import { API_VERSION, KIND, schema } from './schema.js';
+import { API_VERSION, KIND, schema } from './schema/schema.js';
 
 /**
  * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and
- * /configz (docs/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps for the present mode
- * only is zero for the others; where nobody asked for `nftables.minSyncPeriod`, kube-proxy's default stands.
+ * /configz (docs/spec/configuration.md §3.1, §5). Names are sorted at every level. What kube-proxy keeps only for the mode
+ * in force is zero for the others; if `nftables.minSyncPeriod` is not configured, kube-proxy's default is shown.
  */
 export function effectiveConfiguration({
   configuration,

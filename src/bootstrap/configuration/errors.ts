@@ -15,7 +15,7 @@ export class UsageError extends Error {
  */
 export type ConfigurationPhase = 'failed complete' | 'initialize logging' | 'failed validate' | '';
 
-/** The configuration cannot be read, decoded or accepted. All that is wrong is in `problems`; the caller exits with 1. */
+/** The configuration cannot be read, decoded or accepted. `problems` has every reason; the caller exits with 1. */
 export class ConfigurationError extends Error {
   /** @param problems what is wrong, each with the path of its field; duplicates are dropped */
   constructor(
@@ -32,7 +32,7 @@ export class ConfigurationError extends Error {
   readonly problems: readonly string[];
 }
 
-/** Not an error: `--help` or `--version` has been answered. The caller writes `output` to stdout and exits with `code`. */
+/** Not an error: `--help` or `--version` was handled. The caller writes `output` to stdout and exits with `code`. */
 export class EarlyExit extends Error {
   constructor(
     readonly output: string,

@@ -1,6 +1,6 @@
-import { formatDuration } from './duration.js';
-import type { FeatureGates } from './feature-gates.js';
-import type { Configuration } from './schema.js';
+import { formatDuration } from './types/duration.js';
+import type { FeatureGates } from './schema/feature-gates.js';
+import type { Configuration } from './schema/schema.js';
 
 const HIGHEST_VERBOSITY = 2 ** 31 - 1;
 

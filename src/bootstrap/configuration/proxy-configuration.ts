@@ -1,5 +1,5 @@
-import type { FeatureGates } from './feature-gates.js';
-import type { Configuration, ProxyMode, RequestedMode } from './schema.js';
+import type { FeatureGates } from './schema/feature-gates.js';
+import type { Configuration, ProxyMode, RequestedMode } from './schema/schema.js';
 
 /** A complete and valid configuration: every default applied, the feature gates resolved. */
 export interface ProxyConfiguration extends Configuration {
@@ -11,11 +11,11 @@ export interface ModeSettings {
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
   readonly syncPeriod: number;
-  /** Undefined: nobody asked for a value, a change is programmed at once. */
+  /** Undefined when not configured: a change is programmed at once. */
   readonly minSyncPeriod: number | undefined;
 }
 
-/** Which of the values take effect in a mode (docs/spec/configuration.md §3.1). */
+/** The values that take effect in a mode (docs/spec/configuration.md §3.1). */
 export function modeSettings(configuration: Configuration, mode: ProxyMode): ModeSettings {
   const { iptables, ipvs, nftables } = configuration;
   switch (mode) {
@@ -29,14 +29,14 @@ export function modeSettings(configuration: Configuration, mode: ProxyMode): Mod
   }
 }
 
-/** Defaults that do not wait for the mode (docs/spec/configuration.md §3.2, point 3). */
+/** Defaults that do not depend on the mode (docs/spec/configuration.md §3.2, point 3). */
 export function withPlatformDefaults<T extends Configuration>(configuration: T): T {
   return { ...configuration, detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR' };
 }
 
 /**
- * Settles the mode, which settles its defaults (docs/spec/configuration.md §3.2, point 2). Whoever resolves an unset mode or
- * `auto` calls this with the answer; a mode that was asked for is settled already.
+ * Sets the mode and the defaults that depend on it (docs/spec/configuration.md §3.2, point 2). To be called with the chosen
+ * mode where it was unset or `auto`; a configuration with an explicit mode has these defaults already.
  */
 export function withMode<T extends Configuration>(configuration: T, mode: ProxyMode): T {
   const onlyNodeIPs = mode === 'nftables' && configuration.nodePortAddresses.length === 0;
@@ -44,8 +44,8 @@ export function withMode<T extends Configuration>(configuration: T, mode: ProxyM
 }
 
 /**
- * An edited configuration, settled where it asks for the mode that is present; what was left open at the start means what
- * it was found to mean then. Where it asks for another mode it stays as it is.
+ * An edited configuration, with the defaults of the mode in force if that is the mode it asks for: an unset mode, or
+ * `auto`, still means the mode that was chosen at the start. If it asks for another mode it is returned as it is.
  */
 export function withModeAsBefore<T extends Configuration>(
   edited: T,
@@ -56,8 +56,8 @@ export function withModeAsBefore<T extends Configuration>(
   return same ? withMode(edited, present) : edited;
 }
 
-/** The mode of a configuration in which it has been settled by `withMode`. */
+/** The mode of a configuration whose mode was set by `withMode`. */
 export function modeInForce({ mode }: Configuration): ProxyMode {
-  if (mode === '' || mode === 'auto') throw new Error('the mode has not been settled yet');
+  if (mode === '' || mode === 'auto') throw new Error('the proxy mode has not been chosen yet');
   return mode;
 }

@@ -1,12 +1,12 @@
 import { parseCidr } from '../../domain/net/cidr.js';
 import { isInterfaceName } from '../../domain/node/interface-name.js';
-import { formatDuration } from './duration.js';
-import { resolveFeatureGates } from './feature-gates.js';
-import { fieldEntries, valueAt } from './field.js';
-import { cidrProblem, invalid } from './field-rule.js';
+import { formatDuration } from './types/duration.js';
+import { resolveFeatureGates } from './schema/feature-gates.js';
+import { fieldEntries, valueAt } from './schema/field.js';
+import { cidrProblem, invalid } from './schema/field-rule.js';
 import { loggingProblems } from './logging-validation.js';
 import { modeSettings, type ProxyConfiguration } from './proxy-configuration.js';
-import { schema, type ProxyMode } from './schema.js';
+import { schema, type ProxyMode } from './schema/schema.js';
 
 /** A rule of docs/spec/configuration.md §4.2 about more than one field, by its number there. */
 interface Rule {
@@ -19,7 +19,7 @@ const CIDR_PAIR = 'must be a single CIDR or a dual-stack pair of one IPv4 and on
 const INTERFACE_NAME = 'must be at most 15 bytes of an interface name';
 const LONG_MIN_PERIOD = 'must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod';
 
-/** What concerns a single field stands in the schema. */
+/** The rules of a single field are in the schema. */
 const rules: readonly Rule[] = [
   {
     number: 1,
@@ -57,7 +57,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Everything that is wrong with a configuration, in the order of the rules, each `path: Invalid value: value: text`. */
+/** All problems of a configuration, in the order of the rules, each `path: Invalid value: value: text`. */
 export function validationProblems(configuration: ProxyConfiguration): readonly string[] {
   return [...rules, ...fieldRules(possibleModes(configuration))]
     .sort((one, other) => one.number - other.number)
@@ -78,7 +78,7 @@ function fieldRules(modes: readonly ProxyMode[]): readonly Rule[] {
   });
 }
 
-/** Modes of which nobody knows anything are taken for iptables (docs/spec/configuration.md §3.1). */
+/** Unknown modes count as iptables (docs/spec/configuration.md §3.1). */
 function possibleModes({ mode }: ProxyConfiguration): readonly ProxyMode[] {
   if (mode === 'nftables' || mode === 'ipvs' || mode === 'userspace') return [mode];
   return mode === 'auto' ? ['iptables', 'nftables'] : ['iptables'];

@@ -1,7 +1,7 @@
-import { ContainerModule } from 'inversify';
 import type { Backend } from '../../application/ports/backend.js';
-import type { ProxyMode } from '../configuration/schema.js';
-import { BACKENDS } from '../identifiers.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { provide } from '../injection/provider.js';
 import type { OpenMode } from '../modes/open-mode.js';
 
 /**
@@ -9,18 +9,16 @@ import type { OpenMode } from '../modes/open-mode.js';
  * @throws when two are of one family, or there is none
  */
 export function backendMode(name: ProxyMode, backends: readonly Backend[]): OpenMode {
-  const families = backends.map(({ family }) => family);
-  if (families.length === 0 || new Set(families).size < families.length)
-    throw new Error(
-      `one backend for each family is needed, but these are for: ${families.join(', ') || 'none'}`,
-    );
+  const byFamily = new Map(backends.map((backend) => [backend.family, backend]));
+  if (backends.length === 0 || byFamily.size < backends.length) {
+    const given = backends.map(({ family }) => family).join(', ') || 'none';
+    throw new Error(`one backend for each family is needed, but these are for: ${given}`);
+  }
   return {
     name,
-    families,
+    families: [...byFamily.keys()],
     means: { backends: backends.map(({ mode }) => mode) },
-    module: new ContainerModule(({ bind }) => {
-      bind(BACKENDS).toConstantValue(backends);
-    }),
+    backend: provide(BACKEND, { family: FAMILY }, ({ family }) => byFamily.get(family)!),
     close: async () => {
       await Promise.all(backends.map((backend) => backend.close()));
     },

@@ -1,15 +1,16 @@
-import type { Container } from 'inversify';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { LoggedEvents } from '../../adapters/events/logged-events.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
-import { NO_PATIENCE } from '../../application/node/await-node.js';
+import { NO_WAIT } from '../../application/node/await-node.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
 import type { Conntrack } from '../../application/ports/conntrack.js';
+import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { LocalAddresses } from '../../application/ports/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
+import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { withMode } from '../configuration/proxy-configuration.js';
@@ -17,19 +18,22 @@ import {
   CLOCK,
   CLUSTER_SOURCE,
   CONNTRACK,
-  CONNTRACK_RECONCILERS,
   EVENT_RECORDER,
+  HEALTH_CHECK_LISTENER,
   LOCAL_ADDRESSES,
-  NODE_PATIENCE,
-  SERVICE_HEALTH_CHECKS,
+  NODE_TIMEOUTS,
+  SERVED_FAMILIES,
+  SERVICE_STATUSES,
+  SYNC_OBSERVER,
 } from '../identifiers.js';
+import { provideValue, type Module } from '../injection/provider.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
-import { composeProxy } from '../proxy.js';
+import { composeProxy, Proxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
 
-/** What an embedder brings. Everything that is left out is what the program itself has. */
+/** The parts that an embedder replaces. What is left out is what the program itself has. */
 export interface ProxyOptions {
   /**
    * What forwards: one backend for each family that is served. Without any, a mode of this package, chosen by
@@ -42,24 +46,29 @@ export interface ProxyOptions {
   /** Left out: lines on standard error. */
   readonly logger?: Logger;
   /**
-   * From where stale UDP flows are removed. Left out: the kernel's table; with backends of one's own, none, since only
-   * those who translate packets by the kernel have flows there.
+   * The table from which stale UDP flows are removed. Left out: the kernel's; with backends of one's own, none, since only
+   * backends that have the kernel translate packets have flows there.
    */
   readonly conntrack?: Conntrack;
   readonly localAddresses?: LocalAddresses;
   /** Flags as on the command line: `['--hostname-override=node-1', '--cluster-cidr=10.244.0.0/16']`. */
   readonly flags?: readonly string[];
-  /** Has the last word before anything is made: may bind any other part under its identifier. */
-  readonly rebind?: (container: Container) => void;
+  /**
+   * Where events for operators go. Its `stop`, if it has one, is called when the proxy stops. Left out: the API server; with
+   * manifests or a source of one's own, the log.
+   */
+  readonly events?: EventRecorder & { stop?(): Promise<void> };
+  /** Hears what the sync loops do. It replaces the proxy's own, so health and metrics then know nothing of syncs. */
+  readonly syncObserver?: SyncObserver;
 }
 
 /**
  * Puts a proxy together; nothing runs before its `start`. Unlike the program it leaves the process and the machine alone:
- * it listens to no signal, sets no sysctl, removes no rules of other modes, and serves health and metrics only where the
- * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health check node
+ * it handles no signals, sets no sysctls, removes no rules of other modes, and serves health and metrics only if the
+ * flags, or the configuration file that they name, ask for it. With backends of one's own it opens no health-check node
  * ports either, and settings that differ between modes are those of mode nftables, unless `--proxy-mode` says otherwise.
- * @throws UsageError, ConfigurationError when the flags are not right
- * @throws when a mode of this package is to be used and cannot be on this machine
+ * @throws UsageError, ConfigurationError when the flags are invalid
+ * @throws when the mode that the flags choose cannot be used on this machine
  */
 export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedProxy> {
   const asked = readFlags(options.flags ?? []);
@@ -68,9 +77,9 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   const { commandLine, mode } = options.backends
     ? withBackends(asked, options.backends)
     : await openChosenMode(asked, logger);
-  const container = composeProxy(commandLine, mode, logger);
-  bindParts(container, options, logger);
-  return new EmbeddedProxy(container, mode.families);
+  const container = composeProxy(commandLine, mode, logger, replacements(options, logger));
+  const { served, statuses } = container.resolve({ served: SERVED_FAMILIES, statuses: SERVICE_STATUSES });
+  return new EmbeddedProxy(new Proxy(container), served, statuses);
 }
 
 function readFlags(flags: readonly string[]): CommandLine {
@@ -92,12 +101,12 @@ function readFlags(flags: readonly string[]): CommandLine {
   };
 }
 
-interface Settled {
+interface ChosenParts {
   readonly commandLine: CommandLine;
   readonly mode: OpenMode;
 }
 
-function withBackends(asked: CommandLine, backends: readonly Backend[]): Settled {
+function withBackends(asked: CommandLine, backends: readonly Backend[]): ChosenParts {
   const { configuration } = asked;
   const name = configuration.mode === '' || configuration.mode === 'auto' ? 'nftables' : configuration.mode;
   return {
@@ -106,22 +115,22 @@ function withBackends(asked: CommandLine, backends: readonly Backend[]): Settled
   };
 }
 
-async function openChosenMode(asked: CommandLine, logger: Logger): Promise<Settled> {
+async function openChosenMode(asked: CommandLine, logger: Logger): Promise<ChosenParts> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   return { commandLine, mode: await mode.open() };
 }
 
-function bindParts(container: Container, options: ProxyOptions, logger: Logger): void {
-  const { backends, source, clock, conntrack, localAddresses, rebind } = options;
-  if (clock) container.rebind(CLOCK).toConstantValue(clock);
-  if (localAddresses) container.rebind(LOCAL_ADDRESSES).toConstantValue(localAddresses);
-  if (source) {
-    container.rebind(CLUSTER_SOURCE).toConstantValue(source);
-    container.rebind(NODE_PATIENCE).toConstantValue(NO_PATIENCE);
-    container.rebind(EVENT_RECORDER).toConstantValue(new LoggedEvents(logger));
-  }
-  if (conntrack) container.rebind(CONNTRACK).toConstantValue(conntrack);
-  else if (backends) container.rebind(CONNTRACK_RECONCILERS).toConstantValue([]);
-  if (backends) container.rebind(SERVICE_HEALTH_CHECKS).toConstantValue([]);
-  rebind?.(container);
+/** What the embedder brings, as providers that replace the program's. */
+function replacements(options: ProxyOptions, logger: Logger): Module {
+  const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
+  const ownEvents = events ?? (source && new LoggedEvents(logger));
+  return [
+    ...(clock ? [provideValue(CLOCK, clock)] : []),
+    ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
+    ...(source ? [provideValue(CLUSTER_SOURCE, source), provideValue(NODE_TIMEOUTS, NO_WAIT)] : []),
+    ...(ownEvents ? [provideValue(EVENT_RECORDER, ownEvents)] : []),
+    ...(syncObserver ? [provideValue(SYNC_OBSERVER, syncObserver)] : []),
+    ...(conntrack || backends ? [provideValue(CONNTRACK, conntrack)] : []),
+    ...(backends ? [provideValue(HEALTH_CHECK_LISTENER, undefined)] : []),
+  ];
 }

@@ -17,15 +17,15 @@ export function allModes({ nftTransport, configuration }: CommandLine, logger: L
   ];
 }
 
-/** A command line whose mode is settled, and that mode. */
+/** A command line with its mode chosen, and that mode. */
 export interface ChosenMode {
   readonly commandLine: CommandLine;
   readonly mode: Mode;
 }
 
 /**
- * The mode that was asked for. An unset mode is iptables, as with kube-proxy; `auto` takes nftables where this kernel has
- * it, and iptables elsewhere.
+ * The mode that was asked for. An unset mode is iptables, as with kube-proxy; `auto` is nftables if this kernel supports
+ * it, and iptables otherwise.
  */
 export async function chooseMode(commandLine: CommandLine, logger: Logger): Promise<ChosenMode> {
   const mode = await modeAskedFor(commandLine, logger);
@@ -49,7 +49,7 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
     case 'auto': {
       const problem = await nftables.problem();
       if (problem === undefined || nftTransport !== 'auto') return nftables;
-      logger.warn({ problem }, 'nftables is not to be had; using iptables');
+      logger.warn({ problem }, 'nftables is unavailable; falling back to iptables');
       return iptables;
     }
   }

@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
@@ -9,8 +8,10 @@ import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { CounterName } from '../../domain/iptables/compile/options.js';
-import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables } from '../iptables-access.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { LOGGER, METRICS } from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
@@ -30,24 +31,19 @@ export class IptablesMode implements Mode {
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const counters = openCounters();
     const host = new IptablesHostReader(tool, counters, this.logger);
-    const module = new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) =>
-          context
-            .get(FAMILIES)
-            .map((family) =>
-              iptablesBackend(
-                family,
-                tool,
-                iptables.watch(family),
-                () => host.read(family),
-                context.get(LOGGER).child({ caller: 'iptables' }),
-                { observer: context.get(METRICS) },
-              ),
-            ),
-        )
-        .inSingletonScope();
-    });
+    const backend = provide(
+      BACKEND,
+      { family: FAMILY, logger: LOGGER, metrics: METRICS },
+      ({ family, logger, metrics }) =>
+        iptablesBackend(
+          family,
+          tool,
+          iptables.watch(family),
+          () => host.read(family),
+          logger.child({ caller: 'iptables' }),
+          { observer: metrics },
+        ),
+    );
     const packetCounters = await openReadableCounters();
     const close = async () => {
       counters?.close();
@@ -60,7 +56,7 @@ export class IptablesMode implements Mode {
       means,
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
-      module,
+      backend,
       close,
     };
   }

@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
@@ -23,10 +22,12 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { Configuration } from '../configuration/schema.js';
-import { BACKENDS, CLOCK, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { openIptables, removeFromIptables, type IptablesAccess } from '../iptables-access.js';
-import { Attempts } from '../attempts.js';
+import type { Configuration } from '../configuration/schema/schema.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { CLOCK, LOGGER, METRICS } from '../identifiers.js';
+import { provide, type Provider } from '../injection/provider.js';
+import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
+import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
@@ -60,7 +61,7 @@ export class IpvsMode implements Mode {
         families: opened.families,
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
-        module: this.module(kernel, opened),
+        backend: this.backend(kernel, opened),
         async close() {
           kernel.close();
           await opened.close();
@@ -83,8 +84,8 @@ export class IpvsMode implements Mode {
     const clock = new SystemClock();
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
-      const holdings = successor?.iptables;
-      for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, holdings, logger, [family]))
+      const kept = successor?.iptables;
+      for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, kept, logger, [family]))
         unseen.add(place);
     };
     const leftovers = IP_FAMILIES.map((family) => ({
@@ -115,7 +116,7 @@ export class IpvsMode implements Mode {
     }
   }
 
-  private module(kernel: KernelAccess, iptables: IptablesAccess): ContainerModule {
+  private backend(kernel: KernelAccess, iptables: IptablesAccess): Provider {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
@@ -129,20 +130,14 @@ export class IpvsMode implements Mode {
       servedByIptables: () => servedByIptables(tool, family),
     });
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
-    return new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) => {
-          const [clock, logger, metrics] = [
-            context.get(CLOCK),
-            context.get(LOGGER).child({ caller: 'ipvs' }),
-            context.get(METRICS),
-          ];
-          return context
-            .get(FAMILIES)
-            .map((family) => ipvsBackend(family, kernelOf(family, logger, metrics), clock, logger, options));
-        })
-        .inSingletonScope();
-    });
+    return provide(
+      BACKEND,
+      { family: FAMILY, clock: CLOCK, logger: LOGGER, metrics: METRICS },
+      ({ family, clock, logger, metrics }) => {
+        const log = logger.child({ caller: 'ipvs' });
+        return ipvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
+      },
+    );
   }
 
   private async setTimeouts(servers: NetlinkVirtualServers): Promise<void> {
@@ -156,7 +151,7 @@ export class IpvsMode implements Mode {
     } catch (error) {
       this.logger.error(
         { tcp, tcpFin, udp, error },
-        'cannot set the timeouts of IPVS; keeping the present ones',
+        'cannot set the IPVS timeouts; keeping the current ones',
       );
     }
   }

@@ -1,4 +1,3 @@
-import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
@@ -10,10 +9,12 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { BACKENDS, FAMILIES, LOGGER, METRICS } from '../identifiers.js';
-import { checkKernel } from '../kernel-check.js';
-import { netlinkIfAny, openNftTransports } from '../nft-transport.js';
-import { Attempts } from '../attempts.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { LOGGER, METRICS } from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+import { checkKernel } from './kernel-check.js';
+import { netlinkIfAny, openNftTransports } from './nft-transport.js';
+import { Attempts } from './attempts.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 /** Mode nftables: one table for each family, over netlink or the nft tool. */
@@ -47,28 +48,23 @@ export class NftablesMode implements Mode {
     checkKernel();
     const transports = await openNftTransports(this.wish, this.logger);
     const generations = new GenerationWatch(transports.generations);
-    const module = new ContainerModule(({ bind }) => {
-      bind(BACKENDS)
-        .toDynamicValue((context) =>
-          context.get(FAMILIES).map((family) =>
-            nftablesBackend(
-              family,
-              transports.families[family],
-              generations,
-              context.get(LOGGER).child({ caller: 'nftables' }),
-              {
-                observer: context.get(METRICS),
-              },
-            ),
-          ),
-        )
-        .inSingletonScope();
-    });
+    const backend = provide(
+      BACKEND,
+      { family: FAMILY, logger: LOGGER, metrics: METRICS },
+      ({ family, logger, metrics }) =>
+        nftablesBackend(
+          family,
+          transports.families[family],
+          generations,
+          logger.child({ caller: 'nftables' }),
+          { observer: metrics },
+        ),
+    );
     return {
       name: this.name,
       families,
       means: { transport: transports.name },
-      module,
+      backend,
       close: () => transports.close(),
     };
   }

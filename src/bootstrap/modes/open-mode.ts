@@ -1,11 +1,11 @@
-import type { ContainerModule } from 'inversify';
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { ProxyMode } from '../configuration/schema.js';
-import type { ActiveRules } from '../iptables-access.js';
+import type { Provider } from '../injection/provider.js';
+import type { ProxyMode } from '../configuration/schema/schema.js';
+import type { ActiveRules } from './iptables-access.js';
 
 /** A proxy mode whose way into the kernel is open. */
 export interface OpenMode {
@@ -18,8 +18,8 @@ export interface OpenMode {
   readonly iptables?: ActiveRules;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
-  /** Binds BACKENDS, one for each family. */
-  readonly module: ContainerModule;
+  /** Provides BACKEND in the container of each family. */
+  readonly backend: Provider;
   /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
   readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */

@@ -3,7 +3,7 @@ import { errorMessage } from '../../application/error-message.js';
 import type { SyncLoop } from '../../application/sync/sync-loop.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
-const STAY = 'rules of other modes, if there are any, stay';
+const KEPT = 'keeping any rules of other modes';
 
 /** What is asked of the sync loops of the mode in force. */
 export type StandingLoop = Pick<SyncLoop, 'firstAttempt' | 'verifyNow' | 'complete' | 'keptFor'>;
@@ -22,19 +22,19 @@ export async function removeOtherModes(
   stopping?: AbortSignal,
 ): Promise<readonly string[]> {
   const problem = await problemOf(loops);
-  if (problem !== undefined) return [`${STAY}: those of mode ${present.name} do not stand: ${problem}`];
+  if (problem !== undefined) return [`${KEPT}: those of mode ${present.name} are not in place: ${problem}`];
   if (stopping && !stopping.aborted)
     await Promise.race([Promise.all(loops.map((loop) => loop.complete)), once(stopping, 'abort')]);
   if (stopping?.aborted) return [];
   const [unread] = loops.flatMap((loop) => loop.keptFor);
-  if (unread !== undefined) return [`${STAY}, for they may serve what could not be read: ${unread}`];
+  if (unread !== undefined) return [`${KEPT}: they may serve objects that cannot be read: ${unread}`];
   const left = new Set<string>();
   for (const mode of modes.filter(({ name }) => name !== present.name)) {
     try {
       const signal = stopping ?? AbortSignal.abort();
       for (const problem of await mode.cleanUp({ ...present, signal })) left.add(problem);
     } catch (error) {
-      left.add(`rules of mode ${mode.name} could not be removed: ${errorMessage(error)}`);
+      left.add(`cannot remove the rules of mode ${mode.name}: ${errorMessage(error)}`);
     }
   }
   return [...left];

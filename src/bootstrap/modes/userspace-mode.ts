@@ -1,4 +1,3 @@
-import { ContainerModule, type ResolutionContext } from 'inversify';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
@@ -7,12 +6,14 @@ import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import { IP_FAMILIES } from '../../domain/net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
-import type { Configuration } from '../configuration/schema.js';
-import { BACKENDS, CLOCK, FAMILIES, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
-import { openIptables, withEachVariant } from '../iptables-access.js';
+import type { Configuration } from '../configuration/schema/schema.js';
+import { BACKEND, FAMILY } from '../family/identifiers.js';
+import { CLOCK, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+import { openIptables, withEachVariant } from './iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
@@ -34,23 +35,24 @@ export class UserspaceMode implements Mode {
       await readHostNetwork(this.logger),
     );
     await raiseOpenFileLimit(this.logger);
-    const backends: UserspaceBackend[] = [];
+    const backends = new Map<IpFamily, UserspaceBackend>();
     let guard: FloodGuard | undefined;
-    const make = (context: ResolutionContext) => {
-      const clock = context.get(CLOCK);
-      guard = FloodGuard.guard({ logger: context.get(LOGGER).child({ caller: 'userspace' }), clock });
-      for (const family of context.get(FAMILIES)) {
+    const backend = provide(
+      BACKEND,
+      { family: FAMILY, local: LOCAL_ADDRESSES, clock: CLOCK, logger: LOGGER },
+      ({ family, local, clock, logger }) => {
+        guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
         const options = {
           address: addresses.get(family)!,
           portRange: parsePortRange(this.settings.portRange)!,
           udpIdleTimeout: this.settings.udpIdleTimeout,
         };
         const watch = iptables.watch(family);
-        const local = context.get(LOCAL_ADDRESSES);
-        backends.push(new UserspaceBackend(family, options, iptables.tool, watch, local, clock, guard));
-      }
-      return backends;
-    };
+        const made = new UserspaceBackend(family, options, iptables.tool, watch, local, clock, guard);
+        backends.set(family, made);
+        return made;
+      },
+    );
     return {
       name: this.name,
       families: [...addresses.keys()],
@@ -58,12 +60,10 @@ export class UserspaceMode implements Mode {
         ...iptables.means,
         addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
       },
-      module: new ContainerModule(({ bind }) => {
-        bind(BACKENDS).toDynamicValue(make).inSingletonScope();
-      }),
-      udpFlows: (entry) => backends.find(({ family }) => family === entry.family)?.udpFlows(entry),
+      backend,
+      udpFlows: (entry) => backends.get(entry.family)?.udpFlows(entry),
       close: async () => {
-        await Promise.all(backends.map((backend) => backend.close()));
+        await Promise.all([...backends.values()].map((backend) => backend.close()));
         guard?.close();
         await iptables.close();
       },
@@ -71,7 +71,8 @@ export class UserspaceMode implements Mode {
   }
 
   planner(): Promise<Planner> {
-    const problem = 'mode userspace has no plan: its rules name ports that are chosen when it runs';
+    const problem =
+      'plan does not support mode userspace: its rules contain ports that are chosen when it runs';
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 

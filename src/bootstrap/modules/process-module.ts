@@ -1,4 +1,4 @@
-import { ContainerModule } from 'inversify';
+import { NetlinkConntrack } from '../../adapters/conntrack/netlink-conntrack.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { LiveConfiguration } from '../../application/configuration/live-configuration.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -7,27 +7,32 @@ import type { CommandLine } from '../configuration/command-line.js';
 import {
   CLOCK,
   COMMAND_LINE,
+  CONNTRACK,
   FAMILIES,
   LIVE_CONFIGURATION,
   LOCAL_ADDRESSES,
   LOGGER,
 } from '../identifiers.js';
-import { openLocalAddresses } from '../local-addresses.js';
+import { provide, provideValue, type Module } from '../injection/provider.js';
+import { NodeAddresses } from '../node/local-addresses.js';
 
-/** What this process and machine are: its command line, log, time and addresses. */
+/** What this process and machine are: command line, log, time, addresses, tracked connections. */
 export function processModule(
   commandLine: CommandLine,
   families: readonly IpFamily[],
   logger: Logger,
-): ContainerModule {
-  return new ContainerModule(({ bind }) => {
-    bind(COMMAND_LINE).toConstantValue(commandLine);
-    bind(LIVE_CONFIGURATION).toConstantValue(new LiveConfiguration(commandLine));
-    bind(FAMILIES).toConstantValue(families);
-    bind(LOGGER).toConstantValue(logger);
-    bind(CLOCK).toConstantValue(new SystemClock());
-    bind(LOCAL_ADDRESSES)
-      .toDynamicValue((context) => openLocalAddresses(context.get(CLOCK), context.get(LOGGER)))
-      .inSingletonScope();
-  });
+): Module {
+  return [
+    provideValue(COMMAND_LINE, commandLine),
+    provide(LIVE_CONFIGURATION, {}, () => new LiveConfiguration(commandLine)),
+    provideValue(FAMILIES, families),
+    provideValue(LOGGER, logger),
+    provide(CLOCK, {}, () => new SystemClock()),
+    provide(
+      LOCAL_ADDRESSES,
+      { clock: CLOCK, logger: LOGGER },
+      ({ clock, logger }) => new NodeAddresses(clock, logger),
+    ),
+    provide(CONNTRACK, {}, () => new NetlinkConntrack()),
+  ];
 }

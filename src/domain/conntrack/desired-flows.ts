@@ -1,46 +1,46 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
-import type { Doubts, Losers } from './doubts.js';
 import { isTranslated, type Flow } from './flow.js';
 import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+import type { RemovedBackends, SuspectFlows } from './suspect-flows.js';
 import type { UdpServicePort } from './udp-service-port.js';
 
-/** Why a flow must go; undefined when it stays. */
+/** Why a flow must be removed. */
 export type StaleReason =
-  /** Its endpoint serves no longer, and others do. */
+  /** Its endpoint no longer serves, but others do. */
   | 'endpoint gone'
-  /** No endpoint serves: the client is to be refused. */
+  /** No endpoint serves: the client must be rejected. */
   | 'no endpoint left'
-  /** It began before the address belonged to a service. */
+  /** It began before the address belonged to a Service. */
   | 'never translated'
-  /** The service, its address or its node port is gone. */
+  /** The Service, its address or its node port is gone. */
   | 'frontend gone';
 
-const NOBODY: FrontendMap<Losers> = new FrontendMap();
+const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
 
 /**
- * Which endpoint may have which flows in one family, by the rules that are in the kernel now or on their way: for each
- * frontend of a UDP service port all endpoints that serve, or to which the rules lead without that. Locality, policies
- * and affinity do not count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
+ * Which endpoints may have which flows in one family, according to the rules that are in the kernel or being written: for
+ * each frontend of a UDP service port, all endpoints that serve or receive new flows. Locality, policies and affinity do not
+ * count: a flow that is served stays where it is (docs/spec/conntrack.md §2).
  */
 export class DesiredFlows {
   private readonly ports = new Map<ServicePortKey, UdpServicePort>();
-  /** Two service ports may claim one frontend; then the endpoints of either are right. */
+  /** Two service ports may claim one frontend; then the endpoints of both are valid. */
   private readonly owners = new FrontendMap<readonly UdpServicePort[]>();
-  /** What is on its way into the kernel. Its flows may be there already. */
-  private coming = new FrontendMap<readonly UdpServicePort[]>();
+  /** Rules that are being written. Their flows may already exist. */
+  private pending = new FrontendMap<readonly UdpServicePort[]>();
 
   get size(): number {
     return this.ports.size;
   }
 
-  /** From now on the rules may lead to these, too, in place of those that were expected before. */
-  expect(coming: readonly UdpServicePort[]): void {
-    this.coming = new FrontendMap();
-    for (const port of coming) for (const frontend of port.frontends) own(this.coming, frontend, port);
+  /** From now on the rules may also lead to these. Replaces what was expected before. */
+  expect(pending: readonly UdpServicePort[]): void {
+    this.pending = new FrontendMap();
+    for (const port of pending) for (const frontend of port.frontends) own(this.pending, frontend, port);
   }
 
-  /** Takes over what a service port is now, undefined when it is gone, and doubts the flows that this may have made wrong. */
-  update(key: ServicePortKey, after: UdpServicePort | undefined, doubts: Doubts): void {
+  /** Sets a service port, undefined when it is gone, and suspects the flows that this may have made stale. */
+  update(key: ServicePortKey, after: UdpServicePort | undefined, suspects: SuspectFlows): void {
     const before = this.ports.get(key);
     if (!before && !after) return;
     for (const frontend of before?.frontends ?? []) this.disown(frontend, before!);
@@ -49,57 +49,57 @@ export class DesiredFlows {
     else this.ports.delete(key);
     const kept = new Set(after?.frontends.map(textOf));
     for (const frontend of before?.frontends ?? [])
-      if (!kept.has(textOf(frontend))) doubts.doubt(frontend, before!.endpoints);
+      if (!kept.has(textOf(frontend))) suspects.add(frontend, before!.endpoints);
     const had = new Set(before?.frontends.map(textOf));
-    const lost = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
-    const wasRefused = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
+    const removed = [...(before?.endpoints ?? [])].filter((endpoint) => !after?.endpoints.has(endpoint));
+    const wasRejected = before?.endpoints.size === 0 && after !== undefined && after.endpoints.size > 0;
     for (const frontend of after?.frontends ?? [])
-      if (lost.length > 0 || wasRefused || !had.has(textOf(frontend))) doubts.doubt(frontend, lost);
+      if (removed.length > 0 || wasRejected || !had.has(textOf(frontend))) suspects.add(frontend, removed);
   }
 
-  /** Node ports no longer answer on these addresses; doubts the flows that got in by them. */
-  nodePortsLeft(addresses: Iterable<string>, doubts: Doubts): void {
+  /** Node ports no longer accept traffic on these addresses; suspects the flows that used them. */
+  nodePortAddressesRemoved(addresses: Iterable<string>, suspects: SuspectFlows): void {
     for (const address of addresses)
       for (const [frontend, owners] of this.owners.entries())
         if (frontend.address === NODE_PORT)
-          for (const { endpoints } of owners) doubts.doubt({ address, port: frontend.port }, endpoints);
+          for (const { endpoints } of owners) suspects.add({ address, port: frontend.port }, endpoints);
   }
 
-  /** A former process's frontends are gone, whatever they led to; doubts the flows of those that nobody has now. */
-  frontendsLeft(frontends: Iterable<FrontendAddress>, doubts: Doubts): void {
+  /** Frontends of an earlier process are gone; suspects the flows of those that no service port has now. */
+  frontendsRemoved(frontends: Iterable<FrontendAddress>, suspects: SuspectFlows): void {
     for (const frontend of frontends)
-      if (!this.owners.get(frontend.port, frontend.address)) doubts.doubt(frontend, 'all');
+      if (!this.owners.get(frontend.port, frontend.address)) suspects.add(frontend, 'all');
   }
 
   /**
-   * Judges a flow.
-   * @param lost who has lost a frontend since flows were last looked at
-   * @param takesNodePorts whether node ports answer on the address
+   * Why a flow is stale; undefined when it may stay.
+   * @param takesNodePorts whether node ports accept traffic on the address
+   * @param removed the endpoints that frontends have lost since the last reconciliation
    */
   judge(
     flow: Flow,
     takesNodePorts: (address: string) => boolean,
-    lost: FrontendMap<Losers> = NOBODY,
+    removed: FrontendMap<RemovedBackends> = NONE_REMOVED,
   ): StaleReason | undefined {
     const port = flow.destinationPort;
-    if (!this.owners.hasPort(port) && !lost.hasPort(port)) return undefined;
-    const { destination, answerer } = flow;
-    if (serves(this.coming.get(port, destination), answerer)) return undefined;
-    if (serves(this.coming.get(port, NODE_PORT), answerer)) return undefined;
+    if (!this.owners.hasPort(port) && !removed.hasPort(port)) return undefined;
+    const { destination, replySource } = flow;
+    if (serves(this.pending.get(port, destination), replySource)) return undefined;
+    if (serves(this.pending.get(port, NODE_PORT), replySource)) return undefined;
     const owners = this.owners.get(port, destination);
     if (owners) return judgeOwned(flow, owners);
     const nodePortOwners = this.owners.get(port, NODE_PORT);
     if (nodePortOwners && takesNodePorts(destination)) return judgeOwned(flow, nodePortOwners);
     if (!isTranslated(flow)) return undefined;
-    const here = lost.get(port, destination);
-    if (here === 'all' || here?.has(answerer)) return 'frontend gone';
-    const nodePort = lost.get(port, NODE_PORT);
-    // Where the endpoints are not known, the address must tell that it was the node port.
-    const lostNodePort =
+    const here = removed.get(port, destination);
+    if (here === 'all' || here?.has(replySource)) return 'frontend gone';
+    const nodePort = removed.get(port, NODE_PORT);
+    // If the endpoints are unknown, only the address shows that it was the node port.
+    const usedNodePort =
       nodePort === 'all'
         ? takesNodePorts(destination)
-        : nodePort?.has(answerer) && !serves(nodePortOwners, answerer);
-    return lostNodePort ? 'frontend gone' : undefined;
+        : nodePort?.has(replySource) && !serves(nodePortOwners, replySource);
+    return usedNodePort ? 'frontend gone' : undefined;
   }
 
   private disown(frontend: FrontendAddress, owner: UdpServicePort): void {
@@ -118,7 +118,7 @@ function own(
 }
 
 function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {
-  if (serves(owners, flow.answerer)) return undefined;
+  if (serves(owners, flow.replySource)) return undefined;
   if (!isTranslated(flow)) return 'never translated';
   return owners.some(({ endpoints }) => endpoints.size > 0) ? 'endpoint gone' : 'no endpoint left';
 }

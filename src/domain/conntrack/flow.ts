@@ -1,18 +1,18 @@
 import { hostPort } from '../net/address.js';
 
 /**
- * One tracked UDP connection, as far as it matters here. Addresses are canonical text. May be a view that is only good
- * while it is being judged.
+ * The parts of a tracked UDP connection that matter here. Addresses are canonical text. May be a view that is only valid while
+ * the flow is judged.
  */
 export interface Flow {
-  /** Where the client sends its packets. */
+  /** The address to which the client sends its packets. */
   readonly destination: string;
   readonly destinationPort: number;
-  /** Who is expected to answer, `ip:port`: the endpoint, or the destination itself when nobody translated it. */
-  readonly answerer: string;
+  /** The source of expected replies, `ip:port`: the endpoint, or the destination itself when nothing translated it. */
+  readonly replySource: string;
 }
 
-/** Whether the packets go elsewhere than where the client sent them. */
-export function isTranslated({ destination, destinationPort, answerer }: Flow): boolean {
-  return answerer !== hostPort(destination, destinationPort);
+/** Whether the packets go somewhere other than where the client sent them. */
+export function isTranslated({ destination, destinationPort, replySource }: Flow): boolean {
+  return replySource !== hostPort(destination, destinationPort);
 }

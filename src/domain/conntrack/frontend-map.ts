@@ -1,13 +1,13 @@
-/** Stands for the address of a node port, which has none of its own. */
+/** In place of an address for a node port, which has none. */
 export const NODE_PORT = '';
 
-/** An address and port under which UDP services are reached; NODE_PORT as address for a node port. */
+/** An address and port that clients of UDP Services use; the address is NODE_PORT for a node port. */
 export interface FrontendAddress {
   readonly address: string;
   readonly port: number;
 }
 
-/** A map by frontend, port first, so that a flow to a port that nobody has is passed over by its number alone. */
+/** A map by frontend, port first: flows to a port that no Service has are skipped by its number alone. */
 export class FrontendMap<Value> {
   private readonly byPort = new Map<number, Map<string, Value>>();
 

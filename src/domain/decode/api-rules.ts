@@ -4,9 +4,9 @@ import type { RawObject } from './fields.js';
 import { quote } from './problem.js';
 
 /**
- * What the API server refuses, beyond what the readers of this folder refuse: values that a later Kubernetes may know, and
- * addresses that would lead elsewhere. Objects that come from an API server kept its rules, which may be newer than these;
- * objects from elsewhere are held against them after their reader took them. All that is wrong, each with its field.
+ * The rules of the API server that the readers of this folder do not enforce: values that a later Kubernetes may know, and
+ * addresses that would lead elsewhere. Objects from an API server follow its rules, which may be newer than these. Objects
+ * from elsewhere are checked against these as well. Returns everything that is wrong, each with its field.
  */
 type ApiRules = (object: RawObject) => readonly string[];
 
@@ -68,7 +68,7 @@ export const endpointsRules: ApiRules = ({ metadata, subsets }) => {
 
 const MAPS = ['labels', 'annotations'] as const;
 
-/** Labels and annotations are texts: `version: 1` is none. */
+/** Labels and annotations are strings: `version: 1` is invalid. */
 export function metadataRules(metadata: unknown): readonly string[] {
   const problems: string[] = [];
   for (const name of MAPS) {
@@ -104,12 +104,12 @@ function given(value: unknown): boolean {
 }
 
 const NOTHING: RawObject = Object.freeze({});
-const NOBODY: readonly unknown[] = Object.freeze([]);
+const NO_MEMBERS: readonly unknown[] = Object.freeze([]);
 
 function fields(value: unknown): RawObject {
   return typeof value === 'object' && value !== null ? (value as RawObject) : NOTHING;
 }
 
 function members(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : NOBODY;
+  return Array.isArray(value) ? value : NO_MEMBERS;
 }

@@ -8,7 +8,7 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const NOTHING: RawObject = Object.freeze({});
 
-/** An object where one must stand; missing counts as empty. */
+/** An object; a missing one counts as empty. */
 export function objectField(value: unknown, path: string): RawObject {
   if (value === undefined || value === null) return NOTHING;
   if (typeof value !== 'object' || Array.isArray(value)) throw new InvalidObject(`${path} must be an object`);
@@ -17,14 +17,14 @@ export function objectField(value: unknown, path: string): RawObject {
 
 const NO_MEMBERS: readonly never[] = [];
 
-/** A list; missing counts as empty, which is always the same list. */
+/** A list; a missing one counts as empty, which is always the same list. */
 export function listField(value: unknown, path: string): readonly unknown[] {
   if (value === undefined || value === null) return NO_MEMBERS;
   if (!Array.isArray(value)) throw new InvalidObject(`${path} must be a list`);
   return value;
 }
 
-/** A text or, when missing, "". */
+/** A string; "" if it is missing. */
 export function textField(value: unknown, path: string): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') throw new InvalidObject(`${path} must be a string, not ${quote(value)}`);
@@ -46,7 +46,7 @@ export function subdomainField(value: unknown, path: string): string {
   return value;
 }
 
-/** A truth value; undefined when it is missing. */
+/** A boolean; undefined if it is missing. */
 export function booleanField(value: unknown, path: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean')
@@ -61,14 +61,14 @@ export function integerField(value: unknown, path: string, least: number, most: 
   return value;
 }
 
-/** A protocol name; missing means TCP. */
+/** A protocol name; TCP if it is missing. */
 export function protocolField(value: unknown, path: string): Protocol {
   if (value === undefined || value === null || value === '') return 'TCP';
   if (value === 'TCP' || value === 'UDP' || value === 'SCTP') return value;
   throw new InvalidObject(`${path} ${quote(value)} is not TCP, UDP or SCTP`);
 }
 
-/** Whether the object's metadata carries the label, whatever its value. */
+/** Whether the object's metadata has the label, with any value. */
 export function hasLabel(metadata: RawObject, label: string): boolean {
   const labels = metadata.labels;
   return typeof labels === 'object' && labels !== null && Object.hasOwn(labels, label);

@@ -1,9 +1,9 @@
 import { subset } from '../model/subset.js';
 
 /**
- * Result of reading an object from outside. `value` undefined: the object is unusable, `problems` say why. `ignored`:
- * valid, but not for this proxy. Otherwise problems name parts that were left out because they are malformed, and notes
- * what else is odd, though the API server allows it. Both begin with the path of the field, which holds no space.
+ * Result of reading an object from outside. Without `value` the object is unusable, and `problems` say why. `ignored`: it is
+ * valid, but not for this proxy. Otherwise `problems` name malformed parts that are ignored, and `notes` name what is unusual
+ * although the API server allows it. Both begin with the path of the field, which contains no space.
  */
 export interface Reading<T> {
   readonly value?: T;
@@ -20,7 +20,7 @@ export class InvalidObject extends Error {
   }
 }
 
-/** A value from outside as it may stand in a log line: quoted, shortened, control characters escaped. Never throws. */
+/** A value from outside in a form that is safe to log: quoted, shortened, control characters escaped. Never throws. */
 export function quote(value: unknown): string {
   const text = jsonOf(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
@@ -30,14 +30,13 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // A big integer, or a circle, as aliases in YAML can make.
+    // A big integer, or a circular value, which aliases in YAML can create.
     return typeof value === 'bigint' ? String(value) : 'a value without a JSON form';
   }
 }
 
 /**
- * Reads the members of a list. What is read as undefined is left out; what is wrong is reported under its place,
- * `path[index].…`.
+ * Reads the members of a list. Members read as undefined are skipped. Errors are reported with their place, `path[index].…`.
  */
 export function readEach<T>(
   list: readonly unknown[],

@@ -19,11 +19,11 @@ import {
 } from './fields.js';
 import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
-export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
-/** Slices of headless Services carry this label; no proxy needs them. */
-export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
-/** When the change behind a slice happened, RFC 3339 (docs/spec/model.md §8). */
-export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
+const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+/** Slices of headless Services have this label; no proxy needs them. */
+const HEADLESS_LABEL = 'service.kubernetes.io/headless';
+/** When the cause of a slice change happened, RFC 3339 (docs/spec/model.md §8). */
+const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
@@ -75,11 +75,11 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
 function readPort(raw: unknown, index: number, notes: string[]): NumberedPort | undefined {
   const port = objectField(raw, '');
   if (port.name === undefined || port.name === null) {
-    notes.push(`ports[${index}] has no name; left out`);
+    notes.push(`ports[${index}] has no name; ignored`);
     return undefined;
   }
   if (port.port === undefined || port.port === null || port.port === 0) {
-    notes.push(`ports[${index}] has no port number; left out`);
+    notes.push(`ports[${index}] has no port number; ignored`);
     return undefined;
   }
   return {
@@ -99,7 +99,7 @@ function readEndpoint(
   const endpoint = objectField(raw, '');
   const addresses = listField(endpoint.addresses, '.addresses');
   if (addresses.length === 0) {
-    problems.push(`endpoints[${index}] has no address; left out`);
+    problems.push(`endpoints[${index}] has no address; ignored`);
     return undefined;
   }
   const [address] = addresses.map((text, position) => {
@@ -134,7 +134,7 @@ function readTriggerTime(raw: unknown, notes: string[]): number | undefined {
   const time = typeof raw === 'string' && RFC3339.test(raw) ? Date.parse(raw) : NaN;
   if (Number.isNaN(time)) {
     notes.push(
-      `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; left out`,
+      `metadata.annotations[${TRIGGER_TIME_ANNOTATION}] ${quote(raw)} is not an RFC 3339 time; ignored`,
     );
     return undefined;
   }

@@ -10,8 +10,8 @@ import { integerField, labelField, listField, objectField, protocolField, textFi
 import { InvalidObject, quote, type Reading } from './problem.js';
 
 /**
- * Reads a `v1 Endpoints` object as the EndpointSlices that say the same: one for each subset and family. Not-ready
- * addresses become endpoints that are not ready. The slices carry names that no real slice can have.
+ * Reads a `v1 Endpoints` object as equivalent EndpointSlices: one for each subset and family. Not-ready addresses become
+ * endpoints that are not ready. The slices have names that no real slice can have.
  */
 export function readEndpoints(raw: unknown, nodeName: string): Reading<readonly EndpointSlice[]> {
   try {

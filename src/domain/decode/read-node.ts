@@ -25,7 +25,7 @@ export function readNode(raw: unknown): Reading<Node> {
         ips: nodeIPs(readAddresses(objectField(object.status, 'status').addresses)),
         podCIDRs: listField(spec.podCIDRs, 'spec.podCIDRs').flatMap((text, index) => {
           const cidr = parseCidr(text);
-          if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; left out`);
+          if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; ignored`);
           return cidr ? [cidrText(cidr)] : [];
         }),
         leaving: deleting || taints.some(({ key }) => key === AUTOSCALER_TAINT),

@@ -2,7 +2,7 @@ import { cidrText, parseCidr, type Cidr } from '../net/cidr.js';
 import { listField, objectField, subdomainField } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
-/** The ranges of a `networking.k8s.io/v1 ServiceCIDR`, under the object's name. */
+/** The ranges of a `networking.k8s.io/v1 ServiceCIDR`, with the object's name. */
 export interface ServiceCidr {
   readonly name: string;
   readonly cidrs: readonly Cidr[];
@@ -24,7 +24,7 @@ export function readServiceCidr(raw: unknown): Reading<ServiceCidr> {
   }
 }
 
-/** The ranges of one family over all ServiceCIDR objects: canonical texts, sorted, each once. */
+/** The ranges of one family in all ServiceCIDR objects: canonical text, sorted, without duplicates. */
 export function serviceRanges(objects: Iterable<ServiceCidr>, family: Cidr['family']): readonly string[] {
   const texts = new Set<string>();
   for (const { cidrs } of objects) {

@@ -15,19 +15,19 @@ import {
 } from './fields.js';
 import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
-/** Services that carry this label, whatever its value, belong to another proxy. */
-export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+/** Services with this label, whatever its value, belong to another proxy. */
+const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 
-/** Names the IPVS scheduler that chooses among the Service's endpoints, such as `mh` (docs/ipvs-mode.md). */
+/** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';
 
-/** The kernel's names are of this form, and at most IP_VS_SCHEDNAME_MAXLEN, less the final zero, long. */
+/** The form of the kernel's names; at most IP_VS_SCHEDNAME_MAXLEN characters, minus the final zero. */
 const SCHEDULER = /^[a-z][a-z0-9_]{0,14}$/;
 
 const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
-/** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are left out, as kube-proxy does. */
+/** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
 export function readService(raw: unknown): Reading<Service> {
   const problems: string[] = [];
   const notes: string[] = [];
@@ -102,7 +102,7 @@ function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
     if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
     if (family !== undefined && address.family !== family) {
       throw new InvalidObject(
-        `${path} ${quote(text)} is not of the family ${quote(family)} that spec.ipFamilies names`,
+        `${path} ${quote(text)} is not of the family ${quote(family)} in spec.ipFamilies`,
       );
     }
     result[address.family] = address.text;
@@ -156,14 +156,14 @@ function readScheduler(metadata: RawObject, notes: string[]): Pick<Service, 'sch
   if (scheduler === undefined || scheduler === '') return {};
   if (typeof scheduler === 'string' && SCHEDULER.test(scheduler)) return { scheduler };
   notes.push(
-    `metadata.annotations[${SCHEDULER_ANNOTATION}] ${quote(scheduler)} is not a scheduler's name; left out`,
+    `metadata.annotations[${SCHEDULER_ANNOTATION}] ${quote(scheduler)} is not a scheduler's name; ignored`,
   );
   return {};
 }
 
 const NONE: readonly never[] = [];
 
-/** What the members give, in one list; without members always the same list, since most Services have none. */
+/** Flat-maps a list. An empty list gives always the same list, because most Services have none. */
 function chosen<T>(
   list: readonly unknown[],
   read: (member: unknown, index: number) => readonly T[],
@@ -171,12 +171,12 @@ function chosen<T>(
   return list.length === 0 ? NONE : list.flatMap(read);
 }
 
-/** None when the text is blank, or is no address, which is a problem. */
+/** The address, or none if the text is blank or, which is a problem, not an address. */
 function readAddress(text: unknown, path: string, problems: string[]): Address[] {
   const trimmed = typeof text === 'string' ? text.trim() : text;
   if (trimmed === '') return [];
   const address = parseAddress(trimmed);
-  if (!address) problems.push(`${path} ${quote(text)} is not an IP address; left out`);
+  if (!address) problems.push(`${path} ${quote(text)} is not an IP address; ignored`);
   return address ? [address] : [];
 }
 
@@ -191,7 +191,7 @@ function readLoadBalancerIPs(status: RawObject, problems: string[]): readonly Ad
   });
 }
 
-/** A range that cannot be read makes the Service invalid: without it, everybody might be let in. */
+/** An invalid range makes the Service invalid: without it, all sources might be let in. */
 function readSourceRanges(spec: RawObject): readonly Cidr[] {
   const path = 'spec.loadBalancerSourceRanges';
   const ranges = chosen(listField(spec.loadBalancerSourceRanges, path), (text, index) => {
@@ -199,7 +199,7 @@ function readSourceRanges(spec: RawObject): readonly Cidr[] {
     if (!cidr) throw new InvalidObject(`${path}[${index}] ${quote(text)} is not a CIDR`);
     return [cidr];
   });
-  // A range of length 0 admits everybody of its family: the whole list of that family says nothing then.
+  // A range of length 0 admits all sources of its family, so the other ranges of that family have no effect.
   const open = new Set(ranges.filter(({ prefixLength }) => prefixLength === 0).map(({ family }) => family));
   return subset(ranges, ({ family }) => !open.has(family));
 }

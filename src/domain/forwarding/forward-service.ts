@@ -83,7 +83,10 @@ function forwardPort(
     family,
     frontends,
     endpoints,
-    flowKeepers: subset(allEndpoints, ({ ready, serving }) => port.protocol === 'UDP' && (ready || serving)),
+    flowEligibleEndpoints: subset(
+      allEndpoints,
+      ({ ready, serving }) => port.protocol === 'UDP' && (ready || serving),
+    ),
     localEndpoints: subset(allEndpoints, ({ isLocal }) => isLocal),
     internalPolicyLocal,
     externalPolicyLocal,

@@ -16,10 +16,10 @@ export interface ForwardingEntry {
   readonly frontends: readonly Frontend[];
   readonly endpoints: EndpointSelection;
   /**
-   * The endpoints that may keep the flows they have, wherever they are: all that serve, and all to which flows may begin.
-   * Empty but for UDP, the only protocol whose clients do not notice that their endpoint is gone (docs/spec/conntrack.md §2).
+   * The endpoints on any node that may keep their flows: all that serve, and all that receive new flows.
+   * Empty except for UDP, the only protocol whose clients do not notice that their endpoint is gone (docs/spec/conntrack.md §2).
    */
-  readonly flowKeepers: readonly Endpoint[];
+  readonly flowEligibleEndpoints: readonly Endpoint[];
   /** All endpoints on this node, whatever their state. */
   readonly localEndpoints: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;

@@ -3,7 +3,7 @@ import type { IpFamily } from '../net/ip-family.js';
 import { sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
 
-/** What the proxy keeps of an EndpointSlice (docs/spec/model.md §3). */
+/** The parts of an EndpointSlice that the proxy uses (docs/spec/model.md §3). */
 export interface EndpointSlice {
   readonly namespace: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface EndpointSlice {
   readonly service: string;
   readonly family: IpFamily;
   readonly ports: readonly SlicePort[];
-  /** When the change that led to this slice happened, milliseconds since the epoch, where the cluster tells. */
+  /** When the cause of this slice happened, milliseconds since the epoch, if the cluster says so. */
   readonly triggerTime?: number;
 }
 
@@ -19,19 +19,19 @@ export interface EndpointSlice {
 export interface SlicePort {
   readonly name: string;
   readonly protocol: Protocol;
-  /** At this port: sorted by `ip:port`, each once. */
+  /** Sorted by `ip:port`, without duplicates. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** The port of a slice as the cluster has it, with a number. */
+/** A port of a slice in the cluster's form, with a number. */
 export interface NumberedPort extends Pick<SlicePort, 'name' | 'protocol'> {
   readonly port: number;
 }
 
-/** An endpoint of a slice as the cluster has it: an address, and its state. */
+/** An endpoint of a slice in the cluster's form: an address and its state. */
 export type SliceEndpoint = Omit<Endpoint, 'port' | 'text'>;
 
-/** What a slice has at a port. */
+/** Combines a port of a slice with its endpoints. */
 export function slicePort(
   { name, protocol, port }: NumberedPort,
   endpoints: readonly SliceEndpoint[],
@@ -39,7 +39,7 @@ export function slicePort(
   return { name, protocol, endpoints: sortedOnce(endpoints.map((endpoint) => atPort(endpoint, port))) };
 }
 
-/** Written out, since it runs for every endpoint there is and a spread costs several times as much. */
+/** Written out, because it runs for every endpoint and a spread costs several times as much. */
 function atPort(endpoint: SliceEndpoint, port: number): Endpoint {
   const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
   const text = hostPort(address, port);

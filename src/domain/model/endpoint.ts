@@ -1,10 +1,10 @@
 import type { Protocol } from './service-port-name.js';
 
-/** One endpoint of a service port: where a connection may be sent. */
+/** One endpoint of a service port: a target for connections. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
-  /** `ip:port`, the key by which endpoints are sorted and told apart. */
+  /** `ip:port`, the key for sorting and comparing endpoints. */
   readonly text: string;
   /** Runs on this node. */
   readonly isLocal: boolean;
@@ -15,20 +15,20 @@ export interface Endpoint {
   readonly nodeHints: readonly string[];
 }
 
-/** The port of a Service that endpoints belong to, within their Service. */
+/** Identifies a port within its Service. */
 export interface PortIdentity {
   readonly port: string;
   readonly protocol: Protocol;
 }
 
 /**
- * Sorted by `ip:port`, each once. Among duplicates one that is not terminating wins over one that is; among several of
- * those the last (docs/spec/model.md §3.3).
+ * Sorts by `ip:port` and removes duplicates: one that is not terminating wins over one that is; among several the last wins
+ * (docs/spec/model.md §3.3).
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sorted = [...endpoints].sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1));
   if (sorted.every((endpoint, index) => endpoint.text !== sorted[index - 1]?.text)) return sorted;
-  // Equal texts stand side by side, in the order in which they were given.
+  // Equal texts are adjacent, in their original order.
   const byText = new Map<string, Endpoint>();
   for (const endpoint of sorted) {
     if (!endpoint.terminating || !byText.has(endpoint.text)) byText.set(endpoint.text, endpoint);

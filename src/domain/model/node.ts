@@ -1,13 +1,13 @@
 import type { Address } from '../net/address.js';
 
-/** What the proxy keeps of its own Node. */
+/** The parts of this node's Node object that the proxy uses. */
 export interface Node {
   readonly name: string;
-  /** Label topology.kubernetes.io/zone; "" without one. */
+  /** Label topology.kubernetes.io/zone; "" without it. */
   readonly zone: string;
-  /** The address that stands for it, and that of the other family; none, one or two (docs/spec/server.md §2). */
+  /** The primary address, and that of the other family: none, one or two (docs/spec/server.md §2). */
   readonly ips: readonly Address[];
   readonly podCIDRs: readonly string[];
-  /** Being deleted, or tainted so by the cluster autoscaler: load balancers shall turn away. */
+  /** Being deleted, or about to be removed by the cluster autoscaler: load balancers should send no traffic. */
   readonly leaving: boolean;
 }

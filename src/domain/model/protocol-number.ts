@@ -1,13 +1,13 @@
 import type { Protocol } from './service-port-name.js';
 
-/** The protocols as an IP header numbers them (IANA). */
+/** The protocol numbers of IP headers (IANA). */
 export const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, SCTP: 132 };
 
 const BY_NUMBER = new Map(
   Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [number, name as Protocol]),
 );
 
-/** Undefined for a protocol that no Service has. */
+/** Undefined for a protocol that no Service can have. */
 export function protocolOfNumber(number: number): Protocol | undefined {
   return BY_NUMBER.get(number);
 }

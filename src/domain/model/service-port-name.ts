@@ -19,7 +19,7 @@ export interface ServicePortName {
   readonly protocol: Protocol;
 }
 
-/** `namespace/service/proto/port`, protocol in lower case. Unique, and orders ports of a Service together. */
+/** `namespace/service/proto/port`, protocol in lower case. Unique; sorting it keeps the ports of a Service together. */
 export type ServicePortKey = string;
 
 export function servicePortKey(name: ServicePortName): ServicePortKey {
@@ -31,7 +31,7 @@ export function serviceOf(key: ServicePortKey): ServiceKey {
   return key.split('/', 2).join('/');
 }
 
-/** `namespace/service:port`, or without the colon for an unnamed port, as kube-proxy shows it. */
+/** `namespace/service:port`, or without the colon for an unnamed port, as in kube-proxy. */
 export function displayName(name: ServicePortName): string {
   return `${name.namespace}/${name.name}${name.port === '' ? '' : `:${name.port}`}`;
 }

@@ -3,7 +3,7 @@ import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { Protocol } from './service-port-name.js';
 
-/** What the proxy keeps of a Service: validated, canonical, both families (docs/spec/model.md §2). */
+/** The parts of a Service that the proxy uses: validated, canonical, both families (docs/spec/model.md §2). */
 export interface Service {
   readonly namespace: string;
   readonly name: string;
@@ -12,13 +12,13 @@ export interface Service {
   readonly ports: readonly ServicePortSpec[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** How endpoints are to be chosen, where the mode leaves a choice; the default when missing. */
+  /** How endpoints are chosen, if the mode offers a choice; missing means the default. */
   readonly scheduler?: string;
   readonly externalIPs: readonly Address[];
   readonly loadBalancerIPs: readonly Address[];
-  /** Empty when everybody may come, also when a range of length 0 stood among them. */
+  /** Empty when all sources are allowed, including when one of the ranges has length 0. */
   readonly sourceRanges: readonly Cidr[];
-  /** Already false where the Service is of a type that is not externally accessible. */
+  /** False if the Service is not externally accessible. */
   readonly externalPolicyLocal: boolean;
   readonly internalPolicyLocal: boolean;
   /** 0 for none. */

@@ -1,8 +1,8 @@
 const NONE: readonly never[] = [];
 
 /**
- * The members that pass. The list itself where all do, and always the same empty list where none does: there are several
- * such lists for each service port, and they are kept.
+ * The members that pass. Returns the list itself if all do, and always the same empty list if none does: each service port
+ * keeps several such lists.
  */
 export function subset<T, Passed extends T>(
   list: readonly T[],
@@ -12,6 +12,6 @@ export function subset<T>(list: readonly T[], passes: (member: T) => boolean): r
 export function subset<T>(list: readonly T[], passes: (member: T) => boolean): readonly T[] {
   const chosen = list.filter(passes);
   if (chosen.length === list.length) return list;
-  // A filtered list has room for more than it holds; a copy has not.
+  // A filtered list reserves more memory than it needs; a copy does not.
   return chosen.length === 0 ? NONE : chosen.slice();
 }

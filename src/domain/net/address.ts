@@ -10,13 +10,13 @@ export interface Address {
 const QUAD = /^\d{1,9}\.\d{1,9}\.\d{1,9}\.\d{1,9}$/;
 const PLAIN_QUAD = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
-/** Groups of one to four hexadecimal digits; ipaddr.js checks their number, but takes longer ones, and quads in hexadecimal. */
+/** Groups of one to four hexadecimal digits. ipaddr.js checks their number, but accepts longer groups and hexadecimal quads. */
 const GROUPS = /^(?=.*:)(?:[0-9a-f]{0,4}:)*[0-9a-f]{0,4}$/i;
 const QUAD_AT_END = /^(.*:)([^:]*\.[^:]*)$/;
 
 /**
- * Reads an address as Kubernetes does: leading zeros in IPv4 octets are decimal, zones and brackets are refused,
- * an IPv4-mapped IPv6 address is the IPv4 address. Undefined when the text is no address.
+ * Reads an address as Kubernetes does: IPv4 octets with leading zeros are decimal, zones and brackets are rejected,
+ * and an IPv4-mapped IPv6 address is the IPv4 address. Undefined when the text is not an address.
  */
 export function parseAddress(text: unknown): Address | undefined {
   if (typeof text !== 'string') return undefined;
@@ -32,7 +32,7 @@ export function parseAddress(text: unknown): Address | undefined {
   return { family: 'IPv6', text: address.toRFC5952String() };
 }
 
-/** IPv6 text with the dotted quad that may end it written as two groups. Undefined when that is no quad. */
+/** IPv6 text with a dotted quad at its end rewritten as two groups. Undefined when the quad is invalid. */
 function withoutQuad(text: string): string | undefined {
   const [, head, quad] = QUAD_AT_END.exec(text) ?? [];
   if (quad === undefined) return text;

@@ -2,20 +2,20 @@ import ipaddr from 'ipaddr.js';
 import { parseAddress } from './address.js';
 import type { IpFamily } from './ip-family.js';
 
-/** A network: its masked first address in canonical text, and the prefix length. */
+/** A network: its first address in canonical text, and the prefix length. */
 export interface Cidr {
   readonly family: IpFamily;
   readonly address: string;
   readonly prefixLength: number;
 }
 
-/** Reads `address/length`; host bits are cleared. Undefined when the text is no CIDR. Leading zeros are tolerated. */
+/** Reads `address/length`; host bits are cleared. Undefined when the text is not a CIDR. Leading zeros are allowed. */
 export function parseCidr(text: unknown): Cidr | undefined {
   if (typeof text !== 'string') return undefined;
   const parts = /^([^/]+)\/(\d{1,4})$/.exec(text);
   const address = parseAddress(parts?.[1]);
   if (!parts || !address) return undefined;
-  // The length of an IPv4-mapped network counts IPv6 bits: it would mean another network.
+  // The length of an IPv4-mapped network counts IPv6 bits, so it would mean another network.
   if (address.family === 'IPv4' && text.includes(':')) return undefined;
   const prefixLength = Number(parts[2]);
   if (prefixLength > addressBits(address.family)) return undefined;
@@ -41,7 +41,7 @@ export function maskAddress(address: string, prefixLength: number): string {
   return network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString();
 }
 
-/** Whether the address (canonical text of the CIDR's family) lies inside. */
+/** Whether the address (canonical text of the CIDR's family) is in the network. */
 export function cidrContains(cidr: Cidr, address: string): boolean {
   const isIPv6 = address.includes(':');
   return isIPv6 === (cidr.family === 'IPv6') && maskAddress(address, cidr.prefixLength) === cidr.address;

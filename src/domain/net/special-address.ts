@@ -1,6 +1,6 @@
 import { isLoopback, type Address } from './address.js';
 
-/** The range in which no endpoint and no external address of a Service may lie, if the address is of one (ValidateNonSpecialIP). */
+/** The special range that contains the address, if any. Endpoints and external IPs must not be in one (ValidateNonSpecialIP). */
 export function specialRange(address: Address): string | undefined {
   const { family, text } = address;
   const isIPv4 = family === 'IPv4';

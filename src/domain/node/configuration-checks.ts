@@ -3,7 +3,7 @@ import { parseCidr } from '../net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 import type { LocalTrafficSettings } from './local-traffic-detector.js';
 
-/** What the configuration and the Node say, as far as it must agree on address families. CIDRs and addresses are text. */
+/** The settings and Node fields whose address families must agree. CIDRs and addresses are text. */
 export interface FamilyFacts {
   readonly primaryFamily: IpFamily;
   /** The families that this machine can serve. */
@@ -21,14 +21,14 @@ export interface FamilyFacts {
   readonly metricsAddress: string;
 }
 
-/** What families disagree. */
+/** Settings with the wrong address family. */
 export interface FamilyProblems {
   readonly problems: readonly string[];
-  /** The proxy would do the wrong thing: it must not go on. */
+  /** The proxy would do the wrong thing, so it must exit. */
   readonly fatal: boolean;
 }
 
-/** What is odd about the addresses on which node ports answer; undefined when nothing is (docs/spec/server.md §5.1). */
+/** A warning about the addresses of node ports; undefined when there is none (docs/spec/server.md §5.1). */
 export function nodePortWarning(facts: FamilyFacts): string | undefined {
   const { nodePortAddresses: list, primaryFamily: primary } = facts;
   const other = otherFamily(primary);
@@ -42,14 +42,14 @@ export function nodePortWarning(facts: FamilyFacts): string | undefined {
   return undefined;
 }
 
-/** Why the primary family cannot be served; undefined when it can (docs/spec/server.md §5.2). */
+/** Why the primary family is not supported; undefined when it is (docs/spec/server.md §5.2). */
 export function unsupportedPrimary({ primaryFamily, supported }: FamilyFacts): string | undefined {
   return supported.includes(primaryFamily)
     ? undefined
     : `no support for primary IP family "${primaryFamily}"`;
 }
 
-/** Which settings are of the wrong family altogether (docs/spec/server.md §5.3). */
+/** Settings that contain only the wrong family (docs/spec/server.md §5.3). */
 export function familyProblems(facts: FamilyFacts): FamilyProblems {
   const { primaryFamily: primary, detectLocalMode, supported } = facts;
   const dualStack = supported.length === IP_FAMILIES.length;
@@ -77,7 +77,7 @@ export function familyProblems(facts: FamilyFacts): FamilyProblems {
   return { problems, fatal };
 }
 
-/** Any of the lists has both families. */
+/** Whether any of the lists has both families. */
 function looksDualStack({ clusterCIDRs, nodePortAddresses, excludeCIDRs, podCIDRs }: FamilyFacts): boolean {
   return [clusterCIDRs, nodePortAddresses, excludeCIDRs, podCIDRs].some((list) =>
     IP_FAMILIES.every((family) => list.some((text) => familyOf(text) === family)),
@@ -88,12 +88,12 @@ function otherFamily(family: IpFamily): IpFamily {
   return family === 'IPv4' ? 'IPv6' : 'IPv4';
 }
 
-/** Of an address or CIDR; undefined when the text is neither. */
+/** The family of an address or CIDR; undefined when the text is neither. */
 function familyOf(text: string): IpFamily | undefined {
   return (parseCidr(text) ?? parseAddress(text))?.family;
 }
 
-/** `0.0.0.0` and `::` stand for all addresses of either family. */
+/** Undefined for `0.0.0.0` and `::`, which mean all addresses of both families. */
 function familyOfSpecified(text: string): IpFamily | undefined {
   return text === '0.0.0.0' || text === '::' ? undefined : familyOf(text);
 }

@@ -1,8 +1,8 @@
-/** The part of the configuration that tunes connection tracking. Durations are milliseconds. */
+/** The settings of connection tracking. Durations are milliseconds. */
 export interface ConntrackSettings {
-  /** Connections for each CPU; 0 leaves the limit alone. */
+  /** Connections per CPU; 0 keeps the current limit. */
   readonly maxPerCore: number;
-  /** Connections at least, unless the limit is left alone. */
+  /** The minimum number of connections, unless the current limit is kept. */
   readonly min: number;
   readonly tcpEstablishedTimeout: number;
   readonly tcpCloseWaitTimeout: number;
@@ -18,10 +18,10 @@ export interface Sysctl {
 }
 
 const FOLDER = 'net/netfilter/nf_conntrack_';
-/** What `maxPerCore` may come to at most; `min` alone may ask for more. */
+/** Upper limit for `maxPerCore` times CPUs; only `min` may ask for more. */
 const SCALED_AT_MOST = 1_048_576;
 
-/** How many connections the kernel shall track; 0: as many as it does (docs/spec/server.md §4). */
+/** How many connections the kernel should track; 0: keep its limit (docs/spec/server.md §4). */
 export function conntrackMaximum(
   { maxPerCore, min }: Pick<ConntrackSettings, 'maxPerCore' | 'min'>,
   cpus: number,
@@ -36,12 +36,12 @@ export function maximumSysctl(maximum: number): Sysctl {
   return { name: `${FOLDER}max`, value: String(maximum) };
 }
 
-/** The least number of buckets that keeps look-ups quick with so many connections. */
+/** The minimum number of buckets for fast lookups with this many connections. */
 export function bucketsFor(maximum: number): number {
   return Math.floor(maximum / 4);
 }
 
-/** The sysctls besides the maximum, in the order of docs/spec/server.md §4. A timeout below a second writes 0, as there. */
+/** The sysctls besides the maximum, in the order of docs/spec/server.md §4. A timeout below one second is written as 0, as described there. */
 export function conntrackSysctls(settings: ConntrackSettings): readonly Sysctl[] {
   const seconds = (name: string, milliseconds: number): Sysctl[] =>
     milliseconds > 0 ? [{ name: FOLDER + name, value: String(Math.floor(milliseconds / 1000)) }] : [];

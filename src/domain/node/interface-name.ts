@@ -1,10 +1,10 @@
-/** The longest name the kernel gives an interface: IFNAMSIZ less the final zero. */
+/** The longest name of an interface: IFNAMSIZ minus the final zero. Bytes. */
 const LONGEST = 15;
-/** What the kernel refuses in a name (`/`, `:`, white space), and what could mean something in a rule's text. */
+/** Characters that the kernel rejects in a name (`/`, `:`, white space), and those with a meaning in a rule's text. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\s/:"'`\\*\u0000-\u001f\u007f]/;
 
-/** Whether the text can be the name of an interface, or the start of one, and can stand in a rule as it is. */
+/** Whether the text is a valid name of an interface, or the start of one, and safe in a rule. */
 export function isInterfaceName(text: string): boolean {
   const bytes = new TextEncoder().encode(text).length;
   return bytes > 0 && bytes <= LONGEST && text !== '.' && text !== '..' && !FORBIDDEN.test(text);

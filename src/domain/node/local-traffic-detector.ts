@@ -2,7 +2,7 @@ import { parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { isInterfaceName } from './interface-name.js';
 
-/** How a packet is known to come from a pod: by its source, or by the interface it came in through (docs/spec/model.md §6). */
+/** How to recognize a packet from a local pod: by its source, or by its input interface (docs/spec/model.md §6). */
 export type LocalTrafficDetector =
   | { readonly kind: 'cidr'; readonly cidr: Cidr }
   | {
@@ -12,29 +12,27 @@ export type LocalTrafficDetector =
       readonly wildcard: boolean;
     };
 
-/** What the detectors of both families are made from. */
+/** The settings for the detectors of both families. */
 export interface LocalTrafficSettings {
   readonly mode: 'ClusterCIDR' | 'NodeCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix';
   readonly clusterCIDRs: readonly string[];
-  /** `spec.podCIDRs` of the own Node as it was at start. */
+  /** `spec.podCIDRs` of this node's Node object. */
   readonly podCIDRs: readonly string[];
   readonly bridgeInterface: string;
   readonly interfaceNamePrefix: string;
 }
 
-/** The name cannot belong to an interface, or could not stand in a rule. */
+/** The name is not valid for an interface, or not safe in a rule. */
 export class InvalidInterfaceNameError extends Error {
   constructor(readonly interfaceName: string) {
-    super(
-      `${JSON.stringify(interfaceName)} cannot be the name of an interface: give at most 15 bytes of a name`,
-    );
+    super(`${JSON.stringify(interfaceName)} is not a valid interface name; use a name of at most 15 bytes`);
     this.name = 'InvalidInterfaceNameError';
   }
 }
 
 /**
- * The detector of a family; undefined when the mode has nothing to tell the family's local traffic by, and rules that
- * depend on it are left out.
+ * The detector of a family. Undefined when the settings do not define the family's local traffic; then there are no rules
+ * that depend on it.
  * @throws InvalidInterfaceNameError
  */
 export function localTrafficDetector(

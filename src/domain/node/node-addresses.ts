@@ -8,15 +8,15 @@ export interface NodeStatusAddress {
   readonly address: string;
 }
 
-/** The one address of each family that stands for the node, and the family that comes first. */
+/** The address of the node in each family, and its primary family. */
 export interface NodeAddresses {
   readonly primaryFamily: IpFamily;
-  /** Canonical text; `127.0.0.1` and `::1` while the node has none of the family. */
+  /** Canonical text; `127.0.0.1` and `::1` if the node has none of the family. */
   readonly addresses: Readonly<Record<IpFamily, string>>;
 }
 
 /**
- * The node IPs in order of preference: the first internal, else external, address, then the first one of the other
+ * The node IPs in order of preference: the first internal, else external address, then the first of the other
  * family. None, one or two (docs/spec/server.md §2).
  */
 export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
@@ -31,7 +31,7 @@ export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly
   return [first, second].filter((address) => address !== undefined);
 }
 
-/** Chooses primary family and node addresses; a specified `bindAddress` comes before the Node (docs/spec/server.md §3). */
+/** Chooses primary family and node addresses; a specified `bindAddress` overrides the Node (docs/spec/server.md §3). */
 export function selectNodeAddresses(ips: readonly Address[], bindAddress: string): NodeAddresses {
   const bind = parseAddress(bindAddress);
   const override = bind && !['0.0.0.0', '::'].includes(bind.text) ? bind : undefined;
@@ -40,13 +40,13 @@ export function selectNodeAddresses(ips: readonly Address[], bindAddress: string
   return { primaryFamily: (override ?? ips[0])?.family ?? 'IPv4', addresses };
 }
 
-/** Whether only a loopback address stands for the node: nobody outside can reach it by that. */
+/** Whether the primary address is loopback, so other machines cannot reach the node by it. */
 export function isPrimaryLoopback({ primaryFamily, addresses }: NodeAddresses): boolean {
   return isLoopback({ family: primaryFamily, text: addresses[primaryFamily] });
 }
 
 /**
- * Replaces `["primary"]` by the node's own addresses, loopback excepted; any other list stays as it is. An empty
+ * Replaces `["primary"]` with the node's addresses except loopback; any other list is returned as it is. An empty
  * result means all local addresses (docs/spec/server.md §3.2).
  */
 export function resolvePrimary(

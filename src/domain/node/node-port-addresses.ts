@@ -2,9 +2,9 @@ import { isLoopback, parseAddress } from '../net/address.js';
 import { cidrContains, parseCidr, type Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 
-/** On which local addresses of one family node ports answer (docs/spec/model.md §7). */
+/** The local addresses of one family that accept node port traffic (docs/spec/model.md §7). */
 export type NodePortAddresses = {
-  /** The list lets node ports answer on 127.0.0.0/8; never so for IPv6. */
+  /** The list includes 127.0.0.0/8; always false for IPv6. */
   readonly containsIPv4Loopback: boolean;
 } & ({ readonly matchAll: true } | { readonly matchAll: false; readonly cidrs: readonly Cidr[] });
 
@@ -14,8 +14,8 @@ const EVERYTHING: Readonly<Record<IpFamily, Cidr>> = {
 };
 
 /**
- * Reads the configured list for one family. A family without an entry answers on all its addresses.
- * @param nodePortAddresses CIDRs, `primary` resolved; what is no CIDR is left out, validation has refused it before
+ * Reads the configured list for one family. A family without an entry uses all its addresses.
+ * @param nodePortAddresses CIDRs, with `primary` resolved; anything else is ignored, because validation has rejected it
  */
 export function nodePortAddressesOf(
   family: IpFamily,
@@ -31,23 +31,24 @@ export function nodePortAddressesOf(
     : { matchAll: true, containsIPv4Loopback };
 }
 
-/** The local addresses that a list of CIDRs picks; loopback ones apart, as most backends cannot serve them. */
+/** The local addresses that match a list of CIDRs; loopback addresses separately, because most backends do not support them. */
 export interface NodePortIPs {
   readonly ips: readonly string[];
-  /** For the log: picked, but not served by nftables (docs/spec/model.md §7). */
+  /** For the log: matched, but not supported by nftables (docs/spec/model.md §7). */
   readonly loopback: readonly string[];
 }
 
-/** @param localAddresses the addresses on all local interfaces, of any family, in any text form */
+/** @param localAddresses the addresses of all local interfaces, of any family, in any text form */
 export function nodePortIPs(cidrs: readonly Cidr[], localAddresses: Iterable<string>): NodePortIPs {
-  const picked = new Map<string, boolean>();
+  const matched = new Map<string, boolean>();
   for (const text of localAddresses) {
     const address = parseAddress(text);
     if (address && cidrs.some((cidr) => cidrContains(cidr, address.text))) {
-      picked.set(address.text, isLoopback(address));
+      matched.set(address.text, isLoopback(address));
     }
   }
-  const select = (loopback: boolean) => [...picked].filter(([, is]) => is === loopback).map(([text]) => text);
+  const select = (loopback: boolean) =>
+    [...matched].filter(([, is]) => is === loopback).map(([text]) => text);
   return { ips: select(false), loopback: select(true) };
 }
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../model/endpoint.js';
 import { subset } from '../model/subset.js';
 
-/** What selection needs to know of this node. */
+/** The properties of this node that affect selection. */
 export interface NodeTopology {
   readonly nodeName: string;
   /** "" when the node has no zone. */
@@ -16,21 +16,21 @@ export interface PolicyNeeds {
   readonly usesLocalEndpoints: boolean;
 }
 
-/** The endpoints that traffic may go to, by policy (docs/spec/model.md §4). Lists are sorted by `ip:port`. */
+/** The endpoints for traffic, by policy (docs/spec/model.md §4). Lists are sorted by `ip:port`. */
 export interface EndpointSelection {
   /** For the policy Cluster. Undefined when no frontend needs it. */
   readonly cluster: readonly Endpoint[] | undefined;
   /** For the policy Local. Undefined when no frontend needs it. */
   readonly local: readonly Endpoint[] | undefined;
-  /** Everything that some frontend may reach. */
+  /** All endpoints that any frontend may reach. */
   readonly reachable: readonly Endpoint[];
-  /** Some usable endpoint exists anywhere, though perhaps not for this node. */
+  /** Some endpoint is usable, though perhaps not for this node. */
   readonly hasAny: boolean;
 }
 
 type Topology = 'none' | 'PreferSameNode' | 'PreferSameZone';
 
-/** Chooses among all endpoints of a service port (sorted) for traffic that this node handles. */
+/** Selects among all endpoints of a service port (sorted) for traffic that this node handles. */
 export function selectEndpoints(
   all: readonly Endpoint[],
   { usesClusterEndpoints, usesLocalEndpoints }: PolicyNeeds,
@@ -49,7 +49,7 @@ export function selectEndpoints(
   return { cluster, local, reachable: localIsContained ? cluster : union(cluster, local), hasAny };
 }
 
-/** Still serves although its pod is on its way out. */
+/** Still serves although its pod is terminating. */
 function drains(endpoint: Endpoint): boolean {
   return endpoint.serving && endpoint.terminating;
 }

@@ -10,14 +10,14 @@ import type { IpFamily } from '../net/ip-family.js';
 import { mergeEndpoints } from './merge-endpoints.js';
 
 /**
- * Everything the proxy knows of the cluster: validated objects, indexed so that one Service and its endpoints are found
- * at once. It says for each call which families the call may have changed; it does not remember changes.
+ * Everything the proxy knows about the cluster: validated objects, indexed so that a Service and its endpoints are found
+ * without a search. Each call returns what it may have changed; changes are not remembered.
  */
 export class ClusterState {
   private readonly services = new Map<ServiceKey, Service>();
-  /** By Service: a list, since nearly all have one or two. Slices of unknown Services are kept: the Service may come later. */
+  /** By Service: a list, because nearly all have one or two. Slices of unknown Services are kept: the Service may come later. */
   private readonly slices = new Map<ServiceKey, readonly EndpointSlice[]>();
-  /** Which Service a slice belongs to, by `namespace/slice`, since its label may change. */
+  /** The Service that a slice belongs to, by `namespace/slice`, because its label may change. */
   private readonly owners = new Map<string, ServiceKey>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
   private currentNode: Node | undefined;
@@ -40,7 +40,7 @@ export class ClusterState {
     return mergeEndpoints(slices, port);
   }
 
-  /** The ports that the Service's slices of one family have; those of several slices as often. */
+  /** The ports of the Service's slices of one family; repeated if several slices have them. */
   slicePorts(key: ServiceKey, family: IpFamily): readonly PortIdentity[] {
     const slices = this.slicesOf(key).filter((slice) => slice.family === family);
     return slices.flatMap(({ ports }) => ports.map(({ name, protocol }) => ({ port: name, protocol })));
@@ -68,13 +68,13 @@ export class ClusterState {
     return this.services.delete(key);
   }
 
-  /** The Services whose endpoints the slice may have changed, with the family: its present one, and a former one. */
+  /** Returns the Services whose endpoints the slice may have changed, with the family: the current ones, and previous ones. */
   applySlice(slice: EndpointSlice): readonly SliceChange[] {
     const id = serviceKey(slice.namespace, slice.name);
     const key = serviceKey(slice.namespace, slice.service);
-    const former = this.owners.get(id);
+    const previousOwner = this.owners.get(id);
     const changes: SliceChange[] = [];
-    if (former !== undefined && former !== key)
+    if (previousOwner !== undefined && previousOwner !== key)
       changes.push(...this.removeSlice(slice.namespace, slice.name));
     const siblings = this.slicesOf(key);
     const previous = siblings.find(({ name }) => name === slice.name);

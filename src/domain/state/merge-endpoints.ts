@@ -5,7 +5,7 @@ const NONE: readonly Endpoint[] = [];
 
 /**
  * The endpoints of one service port from all slices of its Service: sorted by `ip:port`, each once (docs/spec/model.md §3.3).
- * Of equal ones the slice that is last by name decides, so that the result does not depend on the order of events.
+ * Among duplicates the last slice by name wins, so that the result does not depend on the order of events.
  */
 export function mergeEndpoints(
   slices: readonly EndpointSlice[],

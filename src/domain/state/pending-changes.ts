@@ -1,14 +1,14 @@
 import type { ServiceKey } from '../model/service-port-name.js';
 
-/** So many causes of changes are kept while nothing can be programmed, the oldest ones. */
+/** How many times of changes are kept while nothing is programmed, the oldest first. */
 const MOST_EARLIER_TRIGGERS = 10_000;
 
-/** What one family has to look at again, collected between two syncs. */
+/** The changes that the next sync of one family must process. */
 export class PendingChanges {
   private services = new Set<ServiceKey>();
   private triggers = new Map<ServiceKey, number[]>();
   private earlierTriggers: readonly number[] = [];
-  /** Something that concerns all Services or the node changed. */
+  /** All Services must be processed again. */
   private everything = false;
   private node = false;
 
@@ -20,7 +20,7 @@ export class PendingChanges {
     return this.services.size;
   }
 
-  /** Whether the next sync looks at the Service. */
+  /** Whether the next sync processes the Service. */
   includes(service: ServiceKey): boolean {
     return this.everything || this.services.has(service);
   }
@@ -29,24 +29,24 @@ export class PendingChanges {
     this.services.add(service);
   }
 
-  /** A slice change with the time of its cause, for the network programming latency (docs/spec/model.md §8). */
+  /** A slice changed; the time is that of its cause, for the network programming latency (docs/spec/model.md §8). */
   triggered(service: ServiceKey, time: number): void {
     const times = this.triggers.get(service);
     if (times) times.push(time);
     else this.triggers.set(service, [time]);
   }
 
-  /** The causes of changes that a failed sync has taken: it is the next one that programs them. */
+  /** The times of changes that a failed sync had dequeued: the next sync programs them. */
   triggeredEarlier(times: readonly number[]): void {
     this.earlierTriggers = times.slice(0, MOST_EARLIER_TRIGGERS);
   }
 
-  /** A slice went; times waiting for its Service say nothing any more. */
+  /** A slice was removed; the times noted for its Service no longer apply. */
   forgetTriggers(service: ServiceKey): void {
     this.triggers.delete(service);
   }
 
-  /** Topology changed: every Service must be looked at again. */
+  /** The topology changed: every Service must be processed again. */
   everyServiceChanged(): void {
     this.everything = true;
   }
@@ -56,9 +56,9 @@ export class PendingChanges {
     this.node = true;
   }
 
-  /** Hands over what has been collected and starts anew. */
-  take(): TakenChanges {
-    const taken = {
+  /** Returns what has been collected, and starts over. */
+  dequeue(): DequeuedChanges {
+    const dequeued = {
       services: this.services,
       everyService: this.everything,
       node: this.node,
@@ -69,11 +69,12 @@ export class PendingChanges {
     this.earlierTriggers = [];
     this.everything = false;
     this.node = false;
-    return taken;
+    return dequeued;
   }
 }
 
-export interface TakenChanges {
+/** The changes that one sync processes. */
+export interface DequeuedChanges {
   readonly services: ReadonlySet<ServiceKey>;
   readonly everyService: boolean;
   readonly node: boolean;

@@ -1,21 +1,21 @@
 import type { Conntrack, SweepResult } from '../../application/ports/conntrack.js';
-import type { FlowQuery } from '../../domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** A table of UDP flows in memory, which can be made to fail and to dawdle. */
+/** A table of UDP flows in memory, with optional failures and delays. */
 export class MemoryConntrack implements Conntrack {
   readonly flows: Record<IpFamily, Set<Flow>> = { IPv4: new Set(), IPv6: new Set() };
-  /** Every sweep that was asked for. */
+  /** Every sweep that was requested. */
   readonly sweeps: { readonly family: IpFamily; readonly query: FlowQuery }[] = [];
-  /** What the next sweeps end with, in order: thrown before anything is done, or told beside the result. */
+  /** How the next sweeps fail, in order: thrown before anything is done, or as a problem in the result. */
   readonly faults: ({ readonly thrown: Error } | { readonly problem: Error })[] = [];
-  /** Sweeps wait for this before they look at anything. */
+  /** Sweeps wait for this before they examine anything. */
   gate: Promise<void> = Promise.resolve();
   closed = false;
 
-  track(family: IpFamily, destination: string, destinationPort: number, answerer: string): Flow {
-    const flow = { destination, destinationPort, answerer };
+  track(family: IpFamily, destination: string, destinationPort: number, replySource: string): Flow {
+    const flow = { destination, destinationPort, replySource };
     this.flows[family].add(flow);
     return flow;
   }

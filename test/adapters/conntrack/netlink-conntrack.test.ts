@@ -177,14 +177,14 @@ it('shows what the flow says, and removes what is picked', async () => {
   const result = await conntrackOf(kernel).sweep(
     'IPv4',
     port53,
-    ({ destination, destinationPort, answerer }) => {
-      shown.push({ destination, destinationPort, answerer });
-      return answerer === '10.0.0.2:1';
+    ({ destination, destinationPort, replySource }) => {
+      shown.push({ destination, destinationPort, replySource });
+      return replySource === '10.0.0.2:1';
     },
     never,
   );
   expect(result).toEqual({ examined: 3, deleted: 1 });
-  expect(shown[0]).toEqual({ destination: '10.96.0.10', destinationPort: 53, answerer: '10.0.0.1:1' });
+  expect(shown[0]).toEqual({ destination: '10.96.0.10', destinationPort: 53, replySource: '10.0.0.1:1' });
   expect(kernel.sent.map(({ type }) => type)).toEqual([CT_GET, CT_DELETE]);
   expect(kernel.open.size).toBe(0);
 });

@@ -7,7 +7,7 @@ const explain = {
   service: (service: string) => ({
     service,
     known: service === 'shop/cart',
-    problems: service === 'shop/bad' ? ['Service shop/bad is left out'] : [],
+    problems: service === 'shop/bad' ? ['Service shop/bad is ignored'] : [],
     families: [],
   }),
 } as unknown as Explain;

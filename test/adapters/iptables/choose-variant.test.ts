@@ -42,11 +42,7 @@ describe('chooseVariant', () => {
       },
       'chain KUBE-KUBELET-CANARY exists',
     ],
-    [
-      'legacy',
-      { 'iptables-legacy-save': mangle('KUBE-KUBELET-CANARY') },
-      'chain KUBE-KUBELET-CANARY exists',
-    ],
+    ['legacy', { 'iptables-legacy-save': mangle('KUBE-KUBELET-CANARY') }, 'chain KUBE-KUBELET-CANARY exists'],
     [
       'nft',
       {

@@ -350,6 +350,30 @@ describe('verify', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 1 });
   });
 
+  it.each([true, false])('reports rules that cannot be put back (lines named: %s)', async (namesLines) => {
+    const backend = await started(20);
+    iptables.namesLines = namesLines;
+    const inOrder = nat('KUBE-SERVICES');
+    iptables.tamper(
+      'IPv4',
+      `*nat\n:KUBE-SERVICES - [0:0]\n${inOrder!.map((rule) => `-I KUBE-SERVICES ${rule}\n`).join('')}:${serviceChain(3)} - [0:0]\n:${serviceChain(4)} - [0:0]\nCOMMIT\n`,
+    );
+    iptables.refuse((line) => (line.startsWith(`-A ${serviceChain(3)} `) ? 'refused' : undefined));
+    const chains: (readonly string[])[] = [];
+    const restore = iptables.restore.bind(iptables);
+    iptables.restore = async (family, input) => {
+      const outcome = await restore(family, input).finally(() => chains.push(nat('KUBE-SERVICES')!));
+      return outcome;
+    };
+    const { failed } = await backend.verify('quick');
+    expect(failed.map(({ key }) => key)).toEqual([keyOf(3)]);
+    expect(nat(serviceChain(4))).toHaveLength(2);
+    expect(nat('KUBE-SERVICES')).toHaveLength(20);
+    // The others are never without their rules.
+    for (const rules of chains) expect(rules.length).toBeGreaterThanOrEqual(19);
+    expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
+  });
+
   it('says once that a stranger holds on to a chain that nobody needs', async () => {
     const backend = await started();
     iptables.tamper('IPv4', '*nat\n:KUBE-SVC-OLD - [0:0]\n-A OUTPUT -j KUBE-SVC-OLD\nCOMMIT\n');

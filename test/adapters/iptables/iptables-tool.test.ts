@@ -237,7 +237,9 @@ describe('XtablesLock', () => {
 
   it('says when it cannot be opened', async () => {
     const problem = await new XtablesLock(join(folder, 'nowhere', 'lock')).problem();
-    expect(problem).toMatch(/nowhere\/lock cannot be opened, .* mount the host's lock file, writable \(ENOENT/);
+    expect(problem).toMatch(
+      /nowhere\/lock cannot be opened, .* mount the host's lock file, writable \(ENOENT/,
+    );
   });
 
   it.each([

@@ -101,7 +101,7 @@ export class RecordingSink implements ObjectSink {
 }
 
 /** Times that make every state of a reflector come about within a test. */
-export const quickTimings: Partial<ReflectorTimings> = {
+const quickTimings: Partial<ReflectorTimings> = {
   pageSize: 4,
   watchMinimum: 60_000,
   watchMaximum: 60_000,

@@ -126,11 +126,11 @@ describe('the first pass', () => {
     expect([...sink.objects.keys()]).toEqual(['Service default/c']);
     expect(errors()).toEqual(
       expect.arrayContaining([
-        ['cannot read the manifest; what it held before stays', at('a.yaml')],
-        ['cannot read the manifest; what it held before stays', at('loop.yaml')],
-        ['manifest does not parse', `${at('b.yaml')}:4:5`],
-        ['manifest does not parse', `${at('d.yaml')}:1`],
-        ['object in manifest is left out; what it held before stays', `${at('c.yaml')}:4`],
+        ['cannot read the manifest; keeping its last valid version', at('a.yaml')],
+        ['cannot read the manifest; keeping its last valid version', at('loop.yaml')],
+        ['cannot parse the manifest', `${at('b.yaml')}:4:5`],
+        ['cannot parse the manifest', `${at('d.yaml')}:1`],
+        ['ignoring an invalid object in a manifest; keeping its last valid version', `${at('c.yaml')}:4`],
       ]),
     );
     const before = logger.lines.length;
@@ -253,7 +253,7 @@ describe('a file that is wrong', () => {
     write('a.yaml', 'kind: Service\nmetadata: {name: a\nspec: {clusterIP: 10.0.0.2}\n');
     await until(() => logger.at('error').length > 0, 'report');
     expect(errors()).toEqual([
-      ['manifest does not parse; what it held before stays', expect.stringMatching(/a\.yaml:3:\d+$/)],
+      ['cannot parse the manifest; keeping its last valid version', expect.stringMatching(/a\.yaml:3:\d+$/)],
     ]);
     await delay(1200);
     expect(logger.at('error')).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('a file that is wrong', () => {
   it('refuses duplicate keys', async () => {
     write('a.yaml', 'kind: Service\nmetadata: {name: a}\nkind: Node\n');
     await synced();
-    expect(errors()).toEqual([['manifest does not parse', `${at('a.yaml')}:3:1`]]);
+    expect(errors()).toEqual([['cannot parse the manifest', `${at('a.yaml')}:3:1`]]);
   });
 
   it('is not believed while it is being written', async () => {
@@ -335,7 +335,7 @@ describe('the same object in two files', () => {
     const source = await synced([folder], false);
     expect(address('x')).toBe('10.0.0.1');
     expect(source.problems).toEqual([
-      `${at('a.json')}:1: Service default/x: metadata.name: is that of document 1, item 1, which counts`,
+      `${at('a.json')}:1: Service default/x: metadata.name: is already used by document 1, item 1; that one counts`,
     ]);
     expect(sink.calls.filter((call) => call.startsWith('applied'))).toHaveLength(1);
   });
@@ -468,10 +468,10 @@ describe('what is no regular file of a reasonable size', () => {
     server.close();
     expect([...sink.objects.keys()]).toEqual(['Service default/b']);
     expect(source.problems).toEqual([
-      `${at('a.yaml')}: is a FIFO, not a regular file; it is not read`,
-      `${at('c.yaml')}: is a device, not a regular file; it is not read`,
-      `${at('d.yaml')}: is a socket, not a regular file; it is not read`,
-      `${at('e.json')}: has 257 MiB, more than the 256 that are read; split it`,
+      `${at('a.yaml')}: is a FIFO, not a regular file; ignoring it`,
+      `${at('c.yaml')}: is a device, not a regular file; ignoring it`,
+      `${at('d.yaml')}: is a socket, not a regular file; ignoring it`,
+      `${at('e.json')}: has 257 MiB; the limit is 256 MiB; split it`,
     ]);
     expect(errors().map((error) => (error as string[])[1])).toEqual(
       ['a.yaml', 'c.yaml', 'd.yaml', 'e.json'].map((name) => at(name)),
@@ -481,7 +481,7 @@ describe('what is no regular file of a reasonable size', () => {
   it('cannot be the current folder, for want of a path', async () => {
     const source = new ManifestSource({ paths: [''], logger });
     await expect(source.start(sink, new AbortController().signal)).rejects.toThrow(
-      'cannot use the manifest path "": it is empty; give an existing file or folder',
+      'cannot use the manifest path "": it is empty; use an existing file or folder',
     );
   });
 });
@@ -502,7 +502,7 @@ describe('a large file', () => {
     ['many documents', 'yaml', () => objects.map((object) => `---\n${block(object)}`).join('')],
     ['one list in YAML', 'yaml', () => block({ kind: 'List', items: objects })],
     ['one list in JSON', 'json', () => json(...objects)],
-  ])('lets others take turns: %s', async (_, suffix, text) => {
+  ])('lets others take slice: %s', async (_, suffix, text) => {
     write(`a.${suffix}`, text());
     const work = new WorkBetweenTurns();
     await synced();

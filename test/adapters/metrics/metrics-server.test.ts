@@ -23,6 +23,7 @@ async function serve(profiling: boolean): Promise<void> {
 
 beforeEach(() => {
   metrics = new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [] });
+  metrics.start();
   slis = new HealthSlis();
   logger = new MemoryLogger();
 });

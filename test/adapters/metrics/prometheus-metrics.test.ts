@@ -12,8 +12,17 @@ import { specMetrics } from './spec-metrics.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 
-const made = (options: Partial<PrometheusMetricsOptions> = {}): PrometheusMetrics =>
-  new PrometheusMetrics({ clock, mode: 'nftables', version: 'v1.36.0', features: [], ...options });
+function made(options: Partial<PrometheusMetricsOptions> = {}): PrometheusMetrics {
+  const metrics = new PrometheusMetrics({
+    clock,
+    mode: 'nftables',
+    version: 'v1.36.0',
+    features: [],
+    ...options,
+  });
+  metrics.start();
+  return metrics;
+}
 
 const shown = async (metrics: PrometheusMetrics): Promise<ReadonlyMap<string, ShownMetric>> =>
   parseExposition(await metrics.exposition());

@@ -69,7 +69,8 @@ export class InMemoryProxy {
   /** One sync of each family with what has come since the last. */
   async sync(): Promise<readonly ProgramResult[]> {
     const results: ProgramResult[] = [];
-    for (const { sync, pending } of this.families.values()) results.push(await sync.program(pending.take()));
+    for (const { sync, pending } of this.families.values())
+      results.push(await sync.program(pending.dequeue()));
     return results;
   }
 

@@ -67,7 +67,7 @@ describe('ApplyConfiguration', () => {
 
   it('refuses a bad edit, says what is wrong, and keeps what was in force', () => {
     const { edits, live, heard, logger } = bench({ resync: 1 });
-    expect(edits.apply(refusal)).toBe('refused');
+    expect(edits.apply(refusal)).toBe('rejected');
     expect(live.current).toEqual({ resync: 1 });
     expect(live.problem).toBe('mode: expected a string, found 5');
     expect(heard).toEqual([]);

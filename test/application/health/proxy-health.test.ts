@@ -20,7 +20,7 @@ describe('ProxyHealth', () => {
     health.queued('IPv4');
     clock.advance(10 * TIMEOUT);
     expect(health.verdict().healthy).toBe(false);
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     health.updated('IPv4');
     expect(health.verdict()).toMatchObject({ healthy: true, lastUpdated: clock.now() });
     expect(health.verdict()).not.toHaveProperty('reason');
@@ -57,7 +57,7 @@ describe('ProxyHealth', () => {
       reason: 'IPv4: a sync has been due for 60 s',
       lastUpdated: last,
     });
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     expect(health.verdict().healthy).toBe(false);
     health.updated('IPv4');
     expect(health.verdict().healthy).toBe(true);
@@ -74,7 +74,7 @@ describe('ProxyHealth', () => {
   it('is not alive when a sync is overdue, the first one included', () => {
     health.loopStarted('IPv4');
     health.queued('IPv4');
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     clock.advance(TIMEOUT - 1);
     expect(health.liveness().healthy).toBe(true);
     clock.advance(1);
@@ -102,7 +102,7 @@ describe('ProxyHealth', () => {
   it('goes on waiting for what was wanted while a sync was under way', () => {
     health.updated('IPv4');
     health.queued('IPv4');
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     clock.advance(1000);
     health.queued('IPv4');
     health.updated('IPv4');
@@ -115,10 +115,10 @@ describe('ProxyHealth', () => {
   it('waits for the oldest change of several syncs that failed', () => {
     health.updated('IPv4');
     health.queued('IPv4');
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     clock.advance(TIMEOUT - 1);
     health.queued('IPv4');
-    health.taken('IPv4');
+    health.dequeued('IPv4');
     clock.advance(1);
     expect(health.verdict().healthy).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { AwaitNode, CLUSTER_PATIENCE, NO_PATIENCE } from '../../../src/application/node/await-node.js';
+import { AwaitNode, CLUSTER_TIMEOUTS, NO_WAIT } from '../../../src/application/node/await-node.js';
 import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   mismatch = undefined;
 });
 
-function waitFor({ podCIDRs = false, patience = CLUSTER_PATIENCE } = {}) {
+function waitFor({ podCIDRs = false, timeouts = CLUSTER_TIMEOUTS } = {}) {
   const checks = {
     atStart: () => {
       checked.push('at start');
@@ -27,7 +27,7 @@ function waitFor({ podCIDRs = false, patience = CLUSTER_PATIENCE } = {}) {
     },
     again: () => void checked.push('again'),
   };
-  const awaitNode = new AwaitNode('n1', podCIDRs, patience, () => node, checks, clock, logger);
+  const awaitNode = new AwaitNode('n1', podCIDRs, timeouts, () => node, checks, clock, logger);
   let outcome = 'waiting';
   awaitNode.ready.then(
     () => (outcome = 'ready'),
@@ -70,8 +70,8 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
   });
 
   it.each([
-    [undefined, 'the own Node does not exist'],
-    [{}, 'the own Node has no address'],
+    [undefined, 'the Node object does not exist'],
+    [{}, 'the Node object has no address'],
   ])('goes on after 30 s, and tells what is missing (%j)', async (form, problem) => {
     const { awaitNode, become, after } = waitFor();
     if (form) become(form);
@@ -108,10 +108,10 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
   });
 
   it('does not wait where nobody makes what is missing', async () => {
-    const one = waitFor({ patience: NO_PATIENCE });
+    const one = waitFor({ timeouts: NO_WAIT });
     one.awaitNode.listed();
     expect(await one.after(0)).toBe('ready');
-    const other = waitFor({ patience: NO_PATIENCE, podCIDRs: true });
+    const other = waitFor({ timeouts: NO_WAIT, podCIDRs: true });
     other.awaitNode.listed();
     expect(await other.after(0)).toBe('timeout waiting for node "n1" to exist');
     expect(logger.at('error')).toHaveLength(2);

@@ -57,7 +57,7 @@ describe('waiting for the lists', () => {
     expect(outcome).toBeUndefined();
     await clock.advanceAsync(1_000);
     expect(outcome).toMatch(
-      /^nothing came from the API server for 60 s, and these are not listed yet: Service \(refused\); EndpointSlice \(no answer\)/,
+      /^no data from the API server for 60 s, and these are not listed yet: Service \(refused\); EndpointSlice \(no response\)/,
     );
     expect(clock.pending).toBe(0);
   });
@@ -69,6 +69,6 @@ describe('waiting for the lists', () => {
     await clock.advanceAsync(59_000);
     expect(outcome).toBeUndefined();
     await clock.advanceAsync(1_000);
-    expect(outcome).toMatch(/Service \(no answer\)/);
+    expect(outcome).toMatch(/Service \(no response\)/);
   });
 });

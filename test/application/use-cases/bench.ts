@@ -28,7 +28,7 @@ export class ListeningLoop implements ChangeReceiver {
   heard(): object | undefined {
     const rung = this.bells > 0;
     this.bells = 0;
-    const { services, everyService, node, triggerTimes } = this.pending.take();
+    const { services, everyService, node, triggerTimes } = this.pending.dequeue();
     return rung ? { services: [...services], everyService, node, triggerTimes } : undefined;
   }
 }

@@ -211,8 +211,8 @@ describe('Explain', () => {
     expect(explain.service('shop/cart')).toMatchObject({
       known: false,
       problems: [
-        'Service shop/cart is left out: spec.ports[0].port 0 is too small',
-        'EndpointSlice shop/cart-x7k2m is left out: addressType is missing',
+        'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+        'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',
       ],
       families: [{ ports: [] }],
     });

@@ -87,19 +87,19 @@ describe('explanationText', () => {
     expect(explanationText(full)).toBe(`shop/cart
   problem: EndpointSlice shop/cart-abcde: endpoints[1] has no address
   IPv4, changes wait for the next sync
-    port http TCP: programmed 2026-05-04T10:00:00.000Z; but 10.96.0.1:80/TCP belongs to a/b
+    port http TCP: programmed 2026-05-04T10:00:00.000Z, with deviations: 10.96.0.1:80/TCP belongs to a/b
       cluster-ip 10.96.0.1:80 (Cluster): forward, to 1 endpoint
       node-port 30080 (Local): drop, the policy is Local
       endpoint 10.1.1.1:8080: used, on this node, ready, for zones a b, for nodes n1
-      endpoint 10.1.1.2:8080: not used, not ready, ending, still serving
+      endpoint 10.1.1.2:8080: not used, not ready, terminating, still serving
       clients stay with their endpoint for 60 s
-      load-balancer IPs take only 198.51.100.0/24
-    port (unnamed) UDP: failed since 2026-05-04T10:00:00.000Z, tried 3 times: EINVAL
-    health check on port 32111: not answered: EADDRINUSE; endpoints on this node: 1
+      load-balancer IPs accept only 198.51.100.0/24
+    port (unnamed) UDP: failed since 2026-05-04T10:00:00.000Z, 3 attempts: EINVAL
+    health check on port 32111: not listening: EADDRINUSE; endpoints on this node: 1
     no sync has succeeded since 2026-05-04T10:00:00.000Z: netlink: EPERM
-    rules that somebody had changed were last repaired 2026-05-04T10:00:00.000Z
+    rules that another program had changed were last repaired 2026-05-04T10:00:00.000Z
   IPv6
-    no cluster IP of this family, or not looked at yet
+    no cluster IP of this family, or not processed yet
 `);
   });
 

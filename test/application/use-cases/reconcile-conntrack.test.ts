@@ -129,7 +129,7 @@ class World {
   }
 
   sync(): Promise<unknown> {
-    return this.family.program(this.pending.take());
+    return this.family.program(this.pending.dequeue());
   }
 
   verify(): Promise<unknown> {
@@ -152,13 +152,13 @@ class World {
     this.conntrack.sweeps.length = 0;
   }
 
-  track(destination: string, port: number, answerer: string): void {
-    this.conntrack.track('IPv4', destination, port, answerer);
+  track(destination: string, port: number, replySource: string): void {
+    this.conntrack.track('IPv4', destination, port, replySource);
   }
 
   get tracked(): string[] {
     return [...this.conntrack.flows.IPv4].map(
-      ({ destination, destinationPort, answerer }) => `${destination}:${destinationPort} ${answerer}`,
+      ({ destination, destinationPort, replySource }) => `${destination}:${destinationPort} ${replySource}`,
     );
   }
 
@@ -213,7 +213,7 @@ describe('at start', () => {
     world.apply(service('web', '10.96.0.10', {}, 'TCP'), slice('web', { '10.0.0.1': {} }, 'TCP'));
     await world.settle();
     expect(world.conntrack.sweeps).toEqual([]);
-    await world.reconciler.settled();
+    await world.reconciler.inSync();
   });
 });
 
@@ -373,10 +373,10 @@ describe('when and how often', () => {
     world.apply(slice('dns', {}));
     await world.settle();
     expect(world.conntrack.sweeps).toHaveLength(1);
-    const settled = world.reconciler.settled();
+    const inSync = world.reconciler.inSync();
     open();
     await world.clock.advanceAsync(1000);
-    await settled;
+    await inSync;
     expect(world.conntrack.sweeps).toHaveLength(2);
     expect(world.tracked).toEqual([]);
   });
@@ -412,7 +412,7 @@ describe('when and how often', () => {
     world.track('10.96.0.10', 53, '10.0.0.9:5353');
     world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
     await world.settle();
-    await world.reconciler.settled();
+    await world.reconciler.inSync();
     expect(world.tracked).toHaveLength(2);
     await world.clock.advanceAsync(999);
     expect(world.conntrack.sweeps).toHaveLength(1);
@@ -438,7 +438,7 @@ describe('when and how often', () => {
     world.addressesUnread = new Error('listing the addresses of this node was refused: EINTR');
     world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
     await world.settle();
-    await world.reconciler.settled();
+    await world.reconciler.inSync();
     expect(world.tracked).toHaveLength(1);
     world.addressesUnread = undefined;
     await world.clock.advanceAsync(1_000);
@@ -452,7 +452,7 @@ describe('when and how often', () => {
     world.apply(slice('dns', { '10.0.0.3': {} }));
     await world.settle();
     await world.clock.advanceAsync(60_000);
-    await world.reconciler.settled();
+    await world.reconciler.inSync();
     expect(world.conntrack.sweeps).toHaveLength(1);
     expect(world.logger.at('warn')).toHaveLength(1);
     expect(world.metrics.of('conntrackReconciled')).toEqual([]);

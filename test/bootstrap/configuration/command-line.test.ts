@@ -1,6 +1,6 @@
 import { EarlyExit, UsageError } from '../../../src/bootstrap/configuration/errors.js';
-import { fieldsOf } from '../../../src/bootstrap/configuration/field.js';
-import { schema } from '../../../src/bootstrap/configuration/schema.js';
+import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
+import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
 import { configurationError, failure, HEADER, parse, parseFile } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv));

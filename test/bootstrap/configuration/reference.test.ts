@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { fieldEntries } from '../../../src/bootstrap/configuration/field.js';
-import { flagFields } from '../../../src/bootstrap/configuration/flags.js';
+import { fieldEntries } from '../../../src/bootstrap/configuration/schema/field.js';
+import { flagFields } from '../../../src/bootstrap/configuration/flags/flags.js';
 import { configurationReference } from '../../../src/bootstrap/configuration/reference.js';
-import { schema } from '../../../src/bootstrap/configuration/schema.js';
+import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
 
 describe('docs/configuration.md', () => {
   it('is what npm run docs makes of the schema', () => {

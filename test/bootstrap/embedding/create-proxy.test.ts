@@ -1,17 +1,4 @@
-import {
-  createProxy,
-  identifiers,
-  UsageError,
-  ConfigurationError,
-  type Conntrack,
-  type ProxyOptions,
-} from '../../../src/index.js';
-import {
-  CONNTRACK_RECONCILERS,
-  HEALTH_SERVER,
-  METRICS_SERVER,
-  SERVICE_HEALTH_CHECKS,
-} from '../../../src/bootstrap/identifiers.js';
+import { createProxy, UsageError, ConfigurationError, type ProxyOptions } from '../../../src/index.js';
 import {
   FakeClock,
   MemoryConntrack,
@@ -20,6 +7,7 @@ import {
   RecordingEvents,
   ScriptedSource,
 } from '../../../src/fakes.js';
+import { RecordingObserver } from '../../application/recording-observer.js';
 
 const service = (name: string, clusterIP: string) => ({
   apiVersion: 'v1',
@@ -118,35 +106,45 @@ describe('createProxy', () => {
   it('leaves machine and network alone, unless flags ask for it', async () => {
     const world = new World();
     const quiet = await world.create();
-    expect(quiet.container.get(HEALTH_SERVER)).toBeUndefined();
-    expect(quiet.container.get(METRICS_SERVER)).toBeUndefined();
-    expect(quiet.container.get(CONNTRACK_RECONCILERS)).toEqual([]);
-    expect(quiet.container.get(SERVICE_HEALTH_CHECKS)).toEqual([]);
+    expect(quiet.parts).toEqual([
+      'proxy mode',
+      'addresses of this node',
+      'sync loops',
+      'cluster source',
+      'event recorder',
+      'wait for the Node',
+      'changes of addresses',
+    ]);
     await quiet.stop();
     const asked = await new World().create({ flags: ['--metrics-bind-address=127.0.0.1:10249'] });
-    expect(asked.container.get(METRICS_SERVER)).toBeDefined();
-    expect(asked.container.get(HEALTH_SERVER)).toBeUndefined();
+    expect(asked.parts).toContain('metrics server');
+    expect(asked.parts).not.toContain('healthz server');
     await asked.stop();
   });
 
-  it('binds the other parts that it is given', async () => {
-    const conntrack: Conntrack = new MemoryConntrack();
-    const events = new RecordingEvents();
+  it('takes the parts that it is given in the place of its own', async () => {
+    const conntrack = new MemoryConntrack();
+    let stops = 0;
+    const events = Object.assign(new RecordingEvents(), { stop: async () => void stops++ });
+    const syncObserver = new RecordingObserver();
     const world = new World();
+    world.source.apply('Service', service('cart', '10.96.0.1')).synced();
+    world.backend.poisoned.set('shop/cart/tcp/', 'no');
     const proxy = await world.create({
       conntrack,
       localAddresses: { list: () => ['192.0.2.7'] },
-      rebind: (container) =>
-        void container
-          .rebind(identifiers.EVENT_RECORDER)
-          .toConstantValue(Object.assign(events, { stop: () => Promise.resolve() })),
+      events,
+      syncObserver,
     });
-    const { container } = proxy;
-    expect(container.get(identifiers.CONNTRACK)).toBe(conntrack);
-    expect(container.get(CONNTRACK_RECONCILERS)).toHaveLength(1);
-    expect(container.get(identifiers.LOCAL_ADDRESSES).list()).toEqual(['192.0.2.7']);
-    expect(container.get(identifiers.EVENT_RECORDER)).toBe(events);
+    expect(proxy.parts).toEqual(expect.arrayContaining(['conntrack', 'conntrack reconcilers']));
+    await proxy.start();
+    await proxy.programmed();
+    expect(events.events).toMatchObject([
+      { regarding: { name: 'cart' }, note: expect.stringContaining('no') },
+    ]);
+    expect(syncObserver.reports).toHaveLength(1);
     await proxy.stop();
+    expect(stops).toBe(1);
   });
 
   it('runs several side by side', async () => {

@@ -1,12 +1,14 @@
-import { ContainerModule } from 'inversify';
+import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../../../src/bootstrap/modes/remove-other-modes.js';
+import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 
 const present: OpenMode = {
   name: 'nftables',
   families: ['IPv4'],
   means: {},
-  module: new ContainerModule(() => undefined),
+  backend: provideValue(BACKEND, new RecordingBackend('IPv4')),
   close: () => Promise.resolve(),
 };
 
@@ -50,16 +52,16 @@ it.each([
     { ...standing, verifyNow: () => Promise.resolve('cannot be listed') },
     'cannot be listed',
   ],
-  ['may not be all', partial, 'could not be read: loop.yaml: ELOOP'],
+  ['may not be all', partial, 'cannot be read: loop.yaml: ELOOP'],
 ])('removes nothing where the present rules %s, and says so', async (_, loop, reason) => {
   const [problem, ...others] = await removeOtherModes([standing, loop], modes, present);
-  expect(problem).toContain('rules of other modes, if there are any, stay');
+  expect(problem).toContain('keeping any rules of other modes');
   expect(problem).toContain(reason);
   expect([others, removed]).toEqual([[], []]);
 });
 
 it('says once what each mode leaves, and goes on with the others', async () => {
-  const unseen = () => ['cannot look for rules of iptables-nft'];
+  const unseen = () => ['cannot check for rules of iptables-nft'];
   const fail = () => {
     throw new Error('EPERM');
   };
@@ -69,8 +71,8 @@ it('says once what each mode leaves, and goes on with the others', async () => {
     present,
   );
   expect(left).toEqual([
-    'cannot look for rules of iptables-nft',
-    'rules of mode ipvs could not be removed: EPERM',
+    'cannot check for rules of iptables-nft',
+    'cannot remove the rules of mode ipvs: EPERM',
   ]);
   expect(names()).toEqual(['iptables', 'ipvs', 'userspace']);
 });

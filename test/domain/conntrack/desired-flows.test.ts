@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { DesiredFlows } from '../../../src/domain/conntrack/desired-flows.js';
-import { Doubts, type FlowQuery } from '../../../src/domain/conntrack/doubts.js';
+import { SuspectFlows, type FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../../src/domain/conntrack/flow.js';
 import { NODE_PORT } from '../../../src/domain/conntrack/frontend-map.js';
 import type { UdpServicePort } from '../../../src/domain/conntrack/udp-service-port.js';
@@ -15,8 +15,8 @@ function servicePort(frontends: readonly [string, number][], endpoints: readonly
   };
 }
 
-function flow(destination: string, destinationPort: number, answerer: string): Flow {
-  return { destination, destinationPort, answerer };
+function flow(destination: string, destinationPort: number, replySource: string): Flow {
+  return { destination, destinationPort, replySource };
 }
 
 describe('the decision examples of docs/spec/conntrack.md §3, and where this goes beyond them', () => {
@@ -29,9 +29,13 @@ describe('the decision examples of docs/spec/conntrack.md §3, and where this go
     ],
     ['10.244.1.5:5353', '10.244.2.5:5353'],
   );
-  desired.update('default/dns/udp/', dns, new Doubts());
-  desired.update('default/log/udp/', servicePort([['10.96.0.20', 514]], []), new Doubts());
-  desired.update('default/odd/udp/', servicePort([['10.96.0.30', 30053]], ['10.244.3.3:9']), new Doubts());
+  desired.update('default/dns/udp/', dns, new SuspectFlows());
+  desired.update('default/log/udp/', servicePort([['10.96.0.20', 514]], []), new SuspectFlows());
+  desired.update(
+    'default/odd/udp/',
+    servicePort([['10.96.0.30', 30053]], ['10.244.3.3:9']),
+    new SuspectFlows(),
+  );
 
   it.each([
     ['serving', '10.96.0.10', 53, '10.244.1.5:5353', undefined],
@@ -55,20 +59,20 @@ describe('the decision examples of docs/spec/conntrack.md §3, and where this go
     ['before the service, no endpoint', '10.96.0.20', 514, '10.96.0.20:514', 'never translated'],
     ['unknown address', '10.96.0.99', 53, '10.244.9.9:53', undefined],
     ['unknown port', '10.96.0.10', 54, '10.244.9.9:5353', undefined],
-  ] as const)('%s', (_, destination, port, answerer, verdict) => {
-    expect(desired.judge(flow(destination, port, answerer), takesNodePorts)).toBe(verdict);
+  ] as const)('%s', (_, destination, port, replySource, verdict) => {
+    expect(desired.judge(flow(destination, port, replySource), takesNodePorts)).toBe(verdict);
   });
 
-  it('writes IPv6 answerers in brackets', () => {
+  it('writes IPv6 reply sources in brackets', () => {
     const ipv6 = new DesiredFlows();
-    ipv6.update('default/dns/udp/', servicePort([['fd00::10', 53]], ['[fd00::5]:53']), new Doubts());
+    ipv6.update('default/dns/udp/', servicePort([['fd00::10', 53]], ['[fd00::5]:53']), new SuspectFlows());
     expect(ipv6.judge(flow('fd00::10', 53, '[fd00::5]:53'), takesNodePorts)).toBeUndefined();
     expect(ipv6.judge(flow('fd00::10', 53, '[fd00::10]:53'), takesNodePorts)).toBe('never translated');
   });
 
   it('takes the endpoints that are expected, too, until others are', () => {
     const expecting = new DesiredFlows();
-    expecting.update('a/a/udp/', servicePort([['10.96.0.10', 53]], ['10.0.0.1:53']), new Doubts());
+    expecting.update('a/a/udp/', servicePort([['10.96.0.10', 53]], ['10.0.0.1:53']), new SuspectFlows());
     expecting.expect([
       servicePort(
         [
@@ -78,12 +82,12 @@ describe('the decision examples of docs/spec/conntrack.md §3, and where this go
         ['10.0.0.2:53'],
       ),
     ]);
-    const judge = (destination: string, port: number, answerer: string) =>
-      expecting.judge(flow(destination, port, answerer), takesNodePorts);
+    const judge = (destination: string, port: number, replySource: string) =>
+      expecting.judge(flow(destination, port, replySource), takesNodePorts);
     expect(judge('10.96.0.10', 53, '10.0.0.1:53')).toBeUndefined();
     expect(judge('10.96.0.10', 53, '10.0.0.2:53')).toBeUndefined();
     expect(judge('10.96.0.10', 53, '10.0.0.3:53')).toBe('endpoint gone');
-    expecting.update('a/a/udp/', servicePort([[NODE_PORT, 30053]], ['10.0.0.1:53']), new Doubts());
+    expecting.update('a/a/udp/', servicePort([[NODE_PORT, 30053]], ['10.0.0.1:53']), new SuspectFlows());
     expect(judge(node, 30053, '10.0.0.2:53')).toBeUndefined();
     expecting.expect([]);
     expect(judge(node, 30053, '10.0.0.2:53')).toBe('endpoint gone');
@@ -91,31 +95,31 @@ describe('the decision examples of docs/spec/conntrack.md §3, and where this go
 
   it('takes the endpoints of either when two service ports claim one frontend', () => {
     const both = new DesiredFlows();
-    both.update('a/a/udp/', servicePort([['203.0.113.5', 53]], ['10.0.0.1:53']), new Doubts());
-    both.update('b/b/udp/', servicePort([['203.0.113.5', 53]], ['10.0.0.2:53']), new Doubts());
-    const judge = (answerer: string) => both.judge(flow('203.0.113.5', 53, answerer), takesNodePorts);
+    both.update('a/a/udp/', servicePort([['203.0.113.5', 53]], ['10.0.0.1:53']), new SuspectFlows());
+    both.update('b/b/udp/', servicePort([['203.0.113.5', 53]], ['10.0.0.2:53']), new SuspectFlows());
+    const judge = (replySource: string) => both.judge(flow('203.0.113.5', 53, replySource), takesNodePorts);
     expect([judge('10.0.0.1:53'), judge('10.0.0.2:53'), judge('10.0.0.3:53')]).toEqual([
       undefined,
       undefined,
       'endpoint gone',
     ]);
-    both.update('a/a/udp/', undefined, new Doubts());
+    both.update('a/a/udp/', undefined, new SuspectFlows());
     expect([judge('10.0.0.1:53'), judge('10.0.0.2:53')]).toEqual(['endpoint gone', undefined]);
   });
 });
 
 describe('flows of a frontend that is gone', () => {
   const desired = new DesiredFlows();
-  const doubts = new Doubts();
+  const suspects = new SuspectFlows();
   const key = 'default/dns/udp/';
   const frontends: [string, number][] = [
     ['10.96.0.10', 53],
     ['203.0.113.5', 53],
     [NODE_PORT, 30053],
   ];
-  desired.update(key, servicePort(frontends, ['10.244.1.5:53', '203.0.113.9:30053']), new Doubts());
-  desired.update(key, undefined, doubts);
-  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, doubts.lost);
+  desired.update(key, servicePort(frontends, ['10.244.1.5:53', '203.0.113.9:30053']), new SuspectFlows());
+  desired.update(key, undefined, suspects);
+  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, suspects.removed);
 
   it('lose what the service had made, also on an address that the node has no more', () => {
     expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBe('frontend gone');
@@ -132,18 +136,22 @@ describe('flows of a frontend that is gone', () => {
 
 describe('flows of a frontend that a former process left behind', () => {
   const desired = new DesiredFlows();
-  const doubts = new Doubts();
-  desired.update('default/dns/udp/', servicePort([['10.96.0.10', 53]], ['10.244.1.5:53']), new Doubts());
+  const suspects = new SuspectFlows();
+  desired.update(
+    'default/dns/udp/',
+    servicePort([['10.96.0.10', 53]], ['10.244.1.5:53']),
+    new SuspectFlows(),
+  );
   const left: [string, number][] = [
     ['10.96.0.10', 53],
     ['10.96.0.99', 53],
     [NODE_PORT, 30053],
   ];
-  desired.frontendsLeft(
+  desired.frontendsRemoved(
     left.map(([address, port]) => ({ address, port })),
-    doubts,
+    suspects,
   );
-  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, doubts.lost);
+  const judge = (judged: Flow) => desired.judge(judged, takesNodePorts, suspects.removed);
 
   it('go whatever they lead to', () => {
     expect(judge(flow('10.96.0.99', 53, '10.244.9.9:53'))).toBe('frontend gone');
@@ -156,24 +164,24 @@ describe('flows of a frontend that a former process left behind', () => {
     expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBeUndefined();
   });
 
-  it('are asked for, and stay in doubt when that fails', () => {
-    const later = new Doubts();
-    later.doubt({ address: '10.96.0.99', port: 53 }, ['10.244.1.5:53']);
-    later.add(doubts);
+  it('are asked for, and stay suspect when that fails', () => {
+    const later = new SuspectFlows();
+    later.add({ address: '10.96.0.99', port: 53 }, ['10.244.1.5:53']);
+    later.merge(suspects);
     expect(later.queries()).toEqual([{ port: 53, address: '10.96.0.99' }, { port: 30053 }]);
-    expect(later.lost.get(53, '10.96.0.99')).toBe('all');
-    later.doubt({ address: '10.96.0.99', port: 53 }, ['10.244.1.6:53']);
-    expect(later.lost.get(53, '10.96.0.99')).toBe('all');
+    expect(later.removed.get(53, '10.96.0.99')).toBe('all');
+    later.add({ address: '10.96.0.99', port: 53 }, ['10.244.1.6:53']);
+    expect(later.removed.get(53, '10.96.0.99')).toBe('all');
   });
 });
 
-describe('what is doubted', () => {
-  function doubtsOf(before: UdpServicePort | undefined, after: UdpServicePort | undefined): Doubts {
+describe('the suspect flows', () => {
+  function suspectsOf(before: UdpServicePort | undefined, after: UdpServicePort | undefined): SuspectFlows {
     const desired = new DesiredFlows();
-    const doubts = new Doubts();
-    desired.update('a/a/udp/', before, new Doubts());
-    desired.update('a/a/udp/', after, doubts);
-    return doubts;
+    const suspects = new SuspectFlows();
+    desired.update('a/a/udp/', before, new SuspectFlows());
+    desired.update('a/a/udp/', after, suspects);
+    return suspects;
   }
   const vip: [string, number] = ['10.96.0.10', 53];
   const nodePort: [string, number] = [NODE_PORT, 30053];
@@ -202,14 +210,14 @@ describe('what is doubted', () => {
       [{ port: 30053 }],
     ],
   ])('%s', (_, before, after, queries) => {
-    expect(doubtsOf(before, after).queries()).toEqual(queries);
+    expect(suspectsOf(before, after).queries()).toEqual(queries);
   });
 
   it('is asked for by port when several addresses share it, and as a whole when there are many ports', () => {
-    const doubts = doubtsOf(undefined, servicePort([vip, ['203.0.113.5', 53]], []));
-    expect(doubts.queries()).toEqual([{ port: 53 }]);
-    for (let port = 100; port < 104; port++) doubts.doubt({ address: '10.96.0.10', port }, []);
-    expect(doubts.queries()).toEqual([{}]);
+    const suspects = suspectsOf(undefined, servicePort([vip, ['203.0.113.5', 53]], []));
+    expect(suspects.queries()).toEqual([{ port: 53 }]);
+    for (let port = 100; port < 104; port++) suspects.add({ address: '10.96.0.10', port }, []);
+    expect(suspects.queries()).toEqual([{}]);
   });
 });
 
@@ -237,7 +245,7 @@ describe('any sequence of changes', () => {
   );
 
   /** Who may answer at an address and port, written down as plainly as can be. Undefined: no service has it. */
-  function answerers(services: ReadonlyMap<string, UdpServicePort>, address: string, port: number) {
+  function replySources(services: ReadonlyMap<string, UdpServicePort>, address: string, port: number) {
     const having = (wanted: string) =>
       [...services.values()].filter(({ frontends }) =>
         frontends.some((frontend) => frontend.address === wanted && frontend.port === port),
@@ -247,23 +255,23 @@ describe('any sequence of changes', () => {
     return owners.length > 0 ? new Set(owners.flatMap(({ endpoints }) => [...endpoints])) : undefined;
   }
 
-  it('leaves exactly the flows that are right, looking only at what is in doubt', () => {
+  it('leaves exactly the flows that are right, examining only suspect flows', () => {
     fc.assert(
       fc.property(arbitraryChanges, (changes) => {
         const desired = new DesiredFlows();
         const services = new Map<string, UdpServicePort>();
-        let doubts = new Doubts();
+        let suspects = new SuspectFlows();
         let flows: Flow[] = [];
-        const isRight = ({ destination, destinationPort, answerer }: Flow): boolean => {
-          const allowed = answerers(services, destination, destinationPort);
-          return allowed ? allowed.has(answerer) : answerer === `${destination}:${destinationPort}`;
+        const isRight = ({ destination, destinationPort, replySource }: Flow): boolean => {
+          const allowed = replySources(services, destination, destinationPort);
+          return allowed ? allowed.has(replySource) : replySource === `${destination}:${destinationPort}`;
         };
         for (const { key, after, sweeps } of changes) {
           if (after) services.set(key, after);
           else services.delete(key);
-          desired.update(key, after, doubts);
+          desired.update(key, after, suspects);
           if (sweeps) {
-            const queries = doubts.queries();
+            const queries = suspects.queries();
             const shown = (judged: Flow): boolean =>
               queries.some(
                 ({ address, port }) =>
@@ -272,16 +280,16 @@ describe('any sequence of changes', () => {
               );
             flows = flows.filter((judged) => {
               const stays =
-                !shown(judged) || desired.judge(judged, takesNodePorts, doubts.lost) === undefined;
+                !shown(judged) || desired.judge(judged, takesNodePorts, suspects.removed) === undefined;
               expect({ judged, stays }).toEqual({ judged, stays: isRight(judged) });
               return stays;
             });
-            doubts = new Doubts();
+            suspects = new SuspectFlows();
           }
           for (const address of clientAddresses)
             for (const port of ports)
-              for (const answerer of answerers(services, address, port) ?? [`${address}:${port}`])
-                flows.push(flow(address, port, answerer));
+              for (const replySource of replySources(services, address, port) ?? [`${address}:${port}`])
+                flows.push(flow(address, port, replySource));
         }
       }),
       { numRuns: 500 },

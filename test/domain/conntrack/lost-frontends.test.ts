@@ -24,7 +24,9 @@ const text = ({ address = '', port }: { address?: string | undefined; port: numb
 
 /** What leads to endpoints anywhere, by the forwarding table. */
 function udpFrontends(entries: readonly ForwardingEntry[]): string[] {
-  const ports = entries.filter(({ name, flowKeepers }) => name.protocol === 'UDP' && flowKeepers.length > 0);
+  const ports = entries.filter(
+    ({ name, flowEligibleEndpoints }) => name.protocol === 'UDP' && flowEligibleEndpoints.length > 0,
+  );
   return [...new Set(ports.flatMap(({ frontends }) => frontends.map(text)))].sort();
 }
 

@@ -57,11 +57,11 @@ describe('ports of slices (docs/spec/model.md §3.3)', () => {
     ]);
     expect(problems).toEqual([]);
     expect(notes).toEqual([
-      'ports[1] has no name; left out',
-      'ports[2] has no name; left out',
-      'ports[3] has no port number; left out',
-      'ports[4] has no port number; left out',
-      'ports[5] has no port number; left out',
+      'ports[1] has no name; ignored',
+      'ports[2] has no name; ignored',
+      'ports[3] has no port number; ignored',
+      'ports[4] has no port number; ignored',
+      'ports[5] has no port number; ignored',
     ]);
   });
 });
@@ -73,8 +73,8 @@ describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
     });
     expect(value?.ports[0]?.endpoints.map(({ address }) => address)).toEqual(['10.244.1.5']);
     expect(problems).toEqual([
-      'endpoints[1] has no address; left out',
-      'endpoints[2] has no address; left out',
+      'endpoints[1] has no address; ignored',
+      'endpoints[2] has no address; ignored',
     ]);
   });
 

@@ -129,7 +129,7 @@ describe('readNode', () => {
       spec: { podCIDRs: ['x', '10.0.0.0/8'] },
     });
     expect(value?.podCIDRs).toEqual(['10.0.0.0/8']);
-    expect(problems).toEqual(['spec.podCIDRs[0] "x" is not a CIDR; left out']);
+    expect(problems).toEqual(['spec.podCIDRs[0] "x" is not a CIDR; ignored']);
   });
 
   it.each([

@@ -133,8 +133,8 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     const { value, problems } = read({ externalIPs: ['192.0.2.1', '', ' ', 'FD00::9', 'nonsense', 7] });
     expect(value?.externalIPs).toEqual(addresses('192.0.2.1', 'fd00::9'));
     expect(problems).toEqual([
-      'spec.externalIPs[4] "nonsense" is not an IP address; left out',
-      'spec.externalIPs[5] 7 is not an IP address; left out',
+      'spec.externalIPs[4] "nonsense" is not an IP address; ignored',
+      'spec.externalIPs[5] 7 is not an IP address; ignored',
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     const ingress = [{ hostname: 'lb' }, { ip: 'bad' }];
     const { value, problems } = read({}, { status: { loadBalancer: { ingress } } });
     expect(value?.loadBalancerIPs).toEqual([]);
-    expect(problems).toEqual(['status.loadBalancer.ingress[1].ip "bad" is not an IP address; left out']);
+    expect(problems).toEqual(['status.loadBalancer.ingress[1].ip "bad" is not an IP address; ignored']);
   });
 
   it.each([

@@ -121,7 +121,7 @@ describe('a frontend that two services claim', () => {
     sourceRangesCoverNode: false,
     healthCheckNodePort: 0,
     externallyReachable: false,
-    flowKeepers: [],
+    flowEligibleEndpoints: [],
     localEndpoints: [],
     knownEndpoints: 0,
   });

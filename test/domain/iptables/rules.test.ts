@@ -64,7 +64,7 @@ const cart: ForwardingEntry = {
   sourceRangesCoverNode: false,
   healthCheckNodePort: 0,
   externallyReachable: false,
-  flowKeepers: [],
+  flowEligibleEndpoints: [],
   localEndpoints: [],
   knownEndpoints: 2,
 };

@@ -20,10 +20,10 @@ export const name = fc
 const PRINTABLE = Array.from({ length: 0x5f }, (_, index) => String.fromCharCode(0x20 + index)).filter(
   (c) => c !== '"' && c !== '\\',
 );
-export const comment = word(PRINTABLE.join(''), 128);
+const comment = word(PRINTABLE.join(''), 128);
 const interfaceName = word(PRINTABLE.filter((c) => !' */'.includes(c)).join(''), 15);
 
-export function address(family: IpFamily): fc.Arbitrary<string> {
+function address(family: IpFamily): fc.Arbitrary<string> {
   const bytes = family === 'IPv4' ? 4 : 16;
   return fc
     .array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 255 })), { minLength: bytes, maxLength: bytes })
@@ -68,7 +68,7 @@ const key = (family: IpFamily): fc.Arbitrary<Key> =>
   fc.array(keyField(family), { minLength: 1, maxLength: 5 });
 const kind = <K extends Statement['kind']>(value: K) => fc.constant(value);
 
-export function statement(family: IpFamily): fc.Arbitrary<Statement> {
+function statement(family: IpFamily): fc.Arbitrary<Statement> {
   const keys = key(family);
   return fc.oneof(
     fc.record({ kind: kind('address'), field: end, is, network: network(family) }),
@@ -128,7 +128,7 @@ export const hook: fc.Arbitrary<Hook> = fc.record({
 const dataType = fc.constantFrom<DataType>('address', 'protocol', 'port', 'priority');
 const dataTypes = fc.array(dataType, { minLength: 1, maxLength: 5 });
 
-export const setDefinition: fc.Arbitrary<SetDefinition> = fc.record(
+const setDefinition: fc.Arbitrary<SetDefinition> = fc.record(
   {
     name,
     key: dataTypes,
@@ -158,7 +158,7 @@ const verdict = fc.oneof(
   fc.constantFrom('drop', 'return'),
 );
 
-export function elements(family: IpFamily, set: SetDefinition): fc.Arbitrary<SetElement[]> {
+function elements(family: IpFamily, set: SetDefinition): fc.Arbitrary<SetElement[]> {
   const joined = (types: readonly DataType[]) =>
     fc.tuple(...types.map((type) => component(family, type))).map((parts) => parts.join(' . '));
   const value =

@@ -8,20 +8,20 @@ describe('PendingChanges', () => {
     pending.serviceChanged('a/b');
     pending.serviceChanged('a/c');
     expect([pending.empty, pending.serviceCount]).toEqual([false, 2]);
-    expect(pending.take()).toEqual({
+    expect(pending.dequeue()).toEqual({
       services: new Set(['a/b', 'a/c']),
       everyService: false,
       node: false,
       triggerTimes: [],
     });
     expect([pending.empty, pending.serviceCount]).toEqual([true, 0]);
-    expect(pending.take().services.size).toBe(0);
+    expect(pending.dequeue().services.size).toBe(0);
   });
 
   it('what was taken does not change any more', () => {
     const pending = new PendingChanges();
     pending.serviceChanged('a/b');
-    const taken = pending.take();
+    const taken = pending.dequeue();
     pending.serviceChanged('a/c');
     expect([...taken.services]).toEqual(['a/b']);
   });
@@ -30,12 +30,12 @@ describe('PendingChanges', () => {
     const pending = new PendingChanges();
     pending[change]();
     expect(pending.empty).toBe(false);
-    expect(pending.take()).toMatchObject({
+    expect(pending.dequeue()).toMatchObject({
       everyService: change === 'everyServiceChanged',
       node: change === 'nodeChanged',
     });
     expect(pending.empty).toBe(true);
-    expect(pending.take()).toMatchObject({ everyService: false, node: false });
+    expect(pending.dequeue()).toMatchObject({ everyService: false, node: false });
   });
 
   it('keeps trigger times with repeats, and drops those of a Service that loses a slice (docs/spec/model.md §8)', () => {
@@ -46,16 +46,16 @@ describe('PendingChanges', () => {
     pending.triggered('a/d', 3);
     pending.forgetTriggers('a/c');
     pending.triggered('a/c', 4);
-    expect([...pending.take().triggerTimes].sort()).toEqual([1, 1, 3, 4]);
-    expect(pending.take().triggerTimes).toEqual([]);
+    expect([...pending.dequeue().triggerTimes].sort()).toEqual([1, 1, 3, 4]);
+    expect(pending.dequeue().triggerTimes).toEqual([]);
   });
 
   it('gets back the trigger times of a failed sync, but no endless number of them', () => {
     const pending = new PendingChanges();
     pending.triggeredEarlier([1, 2]);
     pending.triggered('a/b', 3);
-    expect(pending.take().triggerTimes).toEqual([1, 2, 3]);
+    expect(pending.dequeue().triggerTimes).toEqual([1, 2, 3]);
     pending.triggeredEarlier(Array.from({ length: 20_000 }, (_, index) => index));
-    expect(pending.take().triggerTimes).toHaveLength(10_000);
+    expect(pending.dequeue().triggerTimes).toHaveLength(10_000);
   });
 });

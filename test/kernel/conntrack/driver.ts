@@ -11,7 +11,7 @@ import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntr
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
-import type { FlowQuery } from '../../../src/domain/conntrack/doubts.js';
+import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { serve } from '../driver.js';
 
@@ -163,7 +163,7 @@ const handlers = {
     return deleted;
   },
 
-  /** Sweeps, with every flow stale whose answerer is in the list. */
+  /** Sweeps, with every flow stale whose replySource is in the list. */
   async sweep(family: IpFamily, query: FlowQuery, stale: readonly string[]): Promise<Sweeping> {
     const before = process.memoryUsage.rss();
     let longestPauseMs = 0;
@@ -180,7 +180,7 @@ const handlers = {
     const { examined, deleted, problem } = await conntrack.sweep(
       family,
       query,
-      (flow) => set.has(flow.answerer),
+      (flow) => set.has(flow.replySource),
       never,
     );
     const ms = performance.now() - start;

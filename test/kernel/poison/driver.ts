@@ -4,7 +4,14 @@ import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
-import { CLUSTER_SOURCE, METRICS, SERVICE_STATUSES, SYNC_LOOPS } from '../../../src/bootstrap/identifiers.js';
+import {
+  CLUSTER_SOURCE,
+  METRICS,
+  SERVED_FAMILIES,
+  SERVICE_STATUSES,
+} from '../../../src/bootstrap/identifiers.js';
+import type { Resolved } from '../../../src/bootstrap/injection/identifier.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
 import { serve } from '../driver.js';
 import { poisonedIptables } from './iptables.js';
@@ -19,7 +26,8 @@ interface RawObject {
 const source = new ScriptedSource();
 const logger = new MemoryLogger();
 const poisoned = new Map<string, Poison>();
-let container: ReturnType<typeof composeProxy>;
+const SHOWN = { families: SERVED_FAMILIES, statuses: SERVICE_STATUSES, metrics: METRICS };
+let shown: Resolved<typeof SHOWN>;
 let proxy: Proxy | undefined;
 
 const handlers = {
@@ -36,8 +44,8 @@ const handlers = {
       ],
       { readFile: () => '', hostname: () => 'node1' },
     );
-    container = composeProxy(commandLine, mode, logger);
-    container.rebind(CLUSTER_SOURCE).toConstantValue(source);
+    const container = composeProxy(commandLine, mode, logger, [provideValue(CLUSTER_SOURCE, source)]);
+    shown = container.resolve(SHOWN);
     handlers.apply(objects);
     source.synced();
     proxy = new Proxy(container);
@@ -50,11 +58,11 @@ const handlers = {
     void source.delete(kind, { namespace: 'default', name }),
   poison: (key: string, poison: Poison): void => void poisoned.set(key, poison),
   heal: (): void => poisoned.clear(),
-  settled: (): boolean => container.get(SYNC_LOOPS).every((loop) => loop.inSync),
-  status: (key: string): ServiceStatus | undefined => container.get(SERVICE_STATUSES).get('IPv4', key),
-  failures: () => container.get(SERVICE_STATUSES).failures('IPv4'),
+  settled: (): boolean => shown.families.every(({ loop }) => loop.inSync),
+  status: (key: string): ServiceStatus | undefined => shown.statuses.get('IPv4', key),
+  failures: () => shown.statuses.failures('IPv4'),
   log: () => logger.lines,
-  metrics: (): Promise<string> => container.get(METRICS).exposition(),
+  metrics: (): Promise<string> => shown.metrics.exposition(),
   /** The proxy ends; its rules stay. */
   stop: async (): Promise<void> => proxy?.stop(),
 };

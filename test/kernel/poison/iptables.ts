@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ContainerModule } from 'inversify';
 import { RestoreRefusedError } from '../../../src/adapters/iptables/errors.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
@@ -11,7 +10,8 @@ import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
+import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
@@ -51,7 +51,7 @@ export async function poisonedIptables(
     name: 'iptables',
     families: ['IPv4'],
     means: {},
-    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    backend: provideValue(BACKEND, backend),
     close: async () => {
       tool.close();
       await generations.close();

@@ -1,11 +1,11 @@
-import { ContainerModule } from 'inversify';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { BACKENDS } from '../../../src/bootstrap/identifiers.js';
+import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
+import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
-import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type {
@@ -44,7 +44,7 @@ export async function poisonedNftables(
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    module: new ContainerModule(({ bind }) => void bind(BACKENDS).toConstantValue([backend])),
+    backend: provideValue(BACKEND, backend),
     close: () => transports.close(),
   };
 }

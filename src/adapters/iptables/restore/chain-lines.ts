@@ -1,5 +1,5 @@
 import type { DesiredSharedChain } from '../../../domain/iptables/state/desired-tables.js';
-import type { Chain } from '../../../domain/iptables/table.js';
+import type { Chain, RuleText } from '../../../domain/iptables/table.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import type { RestoreLines } from './restore-lines.js';
 
@@ -60,14 +60,18 @@ function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Gener
   }
 }
 
-/** Fills a shared chain, which is empty. */
+/**
+ * Fills a shared chain, which is empty.
+ * @param accepted rules that the kernel has already, so that no service port is to blame for them
+ */
 export function* fillShared(
   lines: RestoreLines,
   { table, name, before, entries, after }: DesiredSharedChain,
+  accepted: ReadonlySet<RuleText> = new Set(),
 ): Generator<void> {
   for (const rule of before) lines.append(table, name, rule);
   for (const { entry, owner } of entries) {
-    lines.append(table, name, entry.rule, owner);
+    lines.append(table, name, entry.rule, accepted.has(entry.rule) ? undefined : owner);
     yield;
   }
   for (const rule of after) lines.append(table, name, rule);

@@ -145,8 +145,9 @@ class Difference {
   private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
     const { table, name, entries } = chain;
     if (!single) {
-      if (this.rules(table, name)) lines.declare(table, name);
-      return yield* fillShared(lines, chain);
+      const actual = this.rules(table, name);
+      if (actual) lines.declare(table, name);
+      return yield* fillShared(lines, chain, new Set(actual));
     }
     const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
     for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));

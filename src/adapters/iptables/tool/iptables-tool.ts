@@ -1,6 +1,3 @@
-import { Readable } from 'node:stream';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { execa, type Options } from 'execa';
 import { SaveReader } from '../../../domain/iptables/text/save-reader.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
@@ -26,6 +23,7 @@ import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
 import { readLacking, readRestoreFailures } from './restore-messages.js';
 import { knownFailure } from './tool-failures.js';
+import { ToolPrograms } from './tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
@@ -44,37 +42,24 @@ export interface IptablesIdentity extends IptablesChoice {
   readonly randomFully: boolean;
 }
 
-interface ToolStreams {
-  readonly input?: Iterable<string>;
-  /** What to do with the output: keep it, or give it away piece by piece as it comes. */
-  readonly stdout?: 'all' | 'ignore' | ((piece: string) => void);
-}
-
-interface ToolOutcome {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** How long a tool that lists waits for the lock, and we before a restore. */
 const WAIT_SECONDS = 5;
-const NFT_CHAINS_PER_COMMIT = 500;
-/** So many pieces wait for the tool, which reads them while the next chains are gathered. */
-const READ_AHEAD = 64;
-const MAX_OUTPUT = 1024 * 1024 * 1024;
+/** Larger commits take nf_tables longer to build, smaller ones have it check all rules of a large table more often. */
+const NFT_CHAINS_PER_COMMIT = 1_000;
 
 /** Starts the programs of iptables, and knows why they would not start. */
 export class IptablesTool implements IptablesCommands {
   readonly lock: XtablesLock;
   private readonly launcher: readonly string[];
-  private readonly timeout: number;
-  private readonly closing = new AbortController();
+  private readonly programs: ToolPrograms;
   private identity: Promise<IptablesIdentity> | undefined;
   private last: Promise<unknown> = Promise.resolve();
   private readonly runner: ProgramRunner = {
     output: async (name, parameters) => {
       try {
-        const { exitCode, stdout, stderr } = await this.run([name, ...parameters], { stdout: 'all' });
+        const { exitCode, stdout, stderr } = await this.programs.run([name, ...parameters], {
+          stdout: 'all',
+        });
         if (exitCode === 0) return stdout;
         const failure = this.failure([name, ...parameters], stderr, exitCode);
         if (failure instanceof IptablesPermissionError) throw failure;
@@ -86,7 +71,7 @@ export class IptablesTool implements IptablesCommands {
     },
     complaint: async (name, parameters, input) => {
       try {
-        const { exitCode, stderr } = await this.run([name, ...parameters], { input: [input] });
+        const { exitCode, stderr } = await this.programs.run([name, ...parameters], { input: [input] });
         return exitCode === 0 ? undefined : stderr;
       } catch (error) {
         if (error instanceof IptablesMissingError) return undefined;
@@ -100,7 +85,7 @@ export class IptablesTool implements IptablesCommands {
   constructor(private readonly options: IptablesToolOptions = {}) {
     this.lock = options.lock ?? new XtablesLock();
     this.launcher = options.launcher ?? [];
-    this.timeout = options.timeoutMilliseconds ?? 300_000;
+    this.programs = new ToolPrograms(this.lock.path, this.launcher, options.timeoutMilliseconds);
   }
 
   /**
@@ -137,7 +122,7 @@ export class IptablesTool implements IptablesCommands {
     const command = [program(prefix, family, 'restore'), ...wait, '--noflush', '--test'];
     const rules = Object.values(KERNEL_MATCHES).map(({ trial }) => `-A KUBE-TRIAL ${trial}\n`);
     const input = ['*filter\n', ':KUBE-TRIAL - [0:0]\n', ...rules, 'COMMIT\n'].values();
-    const { stderr } = await this.run(command, { input });
+    const { stderr } = await this.programs.run(command, { input });
     return readLacking(stderr);
   }
 
@@ -150,7 +135,7 @@ export class IptablesTool implements IptablesCommands {
     const command = [program(prefix, family, 'save')];
     const reader = new SaveReader(family);
     const stdout = (piece: string) => reader.read(piece);
-    const { exitCode, stderr } = await this.run(command, { stdout }, signal);
+    const { exitCode, stderr } = await this.programs.run(command, { stdout }, signal);
     if (reader.incompatible !== undefined)
       throw new IptablesFailedError(command.join(' '), reader.incompatible);
     if (exitCode !== 0) throw this.failure(command, stderr, exitCode);
@@ -167,7 +152,7 @@ export class IptablesTool implements IptablesCommands {
   async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
     const { prefix } = await this.identify();
     const command = [program(prefix, family), '-w', String(WAIT_SECONDS), '-t', table, '-S', chain];
-    const { exitCode, stdout, stderr } = await this.run(command, { stdout: 'all' });
+    const { exitCode, stdout, stderr } = await this.programs.run(command, { stdout: 'all' });
     if (exitCode === 0) return stdout.split('\n').flatMap((line) => rulesIn(line, chain));
     const failure = this.failure(command, stderr, exitCode);
     if (exitCode === 1 && !(failure instanceof IptablesKernelError)) return undefined;
@@ -175,7 +160,7 @@ export class IptablesTool implements IptablesCommands {
   }
 
   close(): void {
-    this.closing.abort();
+    this.programs.close();
   }
 
   private async restoreNow(family: IpFamily, input: Iterable<string>): Promise<RestoreOutcome> {
@@ -183,7 +168,7 @@ export class IptablesTool implements IptablesCommands {
     // With a limit, iptables-legacy-restore sets an alarm, and then takes input that it has to wait for as ended.
     const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
     const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
-    const { exitCode, stderr } = await this.run(command, { input });
+    const { exitCode, stderr } = await this.programs.run(command, { input });
     if (exitCode === 0) return { lockWaitSeconds };
     const attempt = command.join(' ');
     const lock = { path: this.lock.path, waitedSeconds: lockWaitSeconds ?? 0 };
@@ -210,76 +195,9 @@ export class IptablesTool implements IptablesCommands {
   }
 
   private async waitForLock(command: readonly string[]): Promise<number | undefined> {
-    const turn = await this.lock.waitUntilFree(WAIT_SECONDS, this.closing.signal);
+    const turn = await this.lock.waitUntilFree(WAIT_SECONDS, this.programs.closed);
     if (turn?.free === false) throw new XtablesLockedError(command.join(' '), turn.seconds, this.lock.path);
     return turn?.seconds;
-  }
-
-  private async run(
-    command: readonly string[],
-    { input, stdout = 'ignore' }: ToolStreams,
-    signal?: AbortSignal,
-  ): Promise<ToolOutcome> {
-    const attempt = command.join(' ');
-    if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
-    signal?.throwIfAborted();
-    const [file, ...parameters] = [...this.launcher, ...command];
-    let isRunning = true;
-    const pieces = input && yieldingBetween(input, () => isRunning);
-    const options = {
-      ...(pieces ? { input: Readable.from(pieces, { highWaterMark: READ_AHEAD }) } : { stdin: 'ignore' }),
-      stdout: stdout === 'ignore' ? stdout : 'pipe',
-      buffer: { stdout: stdout === 'all' },
-      maxBuffer: MAX_OUTPUT,
-      stripFinalNewline: false,
-      env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lock.path },
-      timeout: this.timeout,
-      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
-      forceKillAfterDelay: 1000,
-      reject: false,
-    } satisfies Options;
-    const running = execa(file!, parameters, options);
-    let problem: unknown;
-    if (typeof stdout === 'function')
-      running.stdout?.setEncoding('utf8').on('data', (piece: string) => {
-        try {
-          if (problem === undefined) stdout(piece);
-        } catch (error) {
-          problem = error;
-          running.kill();
-        }
-      });
-    const result = await running;
-    isRunning = false;
-    signal?.throwIfAborted();
-    if (problem !== undefined) throw problem;
-    if (result.code === 'ENOENT' || result.code === 'EACCES')
-      throw new IptablesMissingError(command[0]!, result.cause);
-    if (result.exitCode === undefined) {
-      throw new IptablesFailedError(attempt, result.shortMessage ?? 'no exit status', {
-        cause: result.cause,
-      });
-    }
-    const stderr = result.stderr ?? '';
-    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
-    if (
-      this.launcher.length > 0 &&
-      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
-    )
-      throw new IptablesMissingError(command[0]!, stderr);
-    return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
-  }
-}
-
-/**
- * Between two pieces the former goes to the tool, and other work has its turn. No more is made once the tool has ended: what
- * it is made of may change then.
- */
-async function* yieldingBetween(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
-  for (const piece of pieces) {
-    if (piece !== '') yield piece;
-    await yieldToEventLoop();
-    if (!isWanted()) return;
   }
 }
 

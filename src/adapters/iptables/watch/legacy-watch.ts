@@ -27,7 +27,8 @@ interface TablesInfo {
  * as ours only if the tables have grown as they should have or, where that is unknown, if no other program held the lock.
  */
 export class LegacyWatch implements WriteWatch {
-  readonly seesEveryWrite = false;
+  /** All but those that keep the sizes, which are rare. */
+  readonly seesEveryWrite = true;
   private known: TablesInfo | undefined;
   private count = 0;
 

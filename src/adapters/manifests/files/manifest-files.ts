@@ -8,7 +8,7 @@ export interface ManifestPath {
   readonly folder: boolean;
 }
 
-/** A folder that could not be listed; what its files held stays. */
+/** A folder that is unreadable; the last valid versions of its files are kept. */
 export interface UnlistedFolder {
   readonly path: string;
   readonly problem: string;
@@ -17,9 +17,9 @@ export interface UnlistedFolder {
 const SUFFIX = /\.(?:yaml|yml|json)$/;
 
 /**
- * The files behind the given paths. A file is taken whatever its name; of a folder, as with `kubectl apply -f`, the
- * files *.yaml, *.yml and *.json directly in it, without those whose names begin with a dot (editors' own). Links are
- * followed. Files are ordered by the position of their path, then by name; the greater one wins.
+ * The files behind the given paths. A file may have any name. A folder contributes, as with `kubectl apply -f`, the files
+ * *.yaml, *.yml and *.json directly in it, except those whose names begin with a dot (editors' own). Links are followed.
+ * Files are ordered by the position of their path, then by name; the later one wins.
  */
 export class ManifestFiles {
   /** Throws ManifestPathError for the first path that is empty or does not exist. */
@@ -39,21 +39,21 @@ export class ManifestFiles {
 
   private constructor(private readonly paths: readonly ManifestPath[]) {}
 
-  /** The folders whose entries tell of changes. */
+  /** The folders to watch for changes. */
   folders(): readonly string[] {
     return [...new Set(this.paths.map(({ path, folder }) => (folder ? path : dirname(path))))];
   }
 
-  /** Whether a file of this name, in one of the folders, is one of ours. */
+  /** Whether this file, in one of the folders, is one of these. */
   includes(file: string): boolean {
     return this.rank(file) >= 0;
   }
 
-  /** Orders files; the greater one wins. */
+  /** Orders files; the later one wins. */
   readonly compare = (left: string, right: string): number =>
     this.rank(left) - this.rank(right) || (left < right ? -1 : left > right ? 1 : 0);
 
-  /** All files in order, and the folders that could not be listed. A folder that is gone has no files. */
+  /** All files in order, and the unreadable folders. A folder that does not exist has no files. */
   list(): { readonly files: readonly string[]; readonly unlisted: readonly UnlistedFolder[] } {
     const files = new Set<string>();
     const unlisted: UnlistedFolder[] = [];
@@ -77,7 +77,7 @@ export class ManifestFiles {
     return { files: [...files], unlisted };
   }
 
-  /** The last position among the given paths that stands for the file, or -1. */
+  /** The last position among the given paths that covers the file, or -1. */
   private rank(file: string): number {
     return this.paths.findLastIndex(({ path, folder }) =>
       folder ? dirname(file) === path && isManifestName(basename(file)) : file === path,
@@ -90,8 +90,8 @@ function isManifestName(name: string): boolean {
 }
 
 /**
- * Tells one state of a file from another without reading it; undefined when there is no such file. A file that cannot be
- * looked at has a signature too: reading it will say why.
+ * Identifies the state of a file without reading it; undefined when it does not exist. An inaccessible file has a signature
+ * too: reading it reports why.
  */
 export function fileSignature(file: string): string | undefined {
   try {

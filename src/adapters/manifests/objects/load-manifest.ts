@@ -1,45 +1,48 @@
 import { ManifestLines } from '../parsing/manifest-lines.js';
 import { ManifestObjects, type ManifestIssue, type ManifestObject } from './manifest-objects.js';
 import { parseManifest } from '../parsing/manifest-text.js';
-import type { Turns } from '../turns.js';
+import type { TimeSlice } from '../time-slice.js';
 
-/** An object that cannot be used. */
-export interface LeftOut extends Pick<ManifestIssue, 'key' | 'subject' | 'problem'> {
-  /** The line of the file, from 1; undefined where it cannot be found in reasonable time. */
+/** An object that is invalid. */
+export interface RejectedObject extends Pick<ManifestIssue, 'key' | 'subject' | 'problem'> {
+  /** The line of the file, from 1; undefined if finding it would take too long. */
   readonly line: number | undefined;
 }
 
-/** What a manifest says. */
+/** The contents of a manifest. */
 export interface ManifestContents {
   /** In the order of the file. */
   readonly objects: readonly ManifestObject[];
-  readonly leftOut: readonly LeftOut[];
-  /** How often each kind occurs that the proxy does not read. */
+  readonly rejected: readonly RejectedObject[];
+  /** Kinds that the proxy does not read, with the number of their objects. */
   readonly ignored: ReadonlyMap<string, number>;
 }
 
 /**
- * Reads the text of a manifest, in turns with other work.
+ * Reads the text of a manifest, yielding to the event loop from time to time.
  * @throws ManifestSyntaxError
  */
-export async function loadManifest(text: string, turns: Turns): Promise<ManifestContents> {
+export async function loadManifest(text: string, slice: TimeSlice): Promise<ManifestContents> {
   const found = new ManifestObjects();
   for (const values of parseManifest(text)) {
-    await turns.next();
-    for (const value of values) for (const _ of found.add(value)) if (turns.due) await turns.next();
+    await slice.yieldIfOver();
+    for (const value of values) for (const _ of found.add(value)) if (slice.isOver) await slice.yieldIfOver();
   }
-  return { objects: found.objects, leftOut: await located(found.issues, turns), ignored: found.ignored };
+  return { objects: found.objects, rejected: await located(found.issues, slice), ignored: found.ignored };
 }
 
-async function located(issues: readonly ManifestIssue[], turns: Turns): Promise<readonly LeftOut[]> {
-  const leftOut: LeftOut[] = [];
-  let last: { readonly stretch: object; readonly lines: ManifestLines } | undefined;
+async function located(
+  issues: readonly ManifestIssue[],
+  slice: TimeSlice,
+): Promise<readonly RejectedObject[]> {
+  const rejected: RejectedObject[] = [];
+  let last: { readonly chunk: object; readonly lines: ManifestLines } | undefined;
   for (const { key, subject, problem, place, field } of issues) {
-    const { stretch } = place;
-    if (last?.stretch !== stretch) last = { stretch, lines: new ManifestLines(stretch) };
+    const { chunk } = place;
+    if (last?.chunk !== chunk) last = { chunk, lines: new ManifestLines(chunk) };
     const line = last.lines.lineOf([...place.path, ...field]);
-    leftOut.push({ ...(key !== undefined && { key }), subject, problem, line });
-    await turns.next();
+    rejected.push({ ...(key !== undefined && { key }), subject, problem, line });
+    await slice.yieldIfOver();
   }
-  return leftOut;
+  return rejected;
 }

@@ -14,7 +14,7 @@ import { readServiceCidr } from '../../../domain/decode/read-service-cidr.js';
 import { readService } from '../../../domain/decode/read-service.js';
 
 interface KindFacts {
-  /** Those whose objects are read, the usual one first. */
+  /** The accepted versions, the usual one first. */
   readonly apiVersions: readonly string[];
   readonly namespaced: boolean;
   readonly read: (object: unknown) => Reading<unknown>;
@@ -48,14 +48,14 @@ const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
 
 export const MANIFEST_KINDS = Object.keys(KINDS) as readonly ResourceKind[];
 
-/** Groups of Kubernetes itself; in others, such as Knative's, a kind of the same name is another kind. */
+/** The API groups of Kubernetes itself. In others, such as Knative's, a kind of the same name is a different kind. */
 const OWN_GROUP = /^[a-z]*$|(?:^|\.)k8s\.io$/;
 
 export function isNamespaced(kind: ResourceKind): boolean {
   return KINDS[kind].namespaced;
 }
 
-/** Whether the proxy reads the kind. Without an apiVersion the kind decides. */
+/** Whether the proxy reads the kind. Without an apiVersion, the kind alone decides. */
 export function isRead(kind: string, apiVersion: unknown): kind is ResourceKind {
   if (!Object.hasOwn(KINDS, kind)) return false;
   return (
@@ -63,7 +63,7 @@ export function isRead(kind: string, apiVersion: unknown): kind is ResourceKind 
   );
 }
 
-/** What keeps the object from being used, each with its field: what the API server would refuse. */
+/** Why the API server would reject the object, each reason with its field. */
 export function objectProblems(kind: ResourceKind, object: RawObject): readonly string[] {
   const { apiVersions, read, rules } = KINDS[kind];
   const { apiVersion } = object;

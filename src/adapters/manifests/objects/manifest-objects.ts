@@ -12,34 +12,34 @@ export interface ManifestObject {
   readonly key: string;
   readonly kind: ResourceKind;
   readonly object: object;
-  /** Tells one content from another. */
+  /** Identifies the contents. */
   readonly digest: string;
 }
 
-/** Something wrong with an object, which is left out for it. */
+/** A reason to reject an object. */
 export interface ManifestIssue {
-  /** The object's key; undefined when it has none to be known by. */
+  /** The object's key; undefined if it has no usable name. */
   readonly key?: string;
-  /** What it is about, for people: `Service shop/cart`, or the place in the file (`document 1, item 3`). */
+  /** The object, for people: `Service shop/cart`, or the place in the file (`document 1, item 3`). */
   readonly subject: string;
   /** `field: what is wrong with it`. */
   readonly problem: string;
   readonly place: ManifestPlace;
-  /** The field, from the place on. */
+  /** The path of the field from the place. */
   readonly field: Path;
 }
 
-/** As decoding words it. */
+/** The form of problems that decoding reports. */
 const PROBLEM = /^(\S+) (.*)$/s;
-/** So many objects take about a millisecond. */
-const TAKEN_AT_ONCE = 32;
-const TOO_DEEP = 'metadata.name names an object that is nested too deeply';
+/** This many objects take about a millisecond. */
+const BATCH = 32;
+const TOO_DEEP = 'metadata.name belongs to an object that is nested too deeply';
 
 /**
- * Picks the objects that the proxy reads out of values of one manifest, and holds them against what the API server would
- * refuse. Lists (`List`, `ServiceList`…) are opened; the items of a typed list need no kind of their own, and no typed list
- * may stand in another list. Of objects of the same name the first counts. A namespaced object without namespace is in
- * `default`.
+ * Collects the objects that the proxy reads from the values of one manifest, and checks them against the rules of the API
+ * server. Lists (`List`, `ServiceList`…) are expanded. The items of a typed list need no kind of their own, and a typed list
+ * must not be inside another list. Of objects with the same name, the first counts. A namespaced object without a namespace
+ * is in `default`.
  */
 export class ManifestObjects {
   /** In the order of the file. */
@@ -50,25 +50,25 @@ export class ManifestObjects {
   private taken = 0;
   private readonly places = new Map<string, ManifestPlace>();
 
-  /** Pauses after some objects each, so that other work can be done. */
+  /** Yields after each batch of objects, so that other work can run. */
   *add({ value, place, list }: ManifestValue): Generator<undefined> {
-    // An empty document, as between two separators, is no mistake.
+    // An empty document, as between two separators, is allowed.
     if (list === undefined && (value === null || value === undefined)) return;
     yield* this.visit(value, place, list);
   }
 
   private *visit(value: unknown, place: ManifestPlace, list?: string): Generator<undefined> {
     if (!isObject(value)) {
-      this.leaveOut(place, place.toString(), 'is not an object');
+      this.reject(place, place.toString(), 'is not an object');
       return;
     }
     const kind = value.kind ?? kindOfItems(list);
     if (typeof kind !== 'string' || kind === '') {
-      this.leaveOut(place, place.toString(), 'has no kind');
+      this.reject(place, place.toString(), 'has no kind');
     } else if (kind.endsWith('List') && Array.isArray(value.items)) {
       if (list !== undefined && kind !== 'List') {
-        const problem = `kind: a ${kind} cannot stand in a list; put its items there`;
-        this.leaveOut(place, place.toString(), problem, ['kind']);
+        const problem = `kind: a ${kind} cannot be inside a list; put its items there`;
+        this.reject(place, place.toString(), problem, ['kind']);
         return;
       }
       const items: readonly unknown[] = value.items;
@@ -78,7 +78,7 @@ export class ManifestObjects {
       this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
     } else {
       this.take(kind, value, place);
-      if (++this.taken % TAKEN_AT_ONCE === 0) yield;
+      if (++this.taken % BATCH === 0) yield;
     }
   }
 
@@ -88,8 +88,8 @@ export class ManifestObjects {
     const namespace = isNamespaced(kind) ? (metadata.namespace ?? 'default') : '';
     if (!isName(name) || (isNamespaced(kind) && !isName(namespace))) {
       const path = ['metadata', isName(name) ? 'namespace' : 'name'];
-      const problem = `${path.join('.')}: is missing, or cannot be one`;
-      this.leaveOut(place, `${kind} (${place.toString()})`, problem, path);
+      const problem = `${path.join('.')}: is missing or invalid`;
+      this.reject(place, `${kind} (${place.toString()})`, problem, path);
       return;
     }
     const key = `${kind}/${String(namespace)}/${name}`;
@@ -102,11 +102,11 @@ export class ManifestObjects {
     if (digest !== undefined) this.objects.push({ key, kind, object, digest });
     for (const text of digest === undefined && problems.length === 0 ? [TOO_DEEP] : problems) {
       const [, field = '', what = ''] = PROBLEM.exec(text) ?? [];
-      this.leaveOut(place, subjectOf(key), `${field}: ${what}`, stepsTo(field), key);
+      this.reject(place, subjectOf(key), `${field}: ${what}`, stepsTo(field), key);
     }
   }
 
-  private leaveOut(
+  private reject(
     place: ManifestPlace,
     subject: string,
     problem: string,
@@ -123,13 +123,13 @@ export class ManifestObjects {
     place: ManifestPlace,
   ): readonly string[] {
     const first = this.places.get(key);
-    if (first !== undefined) return [`metadata.name is that of ${first.toString()}, which counts`];
+    if (first !== undefined) return [`metadata.name is already used by ${first.toString()}; that one counts`];
     this.places.set(key, place);
     return objectProblems(kind, object);
   }
 }
 
-/** Only for what is valid; undefined when it is nested more deeply than can be written out. */
+/** Undefined when the object is nested too deeply for JSON. */
 function digestOf(object: object): string | undefined {
   try {
     return hash('sha256', JSON.stringify(object), 'base64');
@@ -162,7 +162,7 @@ function kindOfItems(list: string | undefined): string | undefined {
   return list === undefined || list === 'List' ? undefined : list.slice(0, -'List'.length);
 }
 
-/** Whether it can be told apart from others at all; whether Kubernetes would allow it is another question. */
+/** Whether the value can identify an object; decoding checks whether Kubernetes allows it. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('/');
 }

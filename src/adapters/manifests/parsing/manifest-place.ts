@@ -1,32 +1,32 @@
 import type { Path } from './manifest-lines.js';
-import type { Stretch } from './manifest-stretches.js';
+import type { Chunk } from './manifest-chunks.js';
 
-/** Where in a manifest something stands: a document, or an item of a list. Small, since each object has one. */
+/** A place in a manifest: a document, or an item of a list. Small, because each object has one. */
 export class ManifestPlace {
-  static document(stretch: Stretch, index: number, number: number): ManifestPlace {
-    return new ManifestPlace(stretch, index, number, undefined);
+  static document(chunk: Chunk, index: number, number: number): ManifestPlace {
+    return new ManifestPlace(chunk, index, number, undefined);
   }
 
   /**
-   * @param index among the documents, or items, of the stretch
-   * @param number among those of the file, or list, from 0
+   * @param index of the document or item in the chunk
+   * @param number of the document in the file, or the item in the list, from 0
    */
   private constructor(
-    readonly stretch: Stretch,
+    readonly chunk: Chunk,
     private readonly index: number,
     private readonly number: number,
     private readonly list: ManifestPlace | undefined,
   ) {}
 
-  /** An item of the list that stands here; of a list that was taken apart, the stretch that holds it, and its index there. */
-  item(number: number, stretch = this.stretch, index = number): ManifestPlace {
-    return new ManifestPlace(stretch, index, number, this);
+  /** An item of the list at this place. If the list was split: the chunk that contains the item, and its index there. */
+  item(number: number, chunk = this.chunk, index = number): ManifestPlace {
+    return new ManifestPlace(chunk, index, number, this);
   }
 
-  /** The way to it, from the documents of the stretch on. */
+  /** The path from the chunk's documents to this place. */
   get path(): Path {
     if (!this.list) return [this.index];
-    return this.list.stretch === this.stretch ? [...this.list.path, 'items', this.index] : [0, this.index];
+    return this.list.chunk === this.chunk ? [...this.list.path, 'items', this.index] : [0, this.index];
   }
 
   /** For people, such as `document 1, item 3`. */

@@ -3,9 +3,9 @@ import { ManifestPlace } from '../../../../src/adapters/manifests/parsing/manife
 
 function read(...documents: unknown[]): ManifestObjects {
   const found = new ManifestObjects();
-  const stretch = { text: '', line: 1 };
+  const chunk = { text: '', line: 1 };
   documents.forEach((value, index) => {
-    const place = ManifestPlace.document(stretch, index, index);
+    const place = ManifestPlace.document(chunk, index, index);
     for (const _ of found.add({ value, place })) continue;
   });
   return found;
@@ -65,7 +65,7 @@ describe('objects of a manifest', () => {
     const nested = { kind: 'List', items: [a, { kind: 'ServiceList', items: [b] }] };
     expect(keys(nested)).toEqual(['Service/default/a']);
     expect(problems(nested)).toEqual([
-      'document 1, item 2: kind: a ServiceList cannot stand in a list; put its items there',
+      'document 1, item 2: kind: a ServiceList cannot be inside a list; put its items there',
     ]);
   });
 
@@ -102,10 +102,10 @@ describe('objects of a manifest', () => {
       'document 3: is not an object',
       'document 4: has no kind',
       'document 5: has no kind',
-      'Service (document 6): metadata.name: is missing, or cannot be one',
-      'Service (document 7): metadata.name: is missing, or cannot be one',
-      'Service (document 8): metadata.name: is missing, or cannot be one',
-      'Service (document 9): metadata.namespace: is missing, or cannot be one',
+      'Service (document 6): metadata.name: is missing or invalid',
+      'Service (document 7): metadata.name: is missing or invalid',
+      'Service (document 8): metadata.name: is missing or invalid',
+      'Service (document 9): metadata.namespace: is missing or invalid',
     ]);
   });
 
@@ -115,7 +115,7 @@ describe('objects of a manifest', () => {
       { spec: { clusterIP: '10.96.0.1' } },
     ]);
     expect(problems(...both)).toEqual([
-      'Service default/web: metadata.name: is that of document 1, which counts',
+      'Service default/web: metadata.name: is already used by document 1; that one counts',
     ]);
   });
 });
@@ -169,7 +169,7 @@ describe('what the API server would refuse', () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect(problems(service({ other: deep }))).toEqual([
-      'Service default/web: metadata.name: names an object that is nested too deeply',
+      'Service default/web: metadata.name: belongs to an object that is nested too deeply',
     ]);
     const wrong = { ...service({ type: 'X' }), toJSON: () => expect(true).toBe(false) };
     expect(problems(wrong)).toHaveLength(1);

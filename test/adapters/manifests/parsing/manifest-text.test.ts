@@ -8,8 +8,8 @@ import {
 const values = (text: string): ManifestValue[] => [...parseManifest(text)].flat();
 const parse = (text: string): unknown[] => values(text).map(({ value }) => value);
 const lineOf = (text: string, place: string, ...field: (string | number)[]): number | undefined => {
-  const { stretch, path } = values(text).find((value) => String(value.place) === place)!.place;
-  return new ManifestLines(stretch).lineOf([...path, ...field]);
+  const { chunk, path } = values(text).find((value) => String(value.place) === place)!.place;
+  return new ManifestLines(chunk).lineOf([...path, ...field]);
 };
 
 function failure(text: string): ManifestSyntaxError {
@@ -70,8 +70,8 @@ describe('parseManifest', () => {
     });
     const began = performance.now();
     const error = failure(`kind: Service\n---\n# here\n${levels.join('')}`);
-    expect([error.message, error.line]).toEqual(['aliases repeat too much', 4]);
-    expect(failure('a: &a [*a]\n').message).toBe('aliases repeat too much');
+    expect([error.message, error.line]).toEqual(['aliases expand to too many values', 4]);
+    expect(failure('a: &a [*a]\n').message).toBe('aliases expand to too many values');
     // Written out, they would be 400 million words.
     expect(performance.now() - began).toBeLessThan(20_000);
   });

@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { execa, type Options } from 'execa';
+import { IptablesFailedError, IptablesMissingError } from '../errors.js';
+
+export interface ToolStreams {
+  readonly input?: Iterable<string>;
+  /** What to do with the output: keep it, or give it away piece by piece as it comes. */
+  readonly stdout?: 'all' | 'ignore' | ((piece: string) => void);
+}
+
+export interface ToolOutcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How many pieces of input wait for the tool, which reads them while the next chains are gathered. */
+const READ_AHEAD = 64;
+const MAX_OUTPUT = 1024 * 1024 * 1024;
+const TIMEOUT_MILLISECONDS = 300_000;
+
+/** Starts programs of iptables. */
+export class ToolPrograms {
+  private readonly closing = new AbortController();
+
+  /**
+   * @param lockPath the xtables lock that they take
+   * @param launcher what is put before every command
+   */
+  constructor(
+    private readonly lockPath: string,
+    private readonly launcher: readonly string[],
+    private readonly timeout = TIMEOUT_MILLISECONDS,
+  ) {}
+
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.closing.signal;
+  }
+
+  /** Ends what runs; later calls fail. Idempotent. */
+  close(): void {
+    this.closing.abort();
+  }
+
+  /**
+   * Runs a program until it exits, with whatever status.
+   * @throws IptablesMissingError, IptablesFailedError; the signal's reason when it is aborted
+   */
+  async run(
+    command: readonly string[],
+    { input, stdout = 'ignore' }: ToolStreams = {},
+    signal?: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const attempt = command.join(' ');
+    if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
+    signal?.throwIfAborted();
+    const [file, ...parameters] = [...this.launcher, ...command];
+    let isRunning = true;
+    const pieces = input && yieldingBetween(input, () => isRunning);
+    const options = {
+      ...(pieces ? { input: Readable.from(pieces, { highWaterMark: READ_AHEAD }) } : { stdin: 'ignore' }),
+      stdout: stdout === 'ignore' ? stdout : 'pipe',
+      buffer: { stdout: stdout === 'all' },
+      maxBuffer: MAX_OUTPUT,
+      stripFinalNewline: false,
+      env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lockPath },
+      timeout: this.timeout,
+      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
+      forceKillAfterDelay: 1000,
+      reject: false,
+    } satisfies Options;
+    const running = execa(file!, parameters, options);
+    let problem: unknown;
+    if (typeof stdout === 'function')
+      running.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+        try {
+          if (problem === undefined) stdout(piece);
+        } catch (error) {
+          problem = error;
+          running.kill();
+        }
+      });
+    const result = await running;
+    isRunning = false;
+    signal?.throwIfAborted();
+    if (problem !== undefined) throw problem;
+    if (result.code === 'ENOENT' || result.code === 'EACCES')
+      throw new IptablesMissingError(command[0]!, result.cause);
+    if (result.exitCode === undefined) {
+      throw new IptablesFailedError(attempt, result.shortMessage ?? 'no exit status', {
+        cause: result.cause,
+      });
+    }
+    const stderr = result.stderr ?? '';
+    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    if (
+      this.launcher.length > 0 &&
+      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
+    )
+      throw new IptablesMissingError(command[0]!, stderr);
+    return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
+  }
+}
+
+/**
+ * Between two pieces the former goes to the tool, and other work has its turn. No more is made once the tool has ended: what
+ * it is made of may change then.
+ */
+async function* yieldingBetween(pieces: Iterable<string>, isWanted: () => boolean): AsyncGenerator<string> {
+  for (const piece of pieces) {
+    if (piece !== '') yield piece;
+    await yieldToEventLoop();
+    if (!isWanted()) return;
+  }
+}

@@ -1,0 +1,92 @@
+import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { FileWatch } from '../../adapters/files/file-watch.js';
+import type { PinoLogger } from '../../adapters/process/pino-logger.js';
+import { ApplyConfiguration } from '../../application/configuration/apply-configuration.js';
+import { parseCommandLine, type CommandLine } from '../configuration/command-line.js';
+import { editedFields } from '../configuration/edited-fields.js';
+import { logSettings } from '../configuration/log-settings.js';
+import { modeInForce, modeSettings, withModeAsBefore } from '../configuration/proxy-configuration.js';
+import {
+  CHECK_NODE,
+  LIVE_CONFIGURATION,
+  NODE_CONTEXTS,
+  PROXY_HEALTH,
+  SERVED_FAMILIES,
+} from '../identifiers.js';
+import type { Resolved } from '../injection/identifier.js';
+import { checkedSettings, nodeSettings } from '../node/node-settings.js';
+
+/** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
+export class ConfigurationUpdatedError extends Error {
+  constructor() {
+    super("content of the proxy server's configuration file was updated");
+    this.name = 'ConfigurationUpdatedError';
+  }
+}
+
+/** What edits of the configuration change in a proxy that runs. */
+export const EDITED = {
+  live: LIVE_CONFIGURATION,
+  families: SERVED_FAMILIES,
+  checks: CHECK_NODE,
+  contexts: NODE_CONTEXTS,
+  health: PROXY_HEALTH,
+};
+
+/**
+ * Applies edits of the configuration file to a running proxy, until aborted. Without a file there is nothing to follow.
+ * @param asked the command line before the mode was chosen
+ * @throws ConfigurationUpdatedError
+ */
+export async function followConfiguration(
+  asked: CommandLine,
+  { live, families, checks, contexts, health }: Resolved<typeof EDITED>,
+  logger: PinoLogger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { argv, configFile } = asked;
+  if (configFile === undefined) return;
+  live.onChange((commandLine, former) => {
+    const { configuration } = commandLine;
+    const periods = modeSettings(configuration, modeInForce(configuration));
+    const log = logSettings(configuration);
+    // Otherwise a level that was set over HTTP since would be lost.
+    if (!isDeepStrictEqual(log, logSettings(former.configuration))) logger.adjust(log);
+    health.use(2 * periods.syncPeriod);
+    contexts.use(nodeSettings(commandLine));
+    for (const { loop } of families) loop.use(periods);
+  });
+  const resync = (): void => {
+    for (const { loop } of families) {
+      loop.pending.nodeChanged();
+      loop.changed();
+    }
+  };
+  const edits = new ApplyConfiguration(live, editedFields, resync, logger);
+  const watch = new FileWatch(configFile, logger);
+  try {
+    for (;;) {
+      const contents = await watch.next(signal);
+      if (!contents) return;
+      const readFile = (): string => {
+        if ('error' in contents) throw contents.error;
+        return contents.text;
+      };
+      const outcome = edits.apply(() => {
+        const commandLine = parseCommandLine(argv, { readFile, hostname });
+        const present = modeInForce(live.current.configuration);
+        const configuration = withModeAsBefore(commandLine.configuration, asked.configuration.mode, present);
+        const edited = { ...commandLine, configuration };
+        const fields = editedFields(live.current, edited);
+        if (fields.some(({ effect }) => effect === 'resync')) checks.edited(checkedSettings(edited));
+        for (const warning of edited.warnings)
+          if (!live.current.warnings.includes(warning)) logger.warn({}, warning);
+        return edited;
+      });
+      if (outcome === 'restart') throw new ConfigurationUpdatedError();
+    }
+  } finally {
+    watch.close();
+  }
+}

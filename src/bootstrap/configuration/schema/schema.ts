@@ -1,0 +1,245 @@
+import { previousMinorVersion } from '../../version.js';
+import { ip, ipPort } from '../types/address-types.js';
+import { featureGateHelp } from './feature-gates.js';
+import { field, type ValuesOf } from './field.js';
+import {
+  address,
+  hostPort,
+  notNegative,
+  notNegativeDuration,
+  oneOf,
+  portRange,
+  positiveDuration,
+  primaryOrCidrs,
+  supported,
+  within,
+} from './field-rule.js';
+import { commaSeparated, gateMap, stringSlice } from '../types/list-types.js';
+import { loggingFields } from './logging-fields.js';
+import { iptablesFields, ipvsFields, nftablesFields } from './mode-fields.js';
+import {
+  bool,
+  boolOrNothing,
+  duration,
+  durationUnless,
+  float,
+  int32,
+  text,
+  textOf,
+} from '../types/scalar-types.js';
+
+export const API_VERSION = 'kubeproxy.config.k8s.io/v1alpha1';
+export const KIND = 'KubeProxyConfiguration';
+
+/** How services are programmed. Unset is iptables; `auto` is our own: nftables if the kernel supports it. */
+export const PROXY_MODES = ['iptables', 'ipvs', 'nftables', 'userspace'] as const;
+export type ProxyMode = (typeof PROXY_MODES)[number];
+export type RequestedMode = ProxyMode | 'auto' | '';
+
+const DETECT_LOCAL_MODES = ['ClusterCIDR', 'NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'] as const;
+export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** As in the last kube-proxy that had mode userspace. */
+const IDLE_TIMEOUT = 250;
+
+const CONNTRACK = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
+const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
+const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
+const PREVIOUS_VERSION = previousMinorVersion();
+const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
+const JSON_ONLY = 'Accepted without effect: requests to the API server use JSON.';
+const INTERFACE_NAMES =
+  'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
+const WINDOWS_ONLY = 'No effect on Linux.';
+
+/**
+ * Every field of KubeProxyConfiguration v1alpha1 (docs/spec/configuration.md §2 and §3) with its type, default, flag and
+ * meaning. Decoding, defaults, validation, `--help`, docs/configuration.md and the effect of edits are derived from this;
+ * validation.ts has the rules between fields.
+ */
+export const schema = {
+  featureGates: field(gateMap, {
+    flag: 'feature-gates',
+    help: `Feature gates to set, as Name=true|false. Known here: ${featureGateHelp}.`,
+  }),
+  clientConnection: {
+    kubeconfig: field(text, {
+      flag: 'kubeconfig',
+      help: 'Path to a kubeconfig file. Without it and without --master, the in-cluster configuration is used.',
+    }),
+    acceptContentTypes: field(text, { onEdit: 'none', help: JSON_ONLY }),
+    contentType: field(text, {
+      default: 'application/vnd.kubernetes.protobuf',
+      flag: 'kube-api-content-type',
+      onEdit: 'none',
+      help: JSON_ONLY,
+    }),
+    qps: field(float, { default: 5, flag: 'kube-api-qps', help: 'API requests per second.' }),
+    burst: field(int32, {
+      default: 10,
+      flag: 'kube-api-burst',
+      rule: notNegative(10, 'ClientConnection.Burst'),
+      help: 'API requests allowed at once beyond the rate.',
+    }),
+  },
+  logging: loggingFields,
+  hostnameOverride: field(text, {
+    flag: 'hostname-override',
+    help: "Name of this node's Node object, if it is not the host name.",
+    besideFile: true,
+    joinWithFile: (flag, file) => flag || file,
+  }),
+  bindAddress: field(ip, {
+    default: '0.0.0.0',
+    flag: 'bind-address',
+    rule: address(15, 'BindAddress'),
+    help: "Replaces the node's primary IP, unless it is unspecified (0.0.0.0 or ::). Only mode userspace listens on it.",
+  }),
+  healthzBindAddress: field(ipPort, {
+    default: '0.0.0.0:10256',
+    flag: 'healthz-bind-address',
+    rule: hostPort(16, 'HealthzBindAddress', 'may be empty'),
+    help: 'IP and port of the health check server; a bare IP gets port 10256.',
+  }),
+  metricsBindAddress: field(ipPort, {
+    default: '127.0.0.1:10249',
+    flag: 'metrics-bind-address',
+    rule: hostPort(17, 'MetricsBindAddress', 'needed'),
+    help: 'IP and port of the metrics server; a bare IP gets port 10249.',
+  }),
+  bindAddressHardFail: field(bool, {
+    flag: 'bind-address-hard-fail',
+    help: 'Treat a failure to bind to a port as fatal.',
+  }),
+  enableProfiling: field(bool, {
+    flag: 'profiling',
+    help: 'Serve profiles under /debug on the metrics server.',
+  }),
+  showHiddenMetricsForVersion: field(text, {
+    flag: 'show-hidden-metrics-for-version',
+    rule: oneOf(20, 'ShowHiddenMetricsForVersion', ['', PREVIOUS_VERSION], HIDDEN_METRICS),
+    help: 'Previous minor version, to show metrics that were hidden after it.',
+  }),
+  mode: field(textOf<RequestedMode>(), {
+    flag: 'proxy-mode',
+    rule: oneOf(9, 'Mode.ProxyMode', ['', ...MODES_TO_CHOOSE], MODE_RULE),
+    help: 'iptables (also if blank), ipvs, nftables, userspace, or auto: nftables if this kernel supports it, otherwise iptables.',
+  }),
+  iptables: iptablesFields,
+  ipvs: ipvsFields,
+  nftables: nftablesFields,
+  winkernel: {
+    networkName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    sourceVip: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    rootHnsEndpointName: field(text, { onEdit: 'none', help: WINDOWS_ONLY }),
+    enableDSR: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
+    forwardHealthCheckVip: field(bool, { onEdit: 'none', help: WINDOWS_ONLY }),
+  },
+  detectLocalMode: field(textOf<DetectLocalMode>(), {
+    flag: 'detect-local-mode',
+    rule: supported(21, 'DetectLocalMode', DETECT_LOCAL_MODES),
+    onEdit: 'resync',
+    help: `How to detect traffic from local pods: ${DETECT_LOCAL_MODES.join(', ')}; blank means ClusterCIDR.`,
+  }),
+  detectLocal: {
+    bridgeInterface: field(text, {
+      flag: 'pod-bridge-interface',
+      onEdit: 'resync',
+      help: `Bridge that local pods are connected to, with --detect-local-mode=BridgeInterface. ${INTERFACE_NAMES}`,
+    }),
+    interfaceNamePrefix: field(text, {
+      flag: 'pod-interface-name-prefix',
+      onEdit: 'resync',
+      help: `Prefix of the interface names of local pods, with --detect-local-mode=InterfaceNamePrefix. ${INTERFACE_NAMES}`,
+    }),
+  },
+  clusterCIDR: field(commaSeparated, {
+    flag: 'cluster-cidr',
+    onEdit: 'resync',
+    help: "CIDR of the cluster's pods, or a comma-separated pair of one IPv4 and one IPv6 CIDR.",
+  }),
+  nodePortAddresses: field(stringSlice, {
+    flag: 'nodeport-addresses',
+    rule: primaryOrCidrs(18, 'NodePortAddresses'),
+    onEdit: 'resync',
+    help: 'CIDRs of the local addresses that accept node port traffic, or "primary" for the node IPs only.',
+  }),
+  oomScoreAdj: field(int32, {
+    default: -999,
+    keepsZero: true,
+    flag: 'oom-score-adj',
+    rule: within(8, 'KubeProxyLinuxConfiguration.OOMScoreAdj', -1000, 1000),
+    help: 'oom_score_adj value of this process.',
+  }),
+  conntrack: {
+    maxPerCore: field(int32, {
+      default: 32768,
+      keepsZero: true,
+      flag: 'conntrack-max-per-core',
+      rule: notNegative(6, `${CONNTRACK}.MaxPerCore`),
+      help: 'Maximum number of tracked connections per CPU; 0 keeps the current limit.',
+    }),
+    min: field(int32, {
+      default: 131072,
+      keepsZero: true,
+      flag: 'conntrack-min',
+      rule: notNegative(6, `${CONNTRACK}.Min`),
+      help: 'Minimum limit of tracked connections, whatever the number of CPUs.',
+    }),
+    tcpEstablishedTimeout: field(duration, {
+      default: 24 * HOUR,
+      keepsZero: true,
+      flag: 'conntrack-tcp-timeout-established',
+      rule: notNegativeDuration(7, `${CONNTRACK}.TCPEstablishedTimeout`),
+      help: "Timeout of idle TCP connections; 0 keeps the kernel's.",
+    }),
+    tcpCloseWaitTimeout: field(duration, {
+      default: HOUR,
+      keepsZero: true,
+      flag: 'conntrack-tcp-timeout-close-wait',
+      rule: notNegativeDuration(7, `${CONNTRACK}.TCPCloseWaitTimeout`),
+      help: "Timeout of TCP connections in CLOSE_WAIT; 0 keeps the kernel's.",
+    }),
+    tcpBeLiberal: field(bool, {
+      flag: 'conntrack-tcp-be-liberal',
+      help: 'Do not mark TCP packets outside the window as invalid.',
+    }),
+    udpTimeout: field(duration, {
+      flag: 'conntrack-udp-timeout',
+      rule: notNegativeDuration(7, `${CONNTRACK}.UDPTimeout`),
+      help: "Timeout of unanswered UDP flows; 0 keeps the kernel's.",
+    }),
+    udpStreamTimeout: field(duration, {
+      flag: 'conntrack-udp-timeout-stream',
+      rule: notNegativeDuration(7, `${CONNTRACK}.UDPStreamTimeout`),
+      help: "Timeout of answered UDP flows; 0 keeps the kernel's.",
+    }),
+  },
+  configSyncPeriod: field(duration, {
+    default: 15 * MINUTE,
+    flag: 'config-sync-period',
+    rule: positiveDuration(11, 'ConfigSyncPeriod'),
+    onEdit: 'none',
+    help: 'Accepted without effect: objects are watched, not polled.',
+  }),
+  portRange: field(text, {
+    flag: 'proxy-port-range',
+    modes: ['userspace'],
+    rule: portRange(28, 'PortRange'),
+    help: 'Ports that the proxy may listen on: N, LOW-HIGH or LOW+OFFSET; blank lets the kernel choose.',
+  }),
+  udpIdleTimeout: field(durationUnless(IDLE_TIMEOUT), {
+    default: IDLE_TIMEOUT,
+    flag: 'udp-timeout',
+    modes: ['userspace'],
+    rule: positiveDuration(29, 'UDPIdleTimeout'),
+    help: 'How long an idle UDP flow keeps its endpoint.',
+  }),
+  windowsRunAsService: field(boolOrNothing, { onEdit: 'none', help: WINDOWS_ONLY }),
+};
+
+/** The configuration as the file nests it; durations are milliseconds, `clusterCIDR` is the list of its CIDRs. */
+export type Configuration = ValuesOf<typeof schema>;

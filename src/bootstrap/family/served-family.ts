@@ -1,0 +1,14 @@
+import type { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import type { SyncLoop } from '../../application/sync/sync-loop.js';
+import type { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+
+/** What runs for one IP family. */
+export interface ServedFamily {
+  readonly family: IpFamily;
+  readonly loop: SyncLoop;
+  /** Undefined: health-check node ports stay closed. */
+  readonly healthChecks: ServiceHealthChecks | undefined;
+  /** Removes stale UDP flows. Undefined: tracked connections are left alone. */
+  readonly conntrack: ReconcileConntrack | undefined;
+}

@@ -1,0 +1,128 @@
+import { errorMessage } from '../../application/error-message.js';
+import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
+import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import {
+  AWAIT_NODE,
+  CLUSTER_EVENTS,
+  CLUSTER_SOURCE,
+  COMMAND_LINE,
+  CONNTRACK,
+  EVENT_RECORDER,
+  HEALTH_SERVER,
+  LOCAL_ADDRESSES,
+  METRICS,
+  METRICS_SCRAPE,
+  METRICS_SERVER,
+  MODE,
+  PROXY_PARTS,
+  SERVED_FAMILIES,
+} from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+import { nodeEvent } from '../node/node-event.js';
+import type { Part } from './part.js';
+
+/**
+ * Everything that runs in a proxy, in the order in which it starts. Servers come first, so that probes are answered from
+ * the start. The source comes after the sync loops, which begin when its first lists are complete and the Node is known.
+ */
+export const proxyParts = provide(
+  PROXY_PARTS,
+  {
+    mode: MODE,
+    localAddresses: LOCAL_ADDRESSES,
+    healthServer: HEALTH_SERVER,
+    metricsServer: METRICS_SERVER,
+    metrics: METRICS,
+    scrape: METRICS_SCRAPE,
+    families: SERVED_FAMILIES,
+    conntrack: CONNTRACK,
+    source: CLUSTER_SOURCE,
+    sink: CLUSTER_EVENTS,
+    events: EVENT_RECORDER,
+    awaitNode: AWAIT_NODE,
+    commandLine: COMMAND_LINE,
+  },
+  (proxy) => {
+    const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
+    const loops = proxy.families.map(({ loop }) => loop);
+    const healthChecks = proxy.families.flatMap((family) => family.healthChecks ?? []);
+    const reconcilers = proxy.families.flatMap((family) => family.conntrack ?? []);
+
+    /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */
+    const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {
+      try {
+        await server.start();
+      } catch (error) {
+        events.record(nodeEvent(proxy.commandLine.nodeName, 'Warning', failure, errorMessage(error)));
+        throw error;
+      }
+    };
+
+    const parts: readonly (Part | undefined)[] = [
+      { name: 'proxy mode', stop: () => mode.close() },
+      addressesPart(localAddresses),
+      healthServer && {
+        name: 'healthz server',
+        start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
+        stop: () => healthServer.stop(),
+      },
+      metricsServer && {
+        name: 'metrics server',
+        start: () => {
+          proxy.metrics.start();
+          proxy.metrics.onScrape(proxy.scrape);
+          return listen(metricsServer, 'FailedToStartMetricServer');
+        },
+        stop: () => metricsServer.stop(),
+      },
+      healthChecks.length > 0
+        ? { name: 'service health checks', stop: () => stopAll(healthChecks) }
+        : undefined,
+      conntrack && { name: 'conntrack', stop: () => conntrack.close() },
+      reconcilers.length > 0
+        ? { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) }
+        : undefined,
+      {
+        name: 'sync loops',
+        start: () => {
+          awaitNode.ready.then(
+            () => loops.forEach((loop) => loop.initialised()),
+            // The proxy fails with it.
+            () => {},
+          );
+        },
+        stop: () => stopAll(loops),
+      },
+      sourcePart(proxy.source, proxy.sink),
+      { name: 'event recorder', stop: () => events.stop?.() },
+      { name: 'wait for the Node', stop: () => awaitNode.stop() },
+      {
+        name: 'changes of addresses',
+        start: () =>
+          localAddresses.follow?.(() => {
+            for (const loop of loops) {
+              loop.pending.nodeChanged();
+              loop.changed();
+            }
+          }),
+      },
+    ];
+    return parts.filter((part) => part !== undefined);
+  },
+);
+
+export function addressesPart(addresses: LocalAddresses): Part {
+  return { name: 'addresses of this node', start: () => addresses.open?.(), stop: () => addresses.close?.() };
+}
+
+export function sourcePart(source: ClusterSource, sink: ObjectSink): Part {
+  return {
+    name: 'cluster source',
+    start: (signal) => source.start(sink, signal),
+    stop: () => source.stop(),
+  };
+}
+
+async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  await Promise.all(parts.map((part) => part.stop()));
+}

@@ -1,0 +1,137 @@
+import { cleanUpScripts, type OwnedChains } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
+import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { legacyTables } from '../../adapters/iptables/detection/legacy-tables.js';
+import { LegacyWatch } from '../../adapters/iptables/watch/legacy-watch.js';
+import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
+import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
+import { supportedFamilies } from '../../adapters/process/ip-families.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
+import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
+import { Attempts } from './attempts.js';
+import { netlinkIfAny } from './nft-transport.js';
+
+/** What the kubelet makes itself. */
+const KUBELET_CHAINS = ['KUBE-FIREWALL', 'KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
+
+/** iptables as this node uses it, open for a mode that writes rules there. */
+export interface IptablesAccess {
+  readonly tool: IptablesTool;
+  readonly variant: IptablesVariant;
+  /** For the log: by which means rules are written. */
+  readonly means: object;
+  /** The families that the tools can serve. */
+  readonly families: readonly IpFamily[];
+  /** Undefined where no cheap sign shows whether another program wrote. */
+  watch(family: IpFamily): WriteWatch | undefined;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Rejects when the tools cannot serve any family. */
+export async function openIptables(logger: Logger): Promise<IptablesAccess> {
+  const tool = new IptablesTool();
+  const { variant, version, reason } = await tool.identify();
+  const lock = variant === 'legacy' ? await tool.lock.problem() : undefined;
+  if (lock !== undefined) logger.warn({ lock: tool.lock.path }, lock);
+  const families = await usableFamilies(tool, logger);
+  // Without netlink, changes by others are found by listing.
+  const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
+  // Both families share it, since the kernel counts their commits together.
+  const generationWatch = generations && new GenerationWatch(generations);
+  return {
+    tool,
+    variant,
+    means: { variant, iptables: version, because: reason },
+    families,
+    watch: (family) => (variant === 'legacy' ? new LegacyWatch(family) : generationWatch),
+    async close() {
+      tool.close();
+      await generations?.close();
+    },
+  };
+}
+
+/** What the active mode has in iptables: the clean-up of another mode keeps it. */
+export interface ActiveRules {
+  readonly variant: IptablesVariant;
+  readonly ownedChains: OwnedChains;
+}
+
+/**
+ * Removes what a mode makes in iptables, of both variants, but for what the mode in force holds there.
+ * @returns where it could not look, for people
+ */
+export function removeFromIptables(
+  ownedChains: OwnedChains,
+  beside: ActiveRules | undefined,
+  logger: Logger,
+  families: readonly IpFamily[] = IP_FAMILIES,
+): Promise<readonly string[]> {
+  return withEachVariant(families, async (tool, variant, family) => {
+    const kept = beside?.variant === variant ? beside.ownedChains : undefined;
+    const host = new IptablesHostReader(tool, undefined, logger);
+    const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, ownedChains, kept, limit);
+    await iptablesBackend(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
+  });
+}
+
+/**
+ * Looks into both variants, since the rules may have been written by either, and goes on when one of them fails. That a
+ * tool cannot be used is fine where the kernel has no rules of its kind.
+ * @returns where it could not look, for people
+ */
+export async function withEachVariant(
+  families: readonly IpFamily[],
+  work: (tool: IptablesTool, variant: IptablesVariant, family: IpFamily) => Promise<void>,
+): Promise<readonly string[]> {
+  const unseen: string[] = [];
+  const attempts = new Attempts();
+  for (const variant of ['nft', 'legacy'] as const) {
+    const tool = new IptablesTool({ variant });
+    for (const family of families) {
+      // Asking the tool would make the tables.
+      if (variant === 'legacy' && !(await mayHold(variant, family))) continue;
+      const problem = await tool.problem(family);
+      if (problem === undefined) await attempts.make(() => work(tool, variant, family));
+      else if (await mayHold(variant, family))
+        unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
+    }
+    tool.close();
+  }
+  attempts.end();
+  return unseen;
+}
+
+/** Whether the kernel may hold rules of ours that this variant wrote, as far as can be seen without the tool. */
+async function mayHold(variant: IptablesVariant, family: IpFamily): Promise<boolean> {
+  if (variant === 'legacy') return legacyTables(family)?.length !== 0;
+  try {
+    const chains = await listChains(family);
+    return chains.some((name) => name.startsWith('KUBE-') && !KUBELET_CHAINS.includes(name));
+  } catch {
+    return true;
+  }
+}
+
+async function usableFamilies(tool: IptablesTool, logger: Logger): Promise<readonly IpFamily[]> {
+  const problems = new Map<IpFamily, string>();
+  const supported = supportedFamilies();
+  for (const family of IP_FAMILIES) {
+    const problem = supported.includes(family)
+      ? await tool.problem(family)
+      : 'disabled in this kernel or network namespace';
+    if (problem !== undefined) problems.set(family, problem);
+  }
+  if (problems.size === IP_FAMILIES.length) {
+    const reasons = [...problems].map(([family, problem]) => `${family}: ${problem}`);
+    throw new Error(`iptables is not available on this host: ${reasons.join('; ')}`);
+  }
+  for (const [family, problem] of problems)
+    logger.info({ family, problem }, 'iptables cannot serve this family; serving only the other one');
+  return IP_FAMILIES.filter((family) => !problems.has(family));
+}

@@ -1,0 +1,78 @@
+import { configurationRoutes } from '../../adapters/debug/configuration-routes.js';
+import { logFlagRoutes } from '../../adapters/debug/log-flag-routes.js';
+import { pingRoutes } from '../../adapters/debug/ping-routes.js';
+import { serviceRoutes } from '../../adapters/debug/service-routes.js';
+import { zpageRoutes } from '../../adapters/debug/zpage-routes.js';
+import type { Routes } from '../../adapters/http/router.js';
+import { HealthSlis } from '../../adapters/metrics/health-slis.js';
+import { metricsRoutes as routesOfMetrics } from '../../adapters/metrics/metrics-routes.js';
+import { PinoLogger } from '../../adapters/process/pino-logger.js';
+import type { Logger } from '../../application/ports/logger.js';
+import { Explain } from '../../application/use-cases/explain.js';
+import { effectiveConfiguration } from '../configuration/effective-configuration.js';
+import { flagValues } from '../configuration/flags/flags.js';
+import { modeInForce } from '../configuration/proxy-configuration.js';
+import {
+  CLOCK,
+  CLUSTER_EVENTS,
+  CLUSTER_STATE,
+  COMMAND_LINE,
+  LIVE_CONFIGURATION,
+  LOGGER,
+  METRICS,
+  METRICS_ROUTES,
+  OBJECT_REPORTS,
+  SERVED_FAMILIES,
+  SERVICE_STATUSES,
+  SYNC_HISTORY,
+} from '../identifiers.js';
+import { provide } from '../injection/provider.js';
+
+/** Everything that the metrics server answers, except profiles (docs/spec/server.md §9). */
+export const metricsRoutes = provide(
+  METRICS_ROUTES,
+  {
+    commandLine: COMMAND_LINE,
+    live: LIVE_CONFIGURATION,
+    metrics: METRICS,
+    state: CLUSTER_STATE,
+    events: CLUSTER_EVENTS,
+    families: SERVED_FAMILIES,
+    statuses: SERVICE_STATUSES,
+    reports: OBJECT_REPORTS,
+    history: SYNC_HISTORY,
+    clock: CLOCK,
+    logger: LOGGER,
+  },
+  ({ commandLine, live, metrics, state, events, families, statuses, reports, history, clock, logger }) => {
+    const { configuration, version } = commandLine;
+    const { ComponentFlagz, ComponentStatusz } = configuration.gates;
+    const loops = families.map(({ loop }) => loop);
+    const healthChecks = families.flatMap(({ healthChecks }) => healthChecks ?? []);
+    const slis = new HealthSlis();
+    const listed = {
+      ...routesOfMetrics(metrics, slis),
+      ...pingRoutes(slis),
+      ...configurationRoutes({
+        proxyMode: modeInForce(configuration),
+        configuration: () => effectiveConfiguration(live.current),
+      }),
+      ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
+    };
+    const status = { startTime: clock.now(), version, paths: Object.keys(listed) };
+    return {
+      ...listed,
+      ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
+      ...serviceRoutes(new Explain(state, loops, statuses, reports, history, healthChecks), () => ({
+        idle: loops.every((loop) => loop.inSync),
+        appliedEvents: events.eventCount,
+      })),
+      ...(configuration.enableProfiling && logRoutes(logger)),
+    };
+  },
+);
+
+/** An embedder's own log has no verbosity to set. */
+function logRoutes(logger: Logger): Routes {
+  return logger instanceof PinoLogger ? logFlagRoutes((verbosity) => logger.adjust({ verbosity })) : {};
+}

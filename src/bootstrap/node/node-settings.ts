@@ -1,0 +1,46 @@
+import type { CheckedSettings } from '../../application/node/check-node.js';
+import type { NodeSettings } from '../../application/node/node-contexts.js';
+import type { CommandLine } from '../configuration/command-line.js';
+import { splitHostPort } from '../configuration/types/listen-address.js';
+import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
+
+/** What the configuration says about this node. */
+export function nodeSettings({ nodeName, configuration }: CommandLine): NodeSettings {
+  const mode = modeInForce(configuration);
+  const { masqueradeBit, masqueradeAll } = modeSettings(configuration, mode);
+  const { gates, detectLocalMode, detectLocal, clusterCIDR, bindAddress, nodePortAddresses } = configuration;
+  return {
+    nodeName,
+    bindAddress,
+    // Mode userspace serves node ports everywhere (docs/spec/userspace.md §1).
+    nodePortAddresses: mode === 'userspace' ? [] : nodePortAddresses,
+    localTraffic: {
+      mode: detectLocalMode || 'ClusterCIDR',
+      clusterCIDRs: clusterCIDR,
+      bridgeInterface: detectLocal.bridgeInterface,
+      interfaceNamePrefix: detectLocal.interfaceNamePrefix,
+    },
+    masqueradeBit,
+    masqueradeAll,
+    localhostNodePorts: mode === 'iptables' && configuration.iptables.localhostNodePorts,
+    namesNodeAddresses: mode === 'ipvs',
+    nodeHints: gates.PreferSameTrafficDistribution,
+    externalIPsAllowed: gates.AllowServiceExternalIPs,
+    everyEndpoint: mode === 'userspace',
+  };
+}
+
+/** The settings that must be consistent with this node's Node object. */
+export function checkedSettings({ configuration }: CommandLine): CheckedSettings {
+  const { healthzBindAddress, metricsBindAddress, bindAddress, nodePortAddresses } = configuration;
+  return {
+    bindAddress,
+    nodePortAddresses,
+    detectLocalMode: configuration.detectLocalMode || 'ClusterCIDR',
+    clusterCIDRs: configuration.clusterCIDR,
+    excludeCIDRs: configuration.ipvs.excludeCIDRs,
+    sourceVip: configuration.winkernel.sourceVip,
+    healthzAddress: splitHostPort(healthzBindAddress)?.host ?? '',
+    metricsAddress: splitHostPort(metricsBindAddress)?.host ?? '',
+  };
+}

@@ -1,0 +1,57 @@
+import { FrontendMap, NODE_PORT, type FrontendAddress } from './frontend-map.js';
+
+/** Which flows to examine: UDP flows to this address and port. A missing part matches everything. */
+export interface FlowQuery {
+  readonly address?: string;
+  readonly port?: number;
+}
+
+/** For each query the kernel searches its whole table. With more queries, one walk over all UDP flows is cheaper. */
+const MOST_QUERIES = 4;
+
+/** The endpoints that no longer serve a frontend: those known by `ip:port`, or all it had. */
+export type RemovedBackends = ReadonlySet<string> | 'all';
+
+/**
+ * The frontends whose flows may be stale since the last reconciliation, each with the endpoints that no longer serve it.
+ */
+export class SuspectFlows {
+  readonly removed = new FrontendMap<Set<string> | 'all'>();
+  private everything = false;
+
+  get empty(): boolean {
+    return !this.everything && this.removed.empty;
+  }
+
+  /** Suspects every flow. */
+  addAll(): void {
+    this.everything = true;
+  }
+
+  /**
+   * Suspects the flows of a frontend.
+   * @param endpoints `ip:port` of those that may no longer keep its flows; `all` when they are unknown
+   */
+  add(frontend: FrontendAddress, endpoints: Iterable<string> | 'all'): void {
+    const removed = this.removed.get(frontend.port, frontend.address);
+    if (endpoints === 'all') this.removed.set(frontend, 'all');
+    else if (!removed) this.removed.set(frontend, new Set(endpoints));
+    else if (removed !== 'all') for (const endpoint of endpoints) removed.add(endpoint);
+  }
+
+  /** Adds everything that others suspect. */
+  merge(others: SuspectFlows): void {
+    this.everything ||= others.everything;
+    for (const [frontend, endpoints] of others.removed.entries()) this.add(frontend, endpoints);
+  }
+
+  /** The fewest walks through the kernel's table that show every suspect flow. */
+  queries(): readonly FlowQuery[] {
+    if (this.everything) return [{}];
+    const queries = [...this.removed.ports()].map(([port, addresses]): FlowQuery => {
+      const [address = NODE_PORT] = addresses.keys();
+      return addresses.size > 1 || address === NODE_PORT ? { port } : { port, address };
+    });
+    return queries.length > MOST_QUERIES ? [{}] : queries;
+  }
+}

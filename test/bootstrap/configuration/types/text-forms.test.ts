@@ -1,0 +1,113 @@
+import { parse as parseYaml } from 'yaml';
+import { configurationText } from '../../../../src/bootstrap/configuration/configuration-text.js';
+import { formatCsv, parseCsv } from '../../../../src/bootstrap/configuration/types/csv.js';
+import {
+  parseDecimal,
+  parseFloat32,
+  parseInteger,
+} from '../../../../src/bootstrap/configuration/types/number-text.js';
+import { parse } from '../support.js';
+
+describe('lists on the command line (docs/spec/configuration.md §2: CSV)', () => {
+  it.each([
+    ['a', ['a']],
+    ['a,b', ['a', 'b']],
+    [' a, b ', [' a', ' b ']],
+    ['a,,b,', ['a', '', 'b', '']],
+    ['"a,b",c', ['a,b', 'c']],
+    ['"a ""b""",c', ['a "b"', 'c']],
+    ['""', ['']],
+  ])('%s', (text, fields) => {
+    expect(parseCsv(text)).toEqual(fields);
+    expect(parseCsv(formatCsv(fields))).toEqual(fields);
+  });
+
+  it.each(['"a', 'a"b"', '"a"b', '"a",b"'])('%s has a quote out of place', (text) => {
+    expect(parseCsv(text)).toBeUndefined();
+  });
+});
+
+describe('numbers on the command line', () => {
+  it.each([
+    ['0', 0],
+    ['-12', -12],
+    ['+12', 12],
+    ['0x1F', 31],
+    ['-0X1f', -31],
+    ['0o17', 15],
+    ['017', 15],
+    ['0b101', 5],
+    ['1_000', 1000],
+    ['0x_ff', 255],
+    ['-0', 0],
+    ['', NaN],
+    ['08', NaN],
+    ['1__0', NaN],
+    ['_1', NaN],
+    ['0x', NaN],
+    ['1e3', NaN],
+    ['1.0', NaN],
+    [' 1', NaN],
+  ])('the integer %j', (text, number) => {
+    expect(parseInteger(text)).toBe(number);
+  });
+
+  it('the level of the log is decimal', () => {
+    expect([parseDecimal('010'), parseDecimal('0x1')]).toEqual([10, NaN]);
+  });
+
+  it.each([
+    ['5', 5],
+    ['-.5', -0.5],
+    ['5.', 5],
+    ['1e3', 1000],
+    ['', NaN],
+    ['0x10', NaN],
+    ['Infinity', NaN],
+    ['1e39', NaN],
+  ])('the decimal number %j', (text, number) => {
+    expect(parseFloat32(text)).toBe(number);
+  });
+});
+
+describe('the text that --write-config-to writes (docs/spec/configuration.md §5)', () => {
+  const text = configurationText(
+    parse([
+      '--proxy-mode=nftables',
+      '--bind-address=::',
+      '--nodeport-addresses=10.0.0.0/8,fd00::/8',
+      '--show-hidden-metrics-for-version=1.35',
+      '--hostname-override=123',
+    ]),
+  );
+  const lines = text.split('\n');
+
+  it('has one key on a line, sorted, with lists not indented and nothing in flow style', () => {
+    expect(lines.slice(0, 4)).toEqual([
+      'apiVersion: kubeproxy.config.k8s.io/v1alpha1',
+      "bindAddress: '::'",
+      'bindAddressHardFail: false',
+      'clientConnection:',
+    ]);
+    expect(text).toContain('\nnodePortAddresses:\n- 10.0.0.0/8\n- fd00::/8\noomScoreAdj: -999\n');
+    expect(text).toContain('\n  excludeCIDRs: null\n');
+    expect(text.endsWith('  sourceVip: ""\n')).toBe(true);
+  });
+
+  it('quotes what would be read as something else', () => {
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'hostnameOverride: "123"',
+        'showHiddenMetricsForVersion: "1.35"',
+        '      infoBufferSize: "0"',
+      ]),
+    );
+  });
+
+  it('is read as what it was', () => {
+    const { kind, ...rest } = parseYaml(text) as Record<string, unknown>;
+    expect(kind).toBe('KubeProxyConfiguration');
+    expect(configurationText(parse(['--config', 'f'], text))).toBe(text);
+    expect(rest.healthzBindAddress).toBe('0.0.0.0:10256');
+  });
+});

@@ -1,0 +1,24 @@
+import { build } from 'esbuild';
+import { execa } from 'execa';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+it('lists the addresses that Node knows where netlink is unavailable, and says so', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
+  try {
+    const source = fileURLToPath(new URL('../../../src/bootstrap/node/local-addresses.ts', import.meta.url));
+    const outfile = join(folder, 'local-addresses.mjs');
+    await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
+    const program = `import { openLocalAddresses } from ${JSON.stringify(outfile)};
+      const addresses = openLocalAddresses(undefined, { warn: (_, text) => console.log(text) });
+      console.log(typeof addresses.follow, addresses.list().join());`;
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], { cwd: folder });
+    const [warning, listed] = stdout.split('\n');
+    expect(warning).toMatch(/^netlink is unavailable: interfaces without a carrier are not seen/);
+    expect(listed).toMatch(/^undefined .*127\.0\.0\.1/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,152 @@
+import 'reflect-metadata';
+import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
+import { BACKEND, FAMILY } from '../../src/bootstrap/family/identifiers.js';
+import * as identifiers from '../../src/bootstrap/identifiers.js';
+import type { Identifier } from '../../src/bootstrap/injection/identifier.js';
+import { provide, provideValue, type Module } from '../../src/bootstrap/injection/provider.js';
+import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
+import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
+import type { IpFamily } from '../../src/domain/net/ip-family.js';
+import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
+import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
+import { ScriptedSource } from '../../src/testing/fakes/scripted-source.js';
+
+const ORDER = [
+  'proxy mode',
+  'addresses of this node',
+  'healthz server',
+  'metrics server',
+  'service health checks',
+  'conntrack',
+  'conntrack reconcilers',
+  'sync loops',
+  'cluster source',
+  'event recorder',
+  'wait for the Node',
+  'changes of addresses',
+];
+
+const NO_SERVERS: Module = [
+  provideValue(identifiers.HEALTH_SERVER, undefined),
+  provideValue(identifiers.METRICS_SERVER, undefined),
+];
+
+let clock: FakeClock;
+let logger: MemoryLogger;
+let backends: Map<IpFamily, RecordingBackend>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  logger = new MemoryLogger();
+  backends = new Map();
+});
+
+/** As the program composes it, for both families, with a backend in memory. */
+function compose(flags: readonly string[], ...replacements: Module) {
+  const args = ['--proxy-mode', 'nftables', '--hostname-override', 'node1', ...flags];
+  const commandLine = parseCommandLine(args, { readFile: () => '', hostname: () => 'host' });
+  const mode: OpenMode = {
+    name: 'nftables',
+    families: ['IPv4', 'IPv6'],
+    means: {},
+    backend: provide(BACKEND, { family: FAMILY }, ({ family }) => {
+      const backend = new RecordingBackend(family);
+      backends.set(family, backend);
+      return backend;
+    }),
+    close: () => Promise.resolve(),
+  };
+  return composeProxy(commandLine, mode, logger, [provideValue(identifiers.CLOCK, clock), ...replacements]);
+}
+
+describe('composeProxy', () => {
+  it('makes every part without any effect: nothing is opened, started or logged', () => {
+    const container = compose([]);
+    const before = process.getActiveResourcesInfo();
+    for (const identifier of Object.values<Identifier<unknown>>(identifiers))
+      container.resolve({ identifier });
+    expect(process.getActiveResourcesInfo()).toEqual(before);
+    expect([clock.pending, logger.lines]).toEqual([0, []]);
+  });
+
+  it('gives each family its own parts, and shares the others', () => {
+    const { families, again } = compose([]).resolve({
+      families: identifiers.SERVED_FAMILIES,
+      again: identifiers.SERVED_FAMILIES,
+    });
+    expect(again).toBe(families);
+    expect(
+      families.map(({ family, loop, healthChecks, conntrack }) => [
+        family,
+        loop.family,
+        healthChecks!.family,
+        conntrack!.family,
+      ]),
+    ).toEqual([
+      ['IPv4', 'IPv4', 'IPv4', 'IPv4'],
+      ['IPv6', 'IPv6', 'IPv6', 'IPv6'],
+    ]);
+    expect([...backends.keys()]).toEqual(['IPv4', 'IPv6']);
+  });
+});
+
+describe('Proxy', () => {
+  it('starts its parts in this order', () => {
+    expect(new Proxy(compose([])).parts).toEqual(ORDER);
+  });
+
+  it('has no part that the configuration does not ask for', () => {
+    const proxy = new Proxy(compose(['--once'], ...NO_SERVERS));
+    const absent = ['healthz server', 'metrics server', 'service health checks'];
+    expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
+  });
+
+  it('starts the families together when everything is listed, and stops all of them', async () => {
+    const source = new ScriptedSource();
+    source.apply('Node', {
+      metadata: { name: 'node1' },
+      status: { addresses: [{ type: 'InternalIP', address: '192.0.2.4' }] },
+    });
+    source.synced();
+    const proxy = new Proxy(
+      compose(
+        [],
+        ...NO_SERVERS,
+        provideValue(identifiers.CLUSTER_SOURCE, source),
+        provideValue(identifiers.CONNTRACK, new MemoryConntrack()),
+        provideValue(identifiers.LOCAL_ADDRESSES, { list: () => ['192.0.2.4'] }),
+        provideValue(identifiers.EVENT_RECORDER, { record: () => undefined }),
+      ),
+    );
+    await proxy.start();
+    await clock.advanceAsync(0);
+    for (const backend of backends.values())
+      expect(backend.calls.map(({ method }) => method)).toEqual(['start']);
+    const [line] = logger.at('debug').filter(({ facts }) => 'parts' in facts);
+    expect(line!.facts).toMatchObject({ parts: proxy.parts });
+    await proxy.stop();
+    expect([source.running, clock.pending]).toEqual([false, 0]);
+  });
+
+  it('stops what was started when a part cannot start', async () => {
+    const source = new ScriptedSource(new Error('no such cluster'));
+    const closed: string[] = [];
+    const addresses = {
+      list: () => [],
+      open: () => void closed.push('open'),
+      close: () => void closed.push('close'),
+    };
+    const proxy = new Proxy(
+      compose(
+        [],
+        ...NO_SERVERS,
+        provideValue(identifiers.CLUSTER_SOURCE, source),
+        provideValue(identifiers.LOCAL_ADDRESSES, addresses),
+      ),
+    );
+    await expect(proxy.start()).rejects.toThrow('no such cluster');
+    expect(closed).toEqual(['open', 'close']);
+  });
+});
