@@ -13,11 +13,11 @@ import { parseSave } from './parse-save.js';
 import { restoreLine } from './restore-lines.js';
 
 export interface IpSetToolOptions {
-  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  /** Comes before every command: `['ip', 'netns', 'exec', 'NAME']`. */
   readonly launcher?: readonly string[];
   /** A run that takes longer is killed. */
   readonly timeoutMilliseconds?: number;
-  /** Whether one of the sets exists, asked without the tool where that is missing. */
+  /** Whether one of the sets exists. Asked when the tool is missing. */
   readonly lookInKernel?: (names: ReadonlySet<string>) => Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ const NOT_PERMITTED = /Operation not permitted|Permission denied/;
 const NO_KERNEL_SUPPORT = /Cannot open session to kernel|Kernel support protocol versions/;
 const PROGRAM = /^ipset v[\d.]+: /;
 const FAILED_LINE = /^Error in line (\d+): /;
-/** The set takes no more members, whichever they are. */
+/** The set takes no more members. */
 const FULL = /is full/;
 
 /** IP sets through the tool `ipset`, in the network namespace of this process. */
@@ -48,7 +48,7 @@ export class IpSetTool implements IpSets {
     this.lookInKernel = options.lookInKernel ?? hasIpSet;
   }
 
-  /** The version of the tool, as `7.17`; undefined when it does not tell. Rejects with IpSetMissingError. */
+  /** The version of the tool, as `7.17`; undefined when it prints none. @throws IpSetMissingError */
   async version(): Promise<string | undefined> {
     const { stdout } = await this.run(['--version']);
     return /\bv(\d+\.\d+)/.exec(stdout)?.[1];
@@ -90,8 +90,8 @@ export class IpSetTool implements IpSets {
   }
 
   /**
-   * Does the steps at these positions. The tool stops at the first one that is refused, and may have left undone some
-   * before it: those are done again with the rest. Where it does not tell which one it was, each half is tried for itself.
+   * Takes the steps at these positions. The tool stops at the first refused one, and may not have taken all before it, so these
+   * are repeated with the rest. When it does not name the refused one, each half is tried on its own.
    */
   private async restoreThese(
     steps: readonly IpSetStep[],
@@ -130,7 +130,7 @@ export class IpSetTool implements IpSets {
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
     const attempt = `ipset ${parameters.join(' ')}`;
-    if (this.closing.signal.aborted) throw new IpSetFailedError(attempt, 'it is closed');
+    if (this.closing.signal.aborted) throw new IpSetFailedError(attempt, 'this adapter is closed');
     signal?.throwIfAborted();
     const [file, ...rest] = [...this.launcher, 'ipset', ...parameters];
     const options = {
@@ -147,7 +147,7 @@ export class IpSetTool implements IpSets {
     if (result.code === 'ENOENT' || result.code === 'EACCES') throw new IpSetMissingError(result.cause);
     if (result.exitCode === undefined)
       throw new IpSetFailedError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
-    // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
+    // Launchers report a missing program in their own ways: env and nsenter by exit status, `ip netns exec` in words.
     const missing = result.exitCode === 127 || /exec of .* failed: No such file/.test(result.stderr);
     if (this.launcher.length > 0 && missing) throw new IpSetMissingError(result.stderr);
     return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };

@@ -15,8 +15,8 @@ const PROTOCOL = 6;
 const ANY_FAMILY = 0;
 
 /**
- * Whether this network namespace has an IP set of one of the names, asked without the tool `ipset`.
- * @throws NetlinkError when the kernel cannot be asked
+ * Whether this network namespace has an IP set of one of the names, found out without the tool ipset.
+ * @throws NetlinkError when the kernel does not answer
  */
 export async function hasIpSet(names: Iterable<string>): Promise<boolean> {
   const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));

@@ -8,11 +8,11 @@ const TYPES: ReadonlySet<string> = new Set<IpSetType>([
   'hash:ip,port,net',
   'bitmap:port',
 ]);
-/** Options that every hash has, whose values change by themselves or do not matter. */
+/** Options of every hash whose values change by themselves or do not matter. */
 const UNIMPORTANT = /^(?:hashsize|bucketsize|initval)$/;
 const NAMES: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '132': 'sctp' };
 
-/** Reads what `ipset save` printed, as far as it is about the named sets. */
+/** Parses the output of `ipset save`, of which only the named sets count. */
 export function parseSave(saved: string, names: ReadonlySet<string>): ReadIpSets {
   const sets = new Map<string, IpSetHeader & { readonly members: Set<string> }>();
   const foreign: { name: string; description: string }[] = [];
@@ -29,7 +29,7 @@ export function parseSave(saved: string, names: ReadonlySet<string>): ReadIpSets
   return { sets: [...sets.values()], foreign };
 }
 
-/** The header of a set as ours are made; undefined for any other. */
+/** The header of a set of our types and options; undefined for any other. */
 function headerOf(name: string, type: string, words: readonly string[]): IpSetHeader | undefined {
   if (!TYPES.has(type)) return undefined;
   let family: IpSetHeader['family'] = 'IPv4';
@@ -44,7 +44,7 @@ function headerOf(name: string, type: string, words: readonly string[]): IpSetHe
   return { name, type: type as IpSetType, family };
 }
 
-/** A protocol by its name, where the tool did not know it. */
+/** Replaces a protocol's number, which the tool prints when it does not know the name. */
 function named(member: string): string {
   return member.replace(/,(6|17|132):/, (_, number: string) => `,${NAMES[number]}:`);
 }

@@ -1,10 +1,10 @@
 import { addLine, createLine } from '../../domain/ipset/script-lines.js';
 import type { IpSetStep } from './ip-sets.js';
 
-/** Protocols by their numbers: the tool finds names only where there is an /etc/protocols. */
+/** Protocols by their numbers: the tool knows names only where there is an /etc/protocols. */
 const NUMBERS: Readonly<Record<string, string>> = { tcp: '6', udp: '17', sctp: '132' };
 
-/** The line of `ipset restore` that does a step. */
+/** The line of `ipset restore` for a step. */
 export function restoreLine(step: IpSetStep): string {
   switch (step.kind) {
     case 'create':

@@ -1,37 +1,37 @@
 import { NetlinkError } from '../netlink/errors.js';
 
-/** The kernel has no IPVS, or has not loaded it. */
+/** The kernel has no IPVS, or its module is not loaded. */
 export class IpvsUnavailableError extends NetlinkError {
   constructor() {
     super(
-      'the kernel does not know the netlink family IPVS: load its module (modprobe ip_vs), or run a kernel that has it',
+      'the kernel has no netlink family IPVS: load its module (modprobe ip_vs), or use a kernel that has it',
     );
   }
 }
 
-/** A device has the name of ours, but is of another type. */
+/** A device has the name of ours, but another type. */
 export class ForeignDeviceError extends Error {
   constructor(name: string, kind: string) {
     super(
-      `the device ${name} is ${kind === '' ? 'no virtual device' : `of type ${kind}`}, not dummy: rename or remove it`,
+      `the device ${name} ${kind === '' ? 'is no virtual device' : `has type ${kind}`}, not dummy: rename or remove it`,
     );
     this.name = 'ForeignDeviceError';
   }
 }
 
-/** Sets that have the name of one of ours cannot be used, and cannot be replaced while rules hold on to them. */
+/** Sets with names of ours have another type or other options. They cannot be replaced while rules use them. */
 export class ForeignIpSetError extends Error {
   constructor(foreign: readonly { readonly name: string; readonly description: string }[]) {
     const list = foreign.map(({ name, description }) => `${name} (${description})`).join(', ');
-    super(`IP sets of another kind stand in the way: ${list}; remove them with: ipset destroy NAME`);
+    super(`other IP sets have the names that mode ipvs needs: ${list}; remove them with: ipset destroy NAME`);
     this.name = 'ForeignIpSetError';
   }
 }
 
-/** The sets could not be made; without them no rule can be written. */
+/** Sets cannot be made; without them no rule can be written. */
 export class IpSetsNotMadeError extends Error {
   constructor(names: readonly string[], reason: string) {
-    super(`IP sets ${names.join(', ')} could not be made: ${reason}`);
+    super(`cannot make the IP sets ${names.join(', ')}: ${reason}`);
     this.name = 'IpSetsNotMadeError';
   }
 }

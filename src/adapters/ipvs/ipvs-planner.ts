@@ -3,40 +3,40 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { setLines } from '../../domain/ipset/script-lines.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
-import { IpvsComposition } from '../../domain/ipvs/composition.js';
-import { ipvsImage } from '../../domain/ipvs/image.js';
+import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
+import { ipvsDesiredTables } from '../../domain/ipvs/desired-tables.js';
 import { serverLines } from '../../domain/ipvs/render-servers.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { program } from '../iptables/detection/choose-variant.js';
 import { tablesDifference } from '../iptables/restore/tables-difference.js';
-import { SERVICE_DEVICE } from './service-addresses.js';
+import { SERVICE_DEVICE } from './kernel/service-addresses.js';
 
-/** Plans mode ipvs: the input of `ipset restore`, of iptables-restore, of `ipvsadm -R`, and of `ip -batch`, each under a line that says so. */
+/** Plans mode ipvs: the input of `ipset restore`, iptables-restore, `ipvsadm -R` and `ip -batch`, each under a line with its name. */
 export class IpvsPlanner implements Planner {
-  /** @param scheduler of Services that do not ask for another one; those that do are taken to get it */
+  /** @param scheduler of Services that do not ask for another one; the kernel is assumed to have those that are asked for */
   constructor(private readonly scheduler: string) {}
 
   plan(entries: Iterable<ForwardingEntry>, node: NodeNetwork): string {
     const options = { node, scheduler: this.scheduler, hasScheduler: () => true };
-    const composition = new IpvsComposition();
-    for (const entry of entries) composition.replace(entry.key, compileIpvs(entry, options));
-    const image = ipvsImage(composition, node, { randomFully: true });
-    const { repair } = tablesDifference(image.rules, [], {
+    const desired = new IpvsDesiredState();
+    for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, options));
+    const tables = ipvsDesiredTables(desired, node, { randomFully: true });
+    const { repair } = tablesDifference(tables.rules, [], {
       chainsPerCommit: Infinity,
       isServiceChain: () => false,
     });
     const sections = [
-      ['ipset restore', image.sets.flatMap(setLines)],
+      ['ipset restore', tables.sets.flatMap(setLines)],
       [
         `${program('iptables', node.family, 'restore')} --noflush`,
         [...repair.text()].join('').trimEnd().split('\n'),
       ],
-      ['ipvsadm -R', serverLines(image.servers)],
+      ['ipvsadm -R', serverLines(tables.servers)],
       [
         'ip -batch -',
         [
           `link add ${SERVICE_DEVICE} type dummy`,
-          ...image.addresses.map(
+          ...tables.addresses.map(
             (address) => `address add ${address}/${addressBits(node.family)} dev ${SERVICE_DEVICE}`,
           ),
         ],

@@ -9,58 +9,65 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
-import type { IptablesServicePortRules, BaseRules } from '../../domain/iptables/table.js';
-import { ipvsFrame } from '../../domain/ipvs/frame.js';
+import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
+import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
 
-/** What an iptables backend is to write instead of the rules of mode iptables. */
+/** What an iptables backend writes instead of the rules of mode iptables. */
 export interface RulesSource {
   readonly compile: (entry: ForwardingEntry) => IptablesServicePortRules;
-  readonly frame: (node: NodeNetwork, host: IptablesHost) => BaseRules;
+  readonly baseRules: (node: NodeNetwork, host: IptablesHost) => BaseRules;
 }
 
 export type RulesBackendFactory = (source: RulesSource) => Backend;
 
 const NOTHING: ApplyResult = { written: 0, failed: [], conflicts: [] };
 
-/** The iptables rules of mode ipvs: few, and the same for all services but for which sets have members. */
+/**
+ * The iptables rules of mode ipvs, written by a backend of their own. Few service ports have any. The base rules depend on
+ * which sets have members.
+ */
 export class IpvsRules {
   private readonly backend: Backend;
+  /** How to start, until that has succeeded. */
+  private startOptions: StartOptions | undefined;
+  /** For which rules were written last. */
   private node: NodeNetwork | undefined;
   private filled: ReadonlySet<ServiceSet> = new Set();
 
-  /** @param fragmentOf the rules that a service port adds of its own */
-  constructor(makeBackend: RulesBackendFactory, fragmentOf: (entry: ForwardingEntry) => IptablesServicePortRules) {
-    this.backend = makeBackend({
-      compile: fragmentOf,
-      frame: (node, host) => ipvsFrame(node, host, this.filled),
-    });
+  /** @param compile gives the rules of one service port */
+  constructor(makeBackend: RulesBackendFactory, compile: RulesSource['compile']) {
+    const baseRules: RulesSource['baseRules'] = (node, host) => ipvsBaseRules(node, host, this.filled);
+    this.backend = makeBackend({ compile, baseRules });
   }
 
-  /** @param filled the sets that have members */
-  start(
-    entries: Iterable<ForwardingEntry>,
-    node: NodeNetwork,
-    filled: ReadonlySet<ServiceSet>,
-    options: StartOptions,
-  ): Promise<ApplyResult> {
-    this.filled = filled;
-    this.node = node;
-    return this.backend.start(entries, { ...node }, options);
+  /** The next `write` is told all service ports that have rules, and compares them with those in the kernel. */
+  begin(options: StartOptions): void {
+    this.startOptions = options;
   }
 
-  /** Costs nothing when neither the service ports' own rules, nor the node, nor the sets that have members changed. */
-  async apply(
+  get isStarted(): boolean {
+    return this.startOptions === undefined;
+  }
+
+  /**
+   * Costs nothing where neither the service ports, nor the node, nor the sets that have members changed.
+   * @param filled the sets that have members
+   */
+  async write(
     changes: readonly ForwardingChange[],
     node: NodeNetwork,
     filled: ReadonlySet<ServiceSet>,
   ): Promise<ApplyResult> {
     const sameSets = filled.size === this.filled.size && [...filled].every((set) => this.filled.has(set));
-    if (sameSets && this.node === node && changes.length === 0) return NOTHING;
+    if (this.isStarted && sameSets && this.node === node && changes.length === 0) return NOTHING;
     this.filled = filled;
+    this.node = undefined;
+    // The backend makes base rules anew for a node that is another object.
+    const result = await this.send(changes, { ...node });
+    this.startOptions = undefined;
     this.node = node;
-    // A node that is another object is one for which the frame is drawn anew.
-    return this.backend.apply(changes, { ...node });
+    return result;
   }
 
   verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
@@ -73,5 +80,14 @@ export class IpvsRules {
 
   close(): Promise<void> {
     return this.backend.close();
+  }
+
+  private send(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
+    if (!this.startOptions) return this.backend.apply(changes, node);
+    return this.backend.start(
+      changes.flatMap(({ entry }) => entry ?? []),
+      node,
+      this.startOptions,
+    );
   }
 }

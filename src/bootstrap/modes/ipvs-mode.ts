@@ -3,19 +3,20 @@ import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
-import { IPVS_BELONGINGS } from '../../adapters/ipvs/belongings.js';
-import { IpvsBackend, type IpvsKernel } from '../../adapters/ipvs/ipvs-backend.js';
-import { cleanUpIpvs } from '../../adapters/ipvs/ipvs-clean-up.js';
+import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
+import { ipvsBackend } from '../../adapters/ipvs/ipvs-backend.js';
+import type { IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
+import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
-import { retireIpvs } from '../../adapters/ipvs/ipvs-retirement.js';
-import { ensureIpvsSysctls } from '../../adapters/ipvs/ipvs-sysctls.js';
-import { loadModules } from '../../adapters/ipvs/kernel-modules.js';
-import { NetlinkServiceAddresses } from '../../adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../adapters/ipvs/netlink-virtual-servers.js';
-import { requireIpvs } from '../../adapters/ipvs/requirements.js';
-import { ServerTable } from '../../adapters/ipvs/server-table.js';
-import { servedByIptables } from '../../adapters/ipvs/served-by-iptables.js';
-import { SetTable } from '../../adapters/ipvs/set-table.js';
+import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
+import { ensureIpvsSysctls } from '../../adapters/ipvs/host/ipvs-sysctls.js';
+import { loadModules } from '../../adapters/ipvs/host/kernel-modules.js';
+import { NetlinkServiceAddresses } from '../../adapters/ipvs/kernel/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../adapters/ipvs/kernel/netlink-virtual-servers.js';
+import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
+import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
+import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
+import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -48,26 +49,26 @@ export class IpvsMode implements Mode {
   async open(): Promise<OpenMode> {
     const { logger, scheduler } = this;
     await loadModules(['ip_vs'], logger);
-    const ways = openWays();
+    const kernel = openKernel();
     let iptables: IptablesAccess | undefined;
     try {
-      await requireIpvs(ways.servers, ways.sets, scheduler);
+      await requireIpvs(kernel.servers, kernel.sets, scheduler);
       const opened = (iptables = await openIptables(logger));
       ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
-      await this.setTimeouts(ways.servers);
+      await this.setTimeouts(kernel.servers);
       return {
         name: this.name,
         families: opened.families,
         means: { ...opened.means, scheduler },
-        iptables: { variant: opened.variant, ownedChains: IPVS_BELONGINGS },
-        backend: this.backend(ways, opened),
+        iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
+        backend: this.backend(kernel, opened),
         async close() {
-          ways.close();
+          kernel.close();
           await opened.close();
         },
       };
     } catch (error) {
-      ways.close();
+      kernel.close();
       await iptables?.close();
       throw error;
     }
@@ -79,53 +80,52 @@ export class IpvsMode implements Mode {
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
     const { logger } = this;
-    const ways = openWays();
+    const kernel = openKernel();
     const clock = new SystemClock();
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
-      const holdings = successor?.iptables;
-      for (const place of await removeFromIptables(IPVS_BELONGINGS, holdings, logger, [family]))
+      const kept = successor?.iptables;
+      for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, kept, logger, [family]))
         unseen.add(place);
     };
-    const remains = IP_FAMILIES.map((family) => ({
+    const leftovers = IP_FAMILIES.map((family) => ({
       family,
-      servers: new ServerTable(family, ways.servers, this.excluded, clock, logger),
-      addresses: ways.addresses,
-      sets: new SetTable(family, ways.sets),
+      servers: new ServerTable(family, kernel.servers, this.excluded, clock, logger),
+      addresses: kernel.addresses,
+      sets: new SetTable(family, kernel.sets),
       rules: { cleanup: () => removeRules(family) },
     }));
     try {
       if (!successor) {
         const attempts = new Attempts();
-        for (const one of remains) await attempts.make(() => cleanUpIpvs(one, logger));
+        for (const one of leftovers) await attempts.make(() => cleanUpIpvs(one, logger));
         attempts.end();
         return [...unseen];
       }
       let left = 0;
-      const retired = remains.map((one) => retireIpvs(one, clock, logger, successor.signal));
+      const retired = leftovers.map((one) => retireIpvs(one, clock, logger, successor.signal));
       for (const outcome of await Promise.allSettled(retired)) {
         if (outcome.status === 'rejected') throw outcome.reason;
         left += outcome.value;
       }
       if (left > 0) return [...unseen, stillCarrying(left)];
-      await ways.addresses.removeDevice();
+      await kernel.addresses.removeDevice();
       return [...unseen];
     } finally {
-      ways.close();
+      kernel.close();
     }
   }
 
-  private backend(ways: Ways, iptables: IptablesAccess): Provider {
+  private backend(kernel: KernelAccess, iptables: IptablesAccess): Provider {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
-      ...ways,
+      ...kernel,
       rules: (source) =>
         iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          compile: source.compile,
-          baseRules: source.frame,
+          ...source,
           observer,
-          cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+          cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
         }),
       servedByIptables: () => servedByIptables(tool, family),
     });
@@ -135,7 +135,7 @@ export class IpvsMode implements Mode {
       { family: FAMILY, clock: CLOCK, logger: LOGGER, metrics: METRICS },
       ({ family, clock, logger, metrics }) => {
         const log = logger.child({ caller: 'ipvs' });
-        return new IpvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
+        return ipvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
       },
     );
   }
@@ -161,15 +161,15 @@ function stillCarrying(servers: number): string {
   return `virtual servers of mode ipvs still carry connections (${servers}): run this again when these have ended, or end them with --cleanup`;
 }
 
-/** The ways into the kernel that mode ipvs has for itself. */
-interface Ways {
+/** What mode ipvs writes to besides iptables. */
+interface KernelAccess {
   readonly servers: NetlinkVirtualServers;
   readonly addresses: NetlinkServiceAddresses;
   readonly sets: IpSetTool;
   close(): void;
 }
 
-function openWays(): Ways {
+function openKernel(): KernelAccess {
   const servers = new NetlinkVirtualServers();
   const addresses = new NetlinkServiceAddresses();
   const sets = new IpSetTool();

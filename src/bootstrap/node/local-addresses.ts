@@ -1,4 +1,4 @@
-import { SERVICE_DEVICE } from '../../adapters/ipvs/service-addresses.js';
+import { SERVICE_DEVICE } from '../../adapters/ipvs/kernel/service-addresses.js';
 import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { NetlinkLocalAddresses } from '../../adapters/rtnetlink/netlink-local-addresses.js';
 import type { Clock } from '../../application/ports/clock.js';

@@ -7,25 +7,23 @@ import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
-import type { FrontendClaim, IpvsFragment, ServedAddress, SetMember } from './fragment.js';
+import type { FrontendRules, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { schedulerFor, type IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
 const MAX_PORT = 65535;
 
-/** The kernel's numbers, as the match `ipvs` prints them. */
-
 /**
- * Compiles one service port into what it asks for in the kernel (docs/spec/ipvs.md §4.3, §5, §6.3).
- * @throws UnsafeRuleTextError when a value of the entry cannot stand in a rule or a set
+ * Compiles one service port (docs/spec/ipvs.md §4.3, §5, §6.3).
+ * @throws UnsafeRuleTextError when a value of the entry is not safe in a rule or a set
  */
-export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsFragment {
+export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsServicePortRules {
   return new ServicePortCompiler(entry, options).compile();
 }
 
 class ServicePortCompiler {
-  private readonly claims = new Map<string, FrontendClaim>();
+  private readonly frontends = new Map<string, FrontendRules>();
   private readonly protocol: Lowercase<Protocol>;
   private readonly nodeAddresses: ReadonlySet<string>;
   private readonly scheduler: string;
@@ -39,7 +37,7 @@ class ServicePortCompiler {
     this.scheduler = schedulerFor(entry.scheduler, options);
   }
 
-  compile(): IpvsFragment {
+  compile(): IpvsServicePortRules {
     for (const frontend of this.entry.frontends) {
       switch (frontend.kind) {
         case 'cluster-ip':
@@ -56,7 +54,11 @@ class ServicePortCompiler {
           break;
       }
     }
-    return { claims: [...this.claims.values()], members: [...this.hairpins(), ...this.healthCheck()] };
+    return {
+      entry: this.entry,
+      frontends: [...this.frontends.values()],
+      members: [...this.hairpins(), ...this.healthCheck()],
+    };
   }
 
   private claimClusterIP(frontend: Frontend): void {
@@ -88,7 +90,7 @@ class ServicePortCompiler {
         member('KUBE-LOAD-BALANCER'),
         ...(externalPolicyLocal ? [member('KUBE-LOAD-BALANCER-LOCAL')] : []),
         ...sourceRanges.map((range) => member('KUBE-LOAD-BALANCER-SOURCE-CIDR', networkText(range))),
-        // This node talks to a load-balancer IP that it holds with that same IP as its source.
+        // Packets of this node to a load-balancer IP that it has bound have that IP as their source.
         ...(sourceRangesCoverNode ? [member('KUBE-LOAD-BALANCER-SOURCE-IP', address)] : []),
         ...(restricted ? [member('KUBE-LOAD-BALANCER-FW')] : []),
       ],
@@ -96,7 +98,7 @@ class ServicePortCompiler {
     });
   }
 
-  /** Where no address takes node ports there is nothing of it: a member would have every local address masqueraded. */
+  /** Nothing where no address takes node ports: a member would masquerade packets to every local address. */
   private claimNodePort(frontend: Frontend): void {
     const { nodePortIPs, nodeAddresses = [] } = this.options.node;
     const addresses = nodePortIPs === 'all' ? nodeAddresses : nodePortIPs;
@@ -107,7 +109,7 @@ class ServicePortCompiler {
       const sets: ServiceSet[] = [`KUBE-NODE-PORT-${name.protocol}`];
       if (externalPolicyLocal) sets.push(`KUBE-NODE-PORT-LOCAL-${name.protocol}`);
       this.claim({
-        frontend: `node port ${port}/${name.protocol}`,
+        name: `node port ${port}/${name.protocol}`,
         members: sets.map((set) => ({ set, member: port })),
         rules: [],
       });
@@ -120,7 +122,7 @@ class ServicePortCompiler {
       });
   }
 
-  /** Packets of an endpoint to itself, through any frontend, come back to it only when their source is rewritten. */
+  /** Packets of an endpoint to itself, through any frontend, reach it only when their source is rewritten. */
   private hairpins(): readonly SetMember[] {
     return this.entry.localEndpoints.map(({ address, port }) =>
       this.addressAndPort('KUBE-LOOP-BACK', address, port, address),
@@ -137,10 +139,10 @@ class ServicePortCompiler {
   private claimServed(
     frontend: Frontend,
     address: string,
-    { members, bound, rules = [] }: Pick<FrontendClaim, 'members' | 'bound'> & Partial<FrontendClaim>,
+    { members, bound, rules = [] }: Pick<FrontendRules, 'members' | 'bound'> & Partial<FrontendRules>,
   ): void {
     this.claim({
-      frontend: `${hostPort(address, frontend.port)}/${this.entry.name.protocol}`,
+      name: `${hostPort(address, frontend.port)}/${this.entry.name.protocol}`,
       served: this.served(frontend, address),
       ...(bound !== undefined && { bound }),
       members: bound === undefined ? members : [...members, { set: 'KUBE-IPVS-IPS', member: bound }],
@@ -148,14 +150,14 @@ class ServicePortCompiler {
     });
   }
 
-  /** An address may be an external IP and a load-balancer IP at once: the later endpoints, the members of both. */
-  private claim(claim: FrontendClaim): void {
-    const former = this.claims.get(claim.frontend);
-    this.claims.set(claim.frontend, {
+  /** An address may be an external IP and a load-balancer IP: it gets the endpoints of the later one, and the members of both. */
+  private claim(frontend: FrontendRules): void {
+    const former = this.frontends.get(frontend.name);
+    this.frontends.set(frontend.name, {
       ...former,
-      ...claim,
-      members: [...(former?.members ?? []), ...claim.members],
-      rules: [...(former?.rules ?? []), ...claim.rules],
+      ...frontend,
+      members: [...(former?.members ?? []), ...frontend.members],
+      rules: [...(former?.rules ?? []), ...frontend.rules],
     });
   }
 
@@ -178,12 +180,12 @@ class ServicePortCompiler {
     return policy === 'Local' && local.length > 0 ? local : cluster;
   }
 
-  /** What is an address of the node already stays where it is. */
-  private binding(address: string): Pick<FrontendClaim, 'bound'> {
+  /** An address that the node has already stays where it is. */
+  private binding(address: string): Pick<FrontendRules, 'bound'> {
     return this.nodeAddresses.has(address) ? {} : { bound: address };
   }
 
-  /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer that others may not use. */
+  /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer with source ranges. */
   private denyOwnNode(address: string, port: number): SharedEntry {
     const { family, name } = this.entry;
     const match = `-m ipvs --vproto ${PROTOCOL_NUMBERS[name.protocol]} --vaddr ${addressText(address)} --vport ${numberText('port', port, MAX_PORT)}`;

@@ -1,6 +1,6 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
 
-/** What the fragment of a service port depends on besides its forwarding entry. */
+/** What the rules of a service port depend on besides its forwarding entry. */
 export interface IpvsOptions {
   readonly node: Pick<NodeNetwork, 'nodePortIPs' | 'nodeAddresses'>;
   /** The scheduler of Services that do not ask for another one. */
@@ -9,7 +9,7 @@ export interface IpvsOptions {
   readonly hasScheduler: (name: string) => boolean;
 }
 
-/** Whether fragments compiled for one node are those for the other as well. */
+/** Whether rules compiled for one node suit the other as well. */
 export function compilesAlike(one: IpvsOptions['node'], other: IpvsOptions['node']): boolean {
   return (
     one === other ||

@@ -1,6 +1,6 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
-import type { ServedAddress } from './fragment.js';
+import type { ServedAddress } from './service-port-rules.js';
 import { HASH_SOURCE_PORT, type VirtualServer } from './virtual-server.js';
 
 const PROTOCOL_OPTION: Readonly<Record<Protocol, string>> = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' };

@@ -9,8 +9,8 @@ interface ServiceSetKind {
 }
 
 /**
- * The sets of mode ipvs by their IPv4 names (docs/spec/ipvs.md §5). Their order is that in which members are added: what lets
- * traffic through comes before what stops the rest. They are deleted the other way round.
+ * The sets of mode ipvs, by their IPv4 names (docs/spec/ipvs.md §5). Members are added in this order,
+ * what lets traffic through before what stops the rest, and deleted in the reverse order.
  */
 const KINDS = {
   'KUBE-LOOP-BACK': {

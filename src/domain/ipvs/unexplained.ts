@@ -1,7 +1,7 @@
-import type { SetMember } from './fragment.js';
+import type { IpvsChange } from './ipvs-change.js';
+import type { IpvsDesiredState } from './desired-state.js';
+import type { SetMember } from './service-port-rules.js';
 import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
-import type { TouchedState } from './touched-state.js';
-import type { IpvsComposition } from './composition.js';
 import type { VirtualServerKey } from './virtual-server.js';
 
 /** What the kernel has of a family. */
@@ -16,23 +16,24 @@ const FRONTENDS = /^KUBE-(?:CLUSTER-IP|EXTERNAL-IP|LOAD-BALANCER|NODE-PORT)/;
 const ADDRESS_AND_PORT = /^[^,]+,[^,]+/;
 
 /**
- * What an earlier process left and no service port explains, where not all are known: it is kept until one comes that has
- * it. Members of one frontend are explained together: a service port has all that its frontend has in any set.
+ * What an earlier process left and no service port explains, kept because not every service port is known yet. Each part
+ * stays until a service port asks for it. The members of one frontend are explained together: a service port knows all that
+ * its frontend has in any set.
  */
 export class Unexplained {
   private readonly servers = new Set<VirtualServerKey>();
   private readonly addresses = new Set<string>();
   private readonly members = new Map<string, readonly SetMember[]>();
 
-  /** @param present nothing, where everything is known */
-  constructor(composition?: IpvsComposition, present?: PresentState) {
-    if (!composition || !present) return;
-    for (const key of present.servers) if (!composition.server(key)) this.servers.add(key);
+  /** @param present missing where every service port is known: nothing is kept */
+  constructor(desired?: IpvsDesiredState, present?: PresentState) {
+    if (!desired || !present) return;
+    for (const key of present.servers) if (!desired.server(key)) this.servers.add(key);
     for (const address of present.addresses)
-      if (composition.askersOfAddress(address).length === 0) this.addresses.add(address);
+      if (desired.referencesToAddress(address).length === 0) this.addresses.add(address);
     const explained = new Set<string>();
     for (const set of SERVICE_SETS)
-      for (const member of composition.membersOf(set)) explained.add(frontendOf({ set, member }));
+      for (const member of desired.membersOf(set)) explained.add(frontendOf({ set, member }));
     for (const set of SERVICE_SETS)
       for (const member of present.members(set)) this.keep({ set, member }, explained);
   }
@@ -54,19 +55,19 @@ export class Unexplained {
     return new Set([...this.members.values()].flat().map(({ set }) => set));
   }
 
-  /** Keeps no more what is asked for now where something was touched, and touches what else is explained by that. */
-  explain(composition: IpvsComposition, touched: TouchedState): void {
-    for (const key of touched.servers) if (composition.server(key)) this.servers.delete(key);
-    for (const address of touched.addresses)
-      if (composition.askersOfAddress(address).length > 0) this.addresses.delete(address);
+  /** Stops keeping what the changed service ports ask for, and adds to the change what else that explains. */
+  explain(desired: IpvsDesiredState, change: IpvsChange): void {
+    for (const key of change.servers) if (desired.server(key)) this.servers.delete(key);
+    for (const address of change.addresses)
+      if (desired.referencesToAddress(address).length > 0) this.addresses.delete(address);
     if (this.members.size === 0) return;
-    const explained = [...touched.members].flatMap(([set, members]) =>
+    const explained = [...change.members].flatMap(([set, members]) =>
       [...members].flatMap((member) =>
-        composition.askersOfMember({ set, member }).length > 0 ? frontendOf({ set, member }) : [],
+        desired.referencesToMember({ set, member }).length > 0 ? frontendOf({ set, member }) : [],
       ),
     );
     for (const frontend of explained) {
-      for (const { set, member } of this.members.get(frontend) ?? []) touched.member(set, member);
+      for (const { set, member } of this.members.get(frontend) ?? []) change.member(set, member);
       this.members.delete(frontend);
     }
   }
@@ -78,7 +79,7 @@ export class Unexplained {
   }
 }
 
-/** Whose member it is: that of an address and port, of a node port, or of itself alone. */
+/** To which frontend a member belongs: an address and port, a node port, or the member alone. */
 function frontendOf({ set, member }: SetMember): string {
   const [, protocol] = PORTS.exec(set) ?? [];
   if (protocol !== undefined) return `${protocol} ${member}`;

@@ -4,7 +4,7 @@ import { hostPort } from '../net/address.js';
 /** The kernel's flag for a server that keeps a client with its real server (`IP_VS_SVC_F_PERSISTENT`). */
 export const PERSISTENT = 0x1;
 
-/** The flag of the scheduler `mh` that draws the source port into the hash (`IP_VS_SVC_F_SCHED_MH_PORT`). */
+/** The flag of the scheduler `mh` that includes the source port in the hash (`IP_VS_SVC_F_SCHED_MH_PORT`). */
 export const HASH_SOURCE_PORT = 0x10;
 
 /** One address and port that IPVS takes connections for, as the kernel knows it (docs/spec/ipvs.md §4.1). */
@@ -14,7 +14,7 @@ export interface VirtualServer {
   readonly protocol: Protocol;
   readonly port: number;
   readonly scheduler: string;
-  /** The kernel's flags, without the one that says that the server is hashed. */
+  /** The kernel's flags, except the one that marks a server as hashed. */
   readonly flags: number;
   /** Seconds that a client stays with its real server; 0 without persistence. */
   readonly persistenceSeconds: number;
@@ -52,7 +52,7 @@ export function realServerKey({ address, port }: Pick<RealServer, 'address' | 'p
   return hostPort(address, port);
 }
 
-/** Whether the kernel treats both alike, whatever real servers they have. */
+/** Whether both are equal for the kernel, apart from their real servers. */
 export function sameService(one: VirtualServer, other: VirtualServer): boolean {
   return (
     one.scheduler === other.scheduler &&

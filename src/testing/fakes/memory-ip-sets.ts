@@ -3,7 +3,7 @@ import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from '../../adapters
 
 /** IP sets in memory. */
 export class MemoryIpSets implements IpSets {
-  /** Calls of `restore` that had something to do: each would start the tool. */
+  /** Calls of `restore` with steps: each would start the tool. */
   restores = 0;
   private readonly sets = new Map<string, { readonly header: IpSetHeader; readonly members: Set<string> }>();
   private readonly strangers = new Map<string, string>();
@@ -13,7 +13,7 @@ export class MemoryIpSets implements IpSets {
   /** @param journal every step that changed something, in words */
   constructor(readonly journal: string[] = []) {}
 
-  /** From now on refuses steps for which there is a reason. */
+  /** From now on refuses steps for which this gives a reason. */
   refuse(reason: (step: IpSetStep) => string | undefined): void {
     this.refuses = reason;
   }
@@ -23,12 +23,12 @@ export class MemoryIpSets implements IpSets {
     this.outage = error;
   }
 
-  /** Somebody else does this: not in the journal, and never refused. */
+  /** Another program does this: not in the journal, and never refused. */
   tamper(...steps: readonly IpSetStep[]): void {
     for (const step of steps) this.change(step);
   }
 
-  /** There is a set of that name, but of another kind. */
+  /** There is a set of that name, but of another type. */
   makeForeign(name: string, description: string): void {
     this.strangers.set(name, description);
   }
@@ -79,7 +79,7 @@ export class MemoryIpSets implements IpSets {
     return needsSet && !this.sets.has(step.set) ? 'The set with the given name does not exist' : undefined;
   }
 
-  /** Does the step; whether it changed anything. */
+  /** Takes the step. @returns whether it changed anything */
   private change(step: IpSetStep): boolean {
     switch (step.kind) {
       case 'create':

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AddressStep, ServiceAddresses } from '../../adapters/ipvs/service-addresses.js';
-import type { StepOutcome } from '../../adapters/ipvs/virtual-servers.js';
+import type { AddressStep, ServiceAddresses } from '../../adapters/ipvs/kernel/service-addresses.js';
+import type { StepOutcome } from '../../adapters/ipvs/kernel/virtual-servers.js';
 
 /** The device of service addresses in memory. */
 export class MemoryServiceAddresses implements ServiceAddresses {
@@ -11,7 +11,7 @@ export class MemoryServiceAddresses implements ServiceAddresses {
   /** @param journal every step that changed something, in words */
   constructor(readonly journal: string[] = []) {}
 
-  /** From now on refuses steps for which there is a reason. */
+  /** From now on refuses steps for which this gives a reason. */
   refuse(reason: (step: AddressStep) => string | undefined): void {
     this.refuses = reason;
   }
@@ -21,7 +21,7 @@ export class MemoryServiceAddresses implements ServiceAddresses {
     this.outage = error;
   }
 
-  /** Somebody else changes the device: gives it these addresses and no others, or takes it away. */
+  /** Another program gives the device exactly these addresses, or removes it. */
   tamper(addresses: readonly string[] | undefined): void {
     this.device = addresses && new Set(addresses);
   }

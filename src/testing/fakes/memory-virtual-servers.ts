@@ -12,14 +12,14 @@ import type {
   VirtualServerId,
   VirtualServers,
   VirtualServerStep,
-} from '../../adapters/ipvs/virtual-servers.js';
+} from '../../adapters/ipvs/kernel/virtual-servers.js';
 
 interface Server {
   readonly server: VirtualServer;
   readonly reals: Map<string, CountedRealServer>;
 }
 
-/** IPVS in memory: refuses what the kernel refuses, and what it is told to. */
+/** IPVS in memory. It refuses what the kernel refuses, and what `refuse` says. */
 export class MemoryVirtualServers implements VirtualServers {
   readonly schedulers = new Set(['rr', 'sh', 'mh']);
   timeouts: IpvsTimeouts | undefined;
@@ -31,7 +31,7 @@ export class MemoryVirtualServers implements VirtualServers {
   /** @param journal every step that was done, in words: `add-real 10.96.0.1:80/TCP 10.244.1.5:8080 1` */
   constructor(readonly journal: string[] = []) {}
 
-  /** From now on refuses steps for which there is a reason. */
+  /** From now on refuses steps for which this gives a reason. */
   refuse(reason: (step: VirtualServerStep) => string | undefined): void {
     this.refuses = reason;
   }
@@ -41,7 +41,7 @@ export class MemoryVirtualServers implements VirtualServers {
     this.outage = error;
   }
 
-  /** Somebody else does this: not in the journal, and never refused but by what is there. */
+  /** Another program does this: not in the journal, and refused only as the kernel does. */
   tamper(...steps: readonly VirtualServerStep[]): void {
     for (const step of steps) {
       const reason = this.change(step);
@@ -121,7 +121,7 @@ export class MemoryVirtualServers implements VirtualServers {
     if (this.outage) throw this.outage;
   }
 
-  /** Does the step; the reason when the kernel would not. */
+  /** Takes the step. @returns the reason if the kernel would refuse it */
   private change(step: VirtualServerStep): string | undefined {
     const key = virtualServerKey(step.server);
     const present = this.servers.get(key);

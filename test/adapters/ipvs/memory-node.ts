@@ -7,11 +7,14 @@ import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-
 import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
-import { IPVS_BELONGINGS } from '../../../src/adapters/ipvs/belongings.js';
-import type { IpvsRemains } from '../../../src/adapters/ipvs/ipvs-remains.js';
-import { ServerTable } from '../../../src/adapters/ipvs/server-table.js';
-import { SetTable } from '../../../src/adapters/ipvs/set-table.js';
-import { IpvsBackend, type IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
+import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
+import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
+import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
+import { ipvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
+import type { IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { HOST } from '../iptables/services.js';
@@ -38,9 +41,9 @@ export class MemoryNode {
   readonly logger = new MemoryLogger();
   servedByIptables = false;
 
-  backend(family: IpFamily = 'IPv4', options: Partial<IpvsBackendOptions> = {}): IpvsBackend {
+  backend(family: IpFamily = 'IPv4', options: Partial<IpvsBackendOptions> = {}): Backend {
     const { servers, addresses, sets, iptables, clock, logger } = this;
-    return new IpvsBackend(
+    return ipvsBackend(
       family,
       {
         servers,
@@ -48,9 +51,8 @@ export class MemoryNode {
         sets,
         rules: (source) =>
           iptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
-            compile: source.compile,
-            baseRules: source.frame,
-            cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+            ...source,
+            cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
       },
@@ -61,17 +63,17 @@ export class MemoryNode {
   }
 
   /** A backend in a new process, on what an earlier one left. */
-  reopened(family: IpFamily = 'IPv4'): IpvsBackend {
+  reopened(family: IpFamily = 'IPv4'): Backend {
     this.iptables.reopen();
     return this.backend(family);
   }
 
   /** What mode ipvs has left here, for its removal. */
-  remains(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsRemains {
+  leftovers(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsLeftovers {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
     const rules = iptablesBackend(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {
-      cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS, kept),
+      cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS, kept),
     });
     return {
       family,
@@ -91,6 +93,17 @@ export class MemoryNode {
   rules(table: 'nat' | 'filter', chain: string, family: IpFamily = 'IPv4'): readonly string[] | undefined {
     return this.iptables.chain(family, table, chain);
   }
+}
+
+/** Starts the backend on the IPv4 network of the node, and forgets what it wrote. */
+export async function start(
+  node: MemoryNode,
+  backend: Backend,
+  entries: readonly ForwardingEntry[],
+): Promise<void> {
+  const { failed } = await backend.start(entries, nodeNetwork());
+  expect(failed).toEqual([]);
+  node.takeJournal();
 }
 
 export function nodeNetwork(family: IpFamily = 'IPv4', parts: Partial<NodeNetwork> = {}): NodeNetwork {

@@ -34,7 +34,7 @@ describe('taking over from kube-proxy', () => {
         failed: [],
         journal: [],
       });
-      expect(await backend.verify('inspection')).toMatchObject({ compared: true, written: 0, failed: [] });
+      expect(await backend.verify('full')).toMatchObject({ compared: true, written: 0, failed: [] });
     }
     for (const backend of backends) await backend.close();
     expect(node.clock.pending).toBe(0);
@@ -62,7 +62,7 @@ describe('following the cluster', () => {
         expect(present(node, family)).toEqual(recordedKernel(step, family));
         for (const table of ['nat', 'filter'] as const) expectRules(node, step, family, table);
         node.takeJournal();
-        expect(await backend.verify('inspection')).toMatchObject({ written: 0 });
+        expect(await backend.verify('full')).toMatchObject({ written: 0 });
         expect(node.takeJournal()).toEqual([]);
       }
     }

@@ -4,7 +4,15 @@ import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { ServicePortKey } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { endpoint, service } from '../../domain/model/samples.js';
+
+/** A load-balancer IP with source ranges. */
+export const LOAD_BALANCER: Partial<Service> = {
+  loadBalancerIPs: [parseAddress('203.0.113.80')!],
+  sourceRanges: [parseCidr('198.51.100.0/24')!],
+};
 
 /** The service `shop/NAME`, its cluster IP 10.96.0.N for its number in the alphabet, with endpoints in 10.244.1.0/24. */
 export function entryOf(

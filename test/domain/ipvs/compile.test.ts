@@ -2,8 +2,8 @@ import { forwardService } from '../../../src/domain/forwarding/forward-service.j
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import { renderSave } from '../iptables/render-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
-import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
-import { ipvsImage } from '../../../src/domain/ipvs/image.js';
+import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
+import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
 import type { IpvsOptions } from '../../../src/domain/ipvs/options.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import { setName } from '../../../src/domain/ipvs/service-sets.js';
@@ -38,14 +38,18 @@ function entriesOf([parts, endpoints]: Sample) {
   });
 }
 
-function compositionOf(samples: readonly Sample[], options = OPTIONS): IpvsComposition {
-  const composition = new IpvsComposition();
-  for (const entry of samples.flatMap(entriesOf)) composition.replace(entry.key, compileIpvs(entry, options));
-  return composition;
+function desiredStateOf(samples: readonly Sample[], options = OPTIONS): IpvsDesiredState {
+  const desired = new IpvsDesiredState();
+  for (const entry of samples.flatMap(entriesOf)) desired.replace(entry.key, compileIpvs(entry, options));
+  return desired;
 }
 
-function imageOf(samples: readonly Sample[], options = OPTIONS, node = NODE) {
-  const { sets, servers, addresses, rules } = ipvsImage(compositionOf(samples, options), node, RECORDED_HOST);
+function tablesOf(samples: readonly Sample[], options = OPTIONS, node = NODE) {
+  const { sets, servers, addresses, rules } = ipvsDesiredTables(
+    desiredStateOf(samples, options),
+    node,
+    RECORDED_HOST,
+  );
   return {
     servers: serverLines(servers),
     addresses,
@@ -86,7 +90,7 @@ const DNS: Sample = [
 ];
 
 describe('the worked example (docs/spec/ipvs.md §11)', () => {
-  const { servers, addresses, members, chain } = imageOf([CART, [WEB, WEB_ENDPOINTS], DNS]);
+  const { servers, addresses, members, chain } = tablesOf([CART, [WEB, WEB_ENDPOINTS], DNS]);
 
   it('has these virtual servers', () => {
     expect(servers).toEqual([
@@ -134,11 +138,11 @@ describe('the worked example (docs/spec/ipvs.md §11)', () => {
     ]);
     expect(chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL')).toHaveLength(2);
     const withNode = { ...WEB, sourceRanges: [...WEB.sourceRanges!, parseCidr('192.0.2.0/24')!] };
-    const image = imageOf([CART, [withNode, WEB_ENDPOINTS], DNS]);
-    expect(image.chain('filter', 'KUBE-IPVS-OUT-FILTER')).toEqual([]);
-    expect(image.members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toHaveLength(2);
-    expect(image.members['KUBE-LOAD-BALANCER-SOURCE-IP']).toEqual(['203.0.113.80,tcp:443,203.0.113.80']);
-    expect(image.chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL').map((rule) => rule.slice(-9))).toEqual([
+    const tables = tablesOf([CART, [withNode, WEB_ENDPOINTS], DNS]);
+    expect(tables.chain('filter', 'KUBE-IPVS-OUT-FILTER')).toEqual([]);
+    expect(tables.members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toHaveLength(2);
+    expect(tables.members['KUBE-LOAD-BALANCER-SOURCE-IP']).toEqual(['203.0.113.80,tcp:443,203.0.113.80']);
+    expect(tables.chain('filter', 'KUBE-SOURCE-RANGES-FIREWALL').map((rule) => rule.slice(-9))).toEqual([
       '-j RETURN',
       '-j RETURN',
       '-j DROP',
@@ -148,7 +152,7 @@ describe('the worked example (docs/spec/ipvs.md §11)', () => {
 
 describe('cluster IPs', () => {
   const clusterIPRule = (node: NodeNetwork) =>
-    imageOf([CART], OPTIONS, node)
+    tablesOf([CART], OPTIONS, node)
       .chain('nat', 'KUBE-SERVICES')
       .find((rule) => rule.endsWith('-j KUBE-MARK-MASQ'));
 
@@ -169,7 +173,7 @@ describe('node ports', () => {
 
   it('of SCTP have members for each address, and rules', () => {
     const node = { ...NODE, nodePortIPs: ['192.0.2.11', '192.0.2.12'] };
-    const { members, servers, chain } = imageOf([sctp], { ...OPTIONS, node });
+    const { members, servers, chain } = tablesOf([sctp], { ...OPTIONS, node });
     const both = ['192.0.2.11,sctp:30080', '192.0.2.12,sctp:30080'];
     expect(members['KUBE-NODE-PORT-SCTP-HASH']).toEqual(both);
     expect(members['KUBE-NODE-PORT-LOCAL-SCTP-HASH']).toEqual(both);
@@ -181,7 +185,7 @@ describe('node ports', () => {
   });
 
   it('without an address to live on leave everything else as it is', () => {
-    const { servers, members, chain } = imageOf([[WEB, WEB_ENDPOINTS]], {
+    const { servers, members, chain } = tablesOf([[WEB, WEB_ENDPOINTS]], {
       ...OPTIONS,
       node: { nodePortIPs: [], nodeAddresses: ['192.0.2.11'] },
     });
@@ -196,7 +200,7 @@ describe('node ports', () => {
 describe('external addresses', () => {
   it('that are the node’s own are served, but not bound', () => {
     const own: Sample = [{ ...WEB, externalIPs: [address('192.0.2.11')] }, WEB_ENDPOINTS];
-    const { addresses, servers, members } = imageOf([own]);
+    const { addresses, servers, members } = tablesOf([own]);
     expect(addresses).toEqual(['10.96.10.2', '203.0.113.80']);
     expect(members['KUBE-IPVS-IPS']).toEqual(addresses);
     expect(servers).toContain('-A -t 192.0.2.11:443 -s rr');
@@ -204,14 +208,14 @@ describe('external addresses', () => {
 
   it('that are external IP and load-balancer IP at once are one virtual server with the members of both', () => {
     const twice: Sample = [{ ...WEB, externalIPs: [address('203.0.113.80')] }, WEB_ENDPOINTS];
-    const { servers, members } = imageOf([twice]);
+    const { servers, members } = tablesOf([twice]);
     expect(servers.filter((line) => line.startsWith('-A -t 203.0.113.80:443'))).toHaveLength(1);
     expect(members['KUBE-EXTERNAL-IP-LOCAL']).toEqual(['203.0.113.80,tcp:443']);
     expect(members['KUBE-LOAD-BALANCER']).toEqual(['203.0.113.80,tcp:443']);
   });
 
   it('with no endpoint here fall back to those elsewhere', () => {
-    const { servers } = imageOf([[WEB, [WEB_ENDPOINTS[1]!]]]);
+    const { servers } = tablesOf([[WEB, [WEB_ENDPOINTS[1]!]]]);
     expect(servers).toContain('-a -t 203.0.113.80:443 -r 10.244.2.9:8443 -m -w 1');
   });
 });
@@ -219,7 +223,7 @@ describe('external addresses', () => {
 describe('source ranges', () => {
   it('of one address are written without their length, as ipset prints them', () => {
     const one: Sample = [{ ...WEB, sourceRanges: [parseCidr('198.51.100.7/32')!] }, WEB_ENDPOINTS];
-    expect(imageOf([one]).members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toEqual([
+    expect(tablesOf([one]).members['KUBE-LOAD-BALANCER-SOURCE-CIDR']).toEqual([
       '203.0.113.80,tcp:443,198.51.100.7',
     ]);
   });
@@ -229,11 +233,11 @@ describe('a scheduler of its own', () => {
   const wanting = (scheduler: string): Sample => [{ ...CART[0], scheduler }, CART[1]];
 
   it('is taken when the kernel has it; mh hashes the source port, too', () => {
-    expect(imageOf([wanting('mh')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s mh -p 600 -b mh-port');
+    expect(tablesOf([wanting('mh')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s mh -p 600 -b mh-port');
   });
 
   it('is the default when the kernel has it not', () => {
-    expect(imageOf([wanting('wonder')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s rr -p 600');
+    expect(tablesOf([wanting('wonder')]).servers[0]).toBe('-A -t 10.96.10.1:80 -s rr -p 600');
   });
 });
 
@@ -249,20 +253,20 @@ describe('a frontend that two services claim', () => {
   ];
 
   it('belongs to the first by name, with all that comes with it', () => {
-    const composition = compositionOf([claim('b', { externalPolicyLocal: true }), claim('a')]);
+    const desired = desiredStateOf([claim('b', { externalPolicyLocal: true }), claim('a')]);
     const [frontend, holder, loser] = ['198.18.0.9:80/TCP', 'shop/a/tcp/', 'shop/b/tcp/'];
-    expect(composition.server(frontend)!.owner).toBe(holder);
-    expect([...composition.membersOf('KUBE-EXTERNAL-IP')]).toEqual(['198.18.0.9,tcp:80']);
-    expect([...composition.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual([]);
+    expect(desired.server(frontend)!.owner).toBe(holder);
+    expect([...desired.membersOf('KUBE-EXTERNAL-IP')]).toEqual(['198.18.0.9,tcp:80']);
+    expect([...desired.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual([]);
     for (const key of [holder, loser])
-      expect(composition.conflictsOf(key)).toEqual([{ frontend, holder, loser }]);
-    composition.replace(holder, undefined);
-    expect(composition.server(frontend)!.owner).toBe(loser);
-    expect([...composition.membersOf('KUBE-EXTERNAL-IP')]).toEqual([]);
-    expect([...composition.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual(['198.18.0.9,tcp:80']);
-    expect(composition.conflictsOf(loser)).toEqual([]);
-    composition.replace(loser, undefined);
-    expect([...composition.addresses()]).toEqual([]);
+      expect(desired.conflictsOf(key)).toEqual([{ frontend, holder, loser }]);
+    desired.replace(holder, undefined);
+    expect(desired.server(frontend)!.owner).toBe(loser);
+    expect([...desired.membersOf('KUBE-EXTERNAL-IP')]).toEqual([]);
+    expect([...desired.membersOf('KUBE-EXTERNAL-IP-LOCAL')]).toEqual(['198.18.0.9,tcp:80']);
+    expect(desired.conflictsOf(loser)).toEqual([]);
+    desired.replace(loser, undefined);
+    expect([...desired.addresses()]).toEqual([]);
   });
 });
 
@@ -275,7 +279,7 @@ describe('the names of sets', () => {
 });
 
 it('without services only what stands always is there', () => {
-  const { rules } = ipvsImage(new IpvsComposition(), NODE, RECORDED_HOST);
+  const { rules } = ipvsDesiredTables(new IpvsDesiredState(), NODE, RECORDED_HOST);
   const tables = (['nat', 'filter'] as const).map((name) => ({
     name,
     chains: allChains(rules)

@@ -1,8 +1,8 @@
 import { setLines } from '../../../src/domain/ipset/script-lines.js';
 import { parseSave } from '../iptables/parse-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
-import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
-import { ipvsImage, type IpvsImage } from '../../../src/domain/ipvs/image.js';
+import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
+import { ipvsDesiredTables, type IpvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
@@ -19,19 +19,19 @@ import { recordedKernel } from './recorded.js';
 
 const cases = recordedCases();
 
-function imageOf(step: RecordedStep, family: IpFamily): IpvsImage {
+function tablesOf(step: RecordedStep, family: IpFamily): IpvsDesiredTables {
   const state = recordedState(step);
   const context = recordedContext(step, state, family, 'ipvs');
   const options = { node: context.network, scheduler: 'rr', hasScheduler: () => true };
-  const composition = new IpvsComposition();
+  const desired = new IpvsDesiredState();
   for (const entry of forwardingTable(state, context).entries())
-    composition.replace(entry.key, compileIpvs(entry, options));
-  return ipvsImage(composition, context.network, RECORDED_HOST);
+    desired.replace(entry.key, compileIpvs(entry, options));
+  return ipvsDesiredTables(desired, context.network, RECORDED_HOST);
 }
 
 describe('what mode ipvs makes of recorded scenarios', () => {
   it.each(cases)('is what kube-proxy 1.36 made: $scenario $step $family', ({ scenario, step, family }) => {
-    const { servers, addresses, sets, rules } = imageOf({ scenario, step }, family);
+    const { servers, addresses, sets, rules } = tablesOf({ scenario, step }, family);
     expect({
       servers: serverLines(servers).toSorted(),
       addresses,

@@ -27,7 +27,7 @@ export interface GuestEnd {
 
 /**
  * A machine with a kernel of its own: user-mode Linux, an ordinary process with the host's files as its root. What it
- * writes stays in its memory and is lost with it, but for `folder`, which is its /exchange. Its kernel has IPVS, ipset,
+ * writes stays in its memory and is lost with it, except `folder`, which is its /exchange. Its kernel has IPVS, ipset,
  * dummy devices and iptables-legacy, and no nf_tables NAT.
  *
  * made → run (once) → removed. Ending the test process, even by force, ends the guest with all that belongs to it.

@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { after, afterEach, describe, it } from 'node:test';
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
-import type { AddressStep } from '../../../../src/adapters/ipvs/service-addresses.js';
+import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
+import type { AddressStep } from '../../../../src/adapters/ipvs/kernel/service-addresses.js';
 import { NetlinkPermissionError } from '../../../../src/adapters/netlink/errors.js';
 import { asNobody, tool, withoutModules } from './tool.js';
 
@@ -78,7 +78,7 @@ describe('addresses of services over netlink', () => {
 
   it('do not go onto a device of another type', async () => {
     await ip('link add kube-ipvs0 type veth peer name other0');
-    const reason = 'the device kube-ipvs0 is of type veth, not dummy';
+    const reason = 'the device kube-ipvs0 has type veth, not dummy';
     for (const call of [
       () => addresses.ensureDevice(),
       () => addresses.list('IPv4'),

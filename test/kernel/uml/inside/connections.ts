@@ -102,7 +102,7 @@ describe('mode ipvs', () => {
     await livesOn();
   });
 
-  it('repairs what somebody changes, and nothing else', async () => {
+  it('repairs what another program changes, and nothing else', async () => {
     const before = await servers();
     const [, address] = backends.map((backend) => backend.address);
     for (const damage of [
@@ -118,7 +118,7 @@ describe('mode ipvs', () => {
       expect(await run('ip', '-br', 'addr', 'show', 'kube-ipvs0')).toContain(`${web.dst}/32`);
       return true;
     });
-    await eventually('the log tells of it', async () => {
+    await eventually('the log reports it', async () => {
       const steps = [...proxy.log.matchAll(/"steps":(\d+),"msg":"another program changed the rules/g)];
       const repaired = steps.map(([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
       // The virtual server and its two real servers, the other real server, the member and the address.
@@ -182,7 +182,7 @@ describe('mode ipvs', () => {
     }
   });
 
-  it('goes with --once of another mode, but for what carries connections, and that is told', async () => {
+  it('goes with --once of another mode, except what carries connections, and that is reported', async () => {
     const standing = await OpenConnection.open(testbed.pod, web);
     const { body: name } = await standing.ask(PATIENCE);
     expect(await proxy.stop('SIGTERM')).toBe(0);

@@ -115,7 +115,7 @@ describe('IP sets', () => {
     ]);
   });
 
-  it('do not mind what is done already', async () => {
+  it('accept steps that are done already', async () => {
     await done(create(addresses), add('ADDRESSES', '10.0.0.1'), add('ADDRESSES', '10.0.0.2'));
     await done(
       create(addresses),

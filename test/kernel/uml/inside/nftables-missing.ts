@@ -5,7 +5,7 @@ import { NftablesMode } from '../../../../src/bootstrap/modes/nftables-mode.js';
 
 /** This kernel has nf_tables, but no address translation in it. */
 describe('nftables mode on a kernel that cannot have it', () => {
-  it('is known not to be had before anything is written', async () => {
+  it('is known to be unavailable before anything is written', async () => {
     const problem = await new NftablesMode('auto', new MemoryLogger()).problem();
     expect(problem).toMatch(/^the kernel refuses (add-table|add-chain|nf_tables): /);
   });

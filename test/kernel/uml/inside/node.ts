@@ -122,7 +122,7 @@ describe('a node in mode ipvs', () => {
     expect(comparable(await listNode(testbed.node))).toEqual(before);
   });
 
-  it('is clean after a clean-up, but for what belongs to others', async () => {
+  it('is clean after a clean-up, except for what belongs to other programs', async () => {
     expect(await proxy.stop('SIGTERM')).toBe(0);
     await run('ipset', 'create', 'OTHERS', 'hash:ip');
     const { exitCode, stderr } = await Command.run(testbed.node, [

@@ -84,7 +84,7 @@ export function comparable({ rules, servers, sets, device }: Listings): object {
 }
 
 /**
- * Puts onto an empty node what kube-proxy left on it in mode ipvs, but for real servers that only drained: here they have
+ * Puts onto an empty node what kube-proxy left on it in mode ipvs, except real servers that only drained: here they have
  * no connections.
  */
 export async function leaveRecorded(host: Shell, step: Step): Promise<void> {

@@ -2,10 +2,10 @@ import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
-import { ensureIpvsSysctls } from '../../../../src/adapters/ipvs/ipvs-sysctls.js';
-import { loadModules } from '../../../../src/adapters/ipvs/kernel-modules.js';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
-import { requireIpvs } from '../../../../src/adapters/ipvs/requirements.js';
+import { ensureIpvsSysctls } from '../../../../src/adapters/ipvs/host/ipvs-sysctls.js';
+import { loadModules } from '../../../../src/adapters/ipvs/host/kernel-modules.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
+import { requireIpvs } from '../../../../src/adapters/ipvs/host/requirements.js';
 import { tool, withoutModules } from './tool.js';
 
 /** To be run before anything else has loaded the module of IPVS. */
@@ -25,13 +25,13 @@ describe('what mode ipvs needs', () => {
     await work().finally(() => (process.env.PATH = usual));
   };
 
-  it('is told thing by thing where it is missing', async () => {
+  it('is reported item by item where it is missing', async () => {
     await withoutModules(() =>
       withPath('/nowhere', () =>
         expect(requireIpvs(servers, sets, 'rr')).rejects.toThrow(
           'mode ipvs cannot run on this host:\n' +
-            '- the kernel does not know the netlink family IPVS: load its module (modprobe ip_vs), or run a kernel that has it\n' +
-            '- cannot start ipset: install the package ipset (6.0 or later), or put it into PATH',
+            '- the kernel has no netlink family IPVS: load its module (modprobe ip_vs), or use a kernel that has it\n' +
+            '- cannot start ipset: install the package ipset (6.0 or later), or add it to PATH',
         ),
       ),
     );
@@ -50,9 +50,9 @@ describe('what mode ipvs needs', () => {
 
   it('is a scheduler that the kernel has', async () => {
     await expect(requireIpvs(servers, sets, 'nonesuch')).rejects.toThrow(
-      '- the kernel has no scheduler nonesuch: load its module (modprobe ip_vs_nonesuch), or choose another',
+      '- the kernel has no IPVS scheduler nonesuch: load its module (modprobe ip_vs_nonesuch), or choose another one',
     );
-    // One that a virtual server uses is there.
+    // A scheduler that a virtual server uses is available.
     await tool('ipvsadm', '-A', '-u', '192.0.2.1:53', '-s', 'wrr');
     await requireIpvs(servers, sets, 'wrr');
     await tool('ipvsadm', '-C');
@@ -61,8 +61,8 @@ describe('what mode ipvs needs', () => {
   it('is a tool that is not too old', async () => {
     const of = (version: string | undefined) => ({ version: () => Promise.resolve(version) });
     await requireIpvs(servers, of('6.0'), 'rr');
-    await expect(requireIpvs(servers, of('4.5'), 'rr')).rejects.toThrow('ipset is of version 4.5');
-    await expect(requireIpvs(servers, of(undefined), 'rr')).rejects.toThrow('does not tell its version');
+    await expect(requireIpvs(servers, of('4.5'), 'rr')).rejects.toThrow('ipset has version 4.5');
+    await expect(requireIpvs(servers, of(undefined), 'rr')).rejects.toThrow('does not print its version');
   });
 
   it('are sysctls, which the kernel then has', async () => {

@@ -7,10 +7,12 @@ import { cleanUpScripts } from '../../../../src/adapters/iptables/restore/clean-
 import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
-import { IPVS_BELONGINGS } from '../../../../src/adapters/ipvs/belongings.js';
-import { IpvsBackend, type IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-backend.js';
-import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
+import { IPVS_OWNED_CHAINS } from '../../../../src/adapters/ipvs/clean-up/owned-chains.js';
+import { ipvsBackend } from '../../../../src/adapters/ipvs/ipvs-backend.js';
+import type { IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-driver.js';
+import type { Backend } from '../../../../src/application/ports/backend.js';
+import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { readScenario, scenarioNames } from '../../../conformance/scenarios.js';
 import {
@@ -22,7 +24,7 @@ import {
 import { emptyNode, leaveRecorded } from './recorded-kernel.js';
 import { here, tool } from './tool.js';
 
-function backendOf(family: IpFamily): IpvsBackend {
+function backendOf(family: IpFamily): Backend {
   const iptables = new IptablesTool({ variant: 'legacy' });
   const logger = new MemoryLogger();
   const host = () => Promise.resolve(RECORDED_HOST);
@@ -33,11 +35,11 @@ function backendOf(family: IpFamily): IpvsBackend {
     rules: (source) =>
       iptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
         ...source,
-        cleanUp: (saved) => cleanUpScripts(saved, IPVS_BELONGINGS),
+        cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
       }),
     servedByIptables: () => Promise.resolve(false),
   };
-  return new IpvsBackend(family, kernel, new FakeClock(), logger, { scheduler: 'rr', excludeCIDRs: [] });
+  return ipvsBackend(family, kernel, new FakeClock(), logger, { scheduler: 'rr', excludeCIDRs: [] });
 }
 
 describe('taking over from kube-proxy in mode ipvs', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'expect';
 import { after, beforeEach, describe, it } from 'node:test';
-import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
-import type { VirtualServerStep } from '../../../../src/adapters/ipvs/virtual-servers.js';
+import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
+import type { VirtualServerStep } from '../../../../src/adapters/ipvs/kernel/virtual-servers.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../../../src/adapters/netlink/errors.js';
 import {
   HASH_SOURCE_PORT,
@@ -135,10 +135,10 @@ describe('virtual servers over netlink', () => {
       { kind: 'set-real', server: web, real: { ...real, weight: 0 } },
     ]);
     expect(messages(outcomes)).toEqual([
-      'adding the virtual server 10.96.0.1:80/TCP was refused: EEXIST: it is there already',
+      'adding the virtual server 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
       'adding the virtual server 10.96.0.2:443/TCP was refused: ENOENT: the kernel has no scheduler nonesuch',
       'changing the virtual server [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
-      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was refused: EEXIST: it is there already',
+      'adding the real server 10.244.1.5:8080 of 10.96.0.1:80/TCP was refused: EEXIST: it exists already',
       'adding the real server [fd00::1]:1 of [fd00:96::a]:53/UDP was refused: ESRCH: there is no such virtual server',
       'changing the real server 10.244.1.5:1 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
       'deleting the real server 10.244.1.5:2 of 10.96.0.1:80/TCP was refused: ENOENT: there is no such real server',
@@ -174,7 +174,7 @@ describe('virtual servers over netlink', () => {
     expect(await saved()).toEqual([]);
   });
 
-  it('try a scheduler without leaving a trace or touching what is there', async () => {
+  it('try a scheduler without leaving a trace or changing other virtual servers', async () => {
     const own = virtualServer('198.51.100.0', 'TCP', 20000, { scheduler: 'wrr' });
     await done({ kind: 'add', server: own });
     expect(await servers.hasScheduler('lc')).toBe(true);
@@ -221,7 +221,7 @@ describe('virtual servers over netlink', () => {
     expect(await saved()).toEqual(['-A -t 10.96.0.1:80 -s rr']);
   });
 
-  it('cannot be had after closing', async () => {
+  it('are unavailable after closing', async () => {
     const closed = new NetlinkVirtualServers();
     closed.close();
     closed.close();

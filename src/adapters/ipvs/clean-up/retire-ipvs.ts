@@ -1,0 +1,93 @@
+import type { Clock } from '../../../application/ports/clock.js';
+import type { Logger } from '../../../application/ports/logger.js';
+import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
+import type { VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
+import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
+import { IpvsUnavailableError } from '../errors.js';
+import { expectDone } from '../tables/planned-steps.js';
+import { SWEEP_PERIOD } from '../tables/server-table.js';
+import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
+
+/**
+ * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: rules and sets
+ * go at once, a virtual server and its address when its last real server has drained. If aborted while some still drain, it
+ * leaves them, and continues when called again. The device stays, because it may hold addresses of the other family. Without the
+ * tool ipset, everything but the sets is removed.
+ * @returns the number of virtual servers left
+ * @throws IpSetMissingError when sets are left, or cannot be listed
+ */
+export async function retireIpvs(
+  leftovers: IpvsLeftovers,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<number> {
+  let missing: unknown;
+  try {
+    await leftovers.sets.read().catch(unless(IpSetUnsupportedError));
+  } catch (error) {
+    if (!(error instanceof IpSetMissingError)) throw error;
+    missing = error;
+  }
+  const left = await retire(leftovers, clock, logger, signal);
+  if (missing !== undefined) throw missing;
+  return left;
+}
+
+async function retire(
+  leftovers: IpvsLeftovers,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<number> {
+  const { family, servers, addresses, sets, rules } = leftovers;
+  const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
+  await rules.cleanup();
+  if (!wasHere) return 0;
+  await servers.read().catch(unless(IpvsUnavailableError));
+  const idle = new Map<VirtualServerKey, ServedAddress>();
+  for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
+  expectDone(await servers.make(idle));
+  await destroySets(leftovers);
+  for (let first = true; ; first = false) {
+    const left = await removeDrained(leftovers, idle);
+    if (left === 0) return 0;
+    if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
+    await pause(SWEEP_PERIOD, clock, signal);
+    if (signal.aborted) return left;
+    await servers.read().catch(unless(IpvsUnavailableError));
+    await servers.sweep();
+  }
+}
+
+/** Removes virtual servers without real servers, and addresses without virtual servers. @returns how many servers are left */
+async function removeDrained(
+  { family, servers, addresses }: IpvsLeftovers,
+  retired: ReadonlyMap<VirtualServerKey, ServedAddress>,
+): Promise<number> {
+  const present = [...retired].filter(([key]) => servers.has(key));
+  const drained = present.filter(([key]) => servers.isIdle(key)).map(([key]) => key);
+  expectDone(await servers.remove(drained));
+  const left = present.filter(([key]) => servers.has(key));
+  const needed = new Set(left.map(([, { server }]) => server.address));
+  const bound = (await addresses.list(family)) ?? [];
+  const outcomes = await addresses.apply(
+    bound.filter((address) => !needed.has(address)).map((address) => ({ kind: 'remove', address }) as const),
+  );
+  for (const error of outcomes) if (error) throw error;
+  return left.length;
+}
+
+/** Waits, unless aborted. */
+function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(milliseconds, end);
+    signal.addEventListener('abort', end);
+  });
+}

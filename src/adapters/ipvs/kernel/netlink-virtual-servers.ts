@@ -1,0 +1,215 @@
+import type { CountedRealServer, VirtualServer } from '../../../domain/ipvs/virtual-server.js';
+import { hostPort } from '../../../domain/net/address.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { EEXIST, ENOENT, ESRCH } from '../../netlink/errno.js';
+import { NetlinkRequestError } from '../../netlink/errors.js';
+import { findGenericFamily, genericHeader } from '../../netlink/generic-netlink.js';
+import type { KernelReply } from '../../netlink/message-reader.js';
+import type { MessageWriter } from '../../netlink/message-writer.js';
+import { NetlinkChannel } from '../../netlink/netlink-channel.js';
+import type { NetlinkRequest } from '../../netlink/netlink-request.js';
+import { NetlinkSocket } from '../../netlink/netlink-socket.js';
+import { NETLINK_GENERIC } from '../../netlink/protocol.js';
+import { IpvsUnavailableError } from '../errors.js';
+import { ATTRIBUTE, COMMAND, FAMILY_NAME, VERSION } from './ip-vs.js';
+import { readRealServer, readServer } from './virtual-server-reader.js';
+import { putRealServer, putRealServerId, putServer, putServerId } from './virtual-server-writer.js';
+import type {
+  IpvsTimeouts,
+  ListedVirtualServer,
+  StepOutcome,
+  VirtualServerId,
+  VirtualServers,
+  VirtualServerStep,
+} from './virtual-servers.js';
+
+/** Where a scheduler is tried: an address that is in no use, and ports of which one is free (docs/spec/ipvs.md §1). */
+const PROBE_ADDRESS = '198.51.100.0';
+const PROBE_PORTS = [20000, 20001, 20002, 20003];
+/** Names of schedulers. The kernel's `none` schedules nothing. */
+const SCHEDULER = /^(?!none$)[a-z0-9_-]{1,15}$/;
+
+/** IPVS over generic netlink, in the network namespace of this process. */
+export class NetlinkVirtualServers implements VirtualServers {
+  private readonly channel: NetlinkChannel;
+  private family: number | undefined;
+
+  constructor(openSocket = () => NetlinkSocket.open(NETLINK_GENERIC)) {
+    this.channel = new NetlinkChannel(openSocket);
+  }
+
+  async list(family: IpFamily, signal?: AbortSignal): Promise<readonly ListedVirtualServer[]> {
+    const servers: VirtualServer[] = [];
+    const attempt = 'listing the virtual servers';
+    const request = await this.request(COMMAND.GET_SERVICE, attempt, () => undefined);
+    try {
+      await this.channel.dump(request, (message) => {
+        signal?.throwIfAborted();
+        const server = readServer(message);
+        if (server && familyOf(server) === family) servers.push(server);
+      });
+    } catch (error) {
+      // The module was unloaded. When it is loaded again, it has another number.
+      if (error instanceof NetlinkRequestError && error.errno === ENOENT) this.family = undefined;
+      throw error;
+    }
+    const listed: ListedVirtualServer[] = [];
+    for (const server of servers) {
+      signal?.throwIfAborted();
+      listed.push({ ...server, realServers: await this.realServers(server) });
+    }
+    return listed;
+  }
+
+  async realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]> {
+    const attempt = `listing the real servers of ${nameOf(server)}`;
+    const request = await this.request(COMMAND.GET_DEST, attempt, (writer) => putServerId(writer, server));
+    const found: CountedRealServer[] = [];
+    await this.channel.dump(request, (message) => {
+      const real = readRealServer(message, familyOf(server));
+      if (real) found.push(real);
+    });
+    return found;
+  }
+
+  async apply(steps: readonly VirtualServerStep[]): Promise<readonly StepOutcome[]> {
+    if (steps.length === 0) return [];
+    const requests: NetlinkRequest[] = [];
+    for (const step of steps) requests.push(await this.request(...requestOf(step)));
+    const replies = await this.channel.perform(requests);
+    return replies.map((reply, position) => outcomeOf(steps[position]!, requests[position]!.attempt, reply));
+  }
+
+  async hasScheduler(name: string): Promise<boolean> {
+    if (!SCHEDULER.test(name)) return false;
+    for (const port of PROBE_PORTS) {
+      const server: VirtualServer = {
+        ...{ address: PROBE_ADDRESS, protocol: 'TCP', port },
+        ...{ scheduler: name, flags: 0, persistenceSeconds: 0 },
+      };
+      const attempt = `trying the scheduler ${name}`;
+      const errno = await this.perform(COMMAND.NEW_SERVICE, attempt, (writer) => putServer(writer, server));
+      if (errno === EEXIST) continue;
+      if (errno === ENOENT) return false;
+      if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+      await this.apply([{ kind: 'delete', server }]);
+      return true;
+    }
+    throw new NetlinkRequestError(`trying the scheduler ${name} at ${PROBE_ADDRESS}`, EEXIST);
+  }
+
+  async setTimeouts({ tcp, tcpFin, udp }: IpvsTimeouts): Promise<void> {
+    const attempt = `setting the timeouts of IPVS to ${tcp}, ${tcpFin} and ${udp} s`;
+    const errno = await this.perform(COMMAND.SET_CONFIG, attempt, (writer) => {
+      writer.putHostU32(ATTRIBUTE.TIMEOUT_TCP, tcp);
+      writer.putHostU32(ATTRIBUTE.TIMEOUT_TCP_FIN, tcpFin);
+      writer.putHostU32(ATTRIBUTE.TIMEOUT_UDP, udp);
+    });
+    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+  }
+
+  async flush(): Promise<void> {
+    const attempt = 'removing all virtual servers';
+    const errno = await this.perform(COMMAND.FLUSH, attempt, () => undefined);
+    if (errno !== 0) throw new NetlinkRequestError(attempt, errno);
+  }
+
+  close(): void {
+    void this.channel.close();
+  }
+
+  private async perform(
+    command: number,
+    attempt: string,
+    put: (writer: MessageWriter) => void,
+  ): Promise<number> {
+    const [reply] = await this.channel.perform([await this.request(command, attempt, put)]);
+    return reply!.errno;
+  }
+
+  private async request(
+    command: number,
+    attempt: string,
+    put: (writer: MessageWriter) => void,
+  ): Promise<NetlinkRequest> {
+    this.family ??= await findGenericFamily(this.channel, FAMILY_NAME);
+    if (this.family === undefined) throw new IpvsUnavailableError();
+    return {
+      type: this.family,
+      attempt,
+      put: (writer) => {
+        writer.putWord(genericHeader(command, VERSION));
+        put(writer);
+      },
+    };
+  }
+}
+
+/** The command, the attempt in words, and the attributes of a step. */
+function requestOf(step: VirtualServerStep): [number, string, (writer: MessageWriter) => void] {
+  const name = nameOf(step.server);
+  switch (step.kind) {
+    case 'add':
+    case 'set': {
+      const command = step.kind === 'add' ? COMMAND.NEW_SERVICE : COMMAND.SET_SERVICE;
+      const doing = step.kind === 'add' ? 'adding' : 'changing';
+      return [command, `${doing} the virtual server ${name}`, (writer) => putServer(writer, step.server)];
+    }
+    case 'delete':
+      return [
+        COMMAND.DEL_SERVICE,
+        `deleting the virtual server ${name}`,
+        (writer) => putServerId(writer, step.server),
+      ];
+    case 'add-real':
+    case 'set-real': {
+      const command = step.kind === 'add-real' ? COMMAND.NEW_DEST : COMMAND.SET_DEST;
+      const doing = step.kind === 'add-real' ? 'adding' : 'changing';
+      return [
+        command,
+        `${doing} the real server ${hostPort(step.real.address, step.real.port)} of ${name}`,
+        (writer) => {
+          putServerId(writer, step.server);
+          putRealServer(writer, step.real);
+        },
+      ];
+    }
+    case 'delete-real':
+      return [
+        COMMAND.DEL_DEST,
+        `deleting the real server ${hostPort(step.real.address, step.real.port)} of ${name}`,
+        (writer) => {
+          putServerId(writer, step.server);
+          putRealServerId(writer, step.real);
+        },
+      ];
+  }
+}
+
+function outcomeOf(
+  step: VirtualServerStep,
+  attempt: string,
+  { errno, explanation }: KernelReply,
+): StepOutcome {
+  if (errno === 0) return undefined;
+  return new NetlinkRequestError(attempt, errno, explanation ?? meaningOf(step, errno));
+}
+
+/** What an error means, because IPVS gives no explanations. */
+function meaningOf(step: VirtualServerStep, errno: number): string | undefined {
+  const isServer = step.kind === 'add' || step.kind === 'set';
+  if (errno === ENOENT && isServer) return `the kernel has no scheduler ${step.server.scheduler}`;
+  if (errno === ENOENT) return 'there is no such real server';
+  if (errno === ESRCH) return 'there is no such virtual server';
+  if (errno === EEXIST) return 'it exists already';
+  return undefined;
+}
+
+function familyOf({ address }: { readonly address: string }): IpFamily {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}
+
+/** `10.96.0.1:443/TCP`, as in kube-proxy. */
+function nameOf({ address, port, protocol }: VirtualServerId): string {
+  return `${hostPort(address, port)}/${protocol}`;
+}

@@ -1,0 +1,233 @@
+import type { NodeNetwork } from '../forwarding/node-network.js';
+import { masqueradeMark, type IptablesHost } from '../iptables/compile/options.js';
+import { comment } from '../iptables/text/quoting.js';
+import { notFromLocalPods, ruleText, type RuleParts } from '../iptables/text/rule-parts.js';
+import type { Chain, BaseRules, Jump, RuleText, TableName } from '../iptables/table.js';
+import type { IpFamily } from '../net/ip-family.js';
+import {
+  FORWARD,
+  IPVS_FILTER,
+  LOAD_BALANCER,
+  MARK_MASQ,
+  NODE_PORT,
+  OUT_FILTER,
+  POSTROUTING,
+  PROXY_FIREWALL,
+  SERVICES,
+  SOURCE_RANGES_FIREWALL,
+} from './chain-names.js';
+import { setComment, setName, type ServiceSet } from './service-sets.js';
+
+/** Which parts of a packet are looked up in a set. */
+type Lookup = 'dst' | 'dst,dst' | 'src,dst' | 'dst,dst,src';
+
+/**
+ * The iptables rules of mode ipvs (docs/spec/ipvs.md §6). They know services only by the sets. Most rules for a set are there
+ * only while it has members.
+ * @param filled the sets that have members
+ */
+export function ipvsBaseRules(
+  node: NodeNetwork,
+  host: Pick<IptablesHost, 'randomFully'>,
+  filled: ReadonlySet<ServiceSet>,
+): BaseRules {
+  return {
+    chains: [...natChains(node, host, filled), ...filterChains(node, filled)],
+    shared: [{ table: 'filter', name: OUT_FILTER, before: [], after: [] }],
+    jumps: JUMPS,
+    unmanagedChains: [],
+  };
+}
+
+/** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/spec/ipvs.md §6.1). */
+export const JUMPS: readonly Jump[] = [
+  jump('nat', 'OUTPUT', SERVICES, 'kubernetes service portals'),
+  jump('nat', 'PREROUTING', SERVICES, 'kubernetes service portals'),
+  jump('nat', 'POSTROUTING', POSTROUTING, 'kubernetes postrouting rules'),
+  jump('filter', 'FORWARD', FORWARD, 'kubernetes forwarding rules'),
+  jump('filter', 'INPUT', NODE_PORT, 'kubernetes health check rules'),
+  jump('filter', 'INPUT', PROXY_FIREWALL, 'kube-proxy firewall rules'),
+  jump('filter', 'FORWARD', PROXY_FIREWALL, 'kube-proxy firewall rules'),
+  jump('filter', 'INPUT', IPVS_FILTER, 'kubernetes ipvs access filter'),
+  jump('filter', 'OUTPUT', OUT_FILTER, 'kubernetes ipvs access filter'),
+];
+
+function jump(table: TableName, chain: string, target: string, because: string): Jump {
+  return { table, chain, rule: ruleText({ matches: [comment(because)], target }), place: 'first' };
+}
+
+/** Writes rules that match against sets of one family. */
+class SetRules {
+  constructor(
+    private readonly family: IpFamily,
+    readonly filled: ReadonlySet<ServiceSet>,
+  ) {}
+
+  /** The rule, unless the set has no members. */
+  whenFilled(set: ServiceSet, lookup: Lookup, parts: RuleParts): readonly RuleText[] {
+    return this.filled.has(set) ? [this.rule(set, lookup, parts)] : [];
+  }
+
+  /** The rule, with the set's comment before the match and the other matches after it. */
+  rule(set: ServiceSet, lookup: Lookup, parts: RuleParts): RuleText {
+    const matches = [comment(setComment(set)), this.match(set, lookup), ...(parts.matches ?? [])];
+    return ruleText({ ...parts, matches });
+  }
+
+  match(set: ServiceSet, lookup: Lookup): string {
+    return `-m set --match-set ${setName(set, this.family)} ${lookup}`;
+  }
+}
+
+function natChains(
+  node: NodeNetwork,
+  { randomFully }: Pick<IptablesHost, 'randomFully'>,
+  filled: ReadonlySet<ServiceSet>,
+): readonly Chain[] {
+  const rules = new SetRules(node.family, filled);
+  const mark = masqueradeMark(node.masqueradeBit);
+  const nodePorts = (['TCP', 'UDP'] as const).flatMap((protocol) => [
+    ...rules.whenFilled(`KUBE-NODE-PORT-LOCAL-${protocol}`, 'dst', {
+      protocol: `-p ${protocol.toLowerCase()}`,
+      target: 'RETURN',
+    }),
+    ...rules.whenFilled(`KUBE-NODE-PORT-${protocol}`, 'dst', {
+      protocol: `-p ${protocol.toLowerCase()}`,
+      target: MARK_MASQ,
+    }),
+  ]);
+  return [
+    { table: 'nat', name: SERVICES, rules: serviceRules(node, rules) },
+    {
+      table: 'nat',
+      name: POSTROUTING,
+      rules: [
+        ...rules.whenFilled('KUBE-LOOP-BACK', 'dst,dst,src', { target: 'MASQUERADE' }),
+        ruleText({ matches: [`-m mark ! --mark ${mark}/${mark}`], target: 'RETURN' }),
+        ruleText({ target: `MARK --set-xmark ${mark}/0x0` }),
+        ruleText({
+          matches: [comment('kubernetes service traffic requiring SNAT')],
+          target: randomFully ? 'MASQUERADE --random-fully' : 'MASQUERADE',
+        }),
+      ],
+    },
+    {
+      table: 'nat',
+      name: NODE_PORT,
+      rules: [
+        ...nodePorts,
+        ...rules.whenFilled('KUBE-NODE-PORT-LOCAL-SCTP-HASH', 'dst,dst', {
+          protocol: '-p sctp',
+          target: 'RETURN',
+        }),
+        ...rules.whenFilled('KUBE-NODE-PORT-SCTP-HASH', 'dst,dst', {
+          protocol: '-p sctp',
+          target: MARK_MASQ,
+        }),
+      ],
+    },
+    {
+      table: 'nat',
+      name: LOAD_BALANCER,
+      rules: [
+        ...rules.whenFilled('KUBE-LOAD-BALANCER-LOCAL', 'dst,dst', { target: 'RETURN' }),
+        ruleText({ target: MARK_MASQ }),
+      ],
+    },
+    { table: 'nat', name: MARK_MASQ, rules: [ruleText({ target: `MARK --set-xmark ${mark}/${mark}` })] },
+  ];
+}
+
+function serviceRules(node: NodeNetwork, rules: SetRules): readonly RuleText[] {
+  const external = (set: ServiceSet) => [
+    ...rules.whenFilled(set, 'dst,dst', {
+      matches: ['-m physdev ! --physdev-is-in', '-m addrtype ! --src-type LOCAL'],
+      target: 'ACCEPT',
+    }),
+    ...rules.whenFilled(set, 'dst,dst', { matches: ['-m addrtype --dst-type LOCAL'], target: 'ACCEPT' }),
+  ];
+  const accept = (set: ServiceSet) =>
+    rules.filled.has(set) ? [ruleText({ matches: [rules.match(set, 'dst,dst')], target: 'ACCEPT' })] : [];
+  return [
+    ruleText({ source: node.family === 'IPv4' ? '-s 127.0.0.0/8' : '-s ::1/128', target: 'RETURN' }),
+    ...rules.whenFilled('KUBE-LOAD-BALANCER', 'dst,dst', { target: LOAD_BALANCER }),
+    ...clusterIPMasquerade(node, rules),
+    ...rules.whenFilled('KUBE-EXTERNAL-IP', 'dst,dst', { target: MARK_MASQ }),
+    ...external('KUBE-EXTERNAL-IP'),
+    ...external('KUBE-EXTERNAL-IP-LOCAL'),
+    ruleText({ matches: ['-m addrtype --dst-type LOCAL'], target: NODE_PORT }),
+    ...accept('KUBE-CLUSTER-IP'),
+    ...accept('KUBE-LOAD-BALANCER'),
+  ];
+}
+
+/** A process of this node may have a service address as its source. Without a detector only its packets are masqueraded. */
+function clusterIPMasquerade({ masqueradeAll, detector }: NodeNetwork, rules: SetRules): readonly RuleText[] {
+  const target = MARK_MASQ;
+  if (masqueradeAll) return rules.whenFilled('KUBE-CLUSTER-IP', 'dst,dst', { target });
+  if (!detector) return rules.whenFilled('KUBE-CLUSTER-IP', 'src,dst', { target });
+  return rules.whenFilled('KUBE-CLUSTER-IP', 'dst,dst', { ...notFromLocalPods(detector), target });
+}
+
+function filterChains(node: NodeNetwork, filled: ReadonlySet<ServiceSet>): readonly Chain[] {
+  const rules = new SetRules(node.family, filled);
+  const mark = masqueradeMark(node.masqueradeBit);
+  const unreachable = node.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable';
+  const known: readonly (readonly [ServiceSet, Lookup])[] = [
+    ['KUBE-LOAD-BALANCER', 'dst,dst'],
+    ['KUBE-CLUSTER-IP', 'dst,dst'],
+    ['KUBE-EXTERNAL-IP', 'dst,dst'],
+    ['KUBE-EXTERNAL-IP-LOCAL', 'dst,dst'],
+    ['KUBE-HEALTH-CHECK-NODE-PORT', 'dst'],
+  ];
+  return [
+    {
+      table: 'filter',
+      name: FORWARD,
+      rules: [
+        ruleText({
+          matches: [comment('kubernetes forwarding rules'), `-m mark --mark ${mark}/${mark}`],
+          target: 'ACCEPT',
+        }),
+        ruleText({
+          matches: [
+            comment('kubernetes forwarding conntrack rule'),
+            '-m conntrack --ctstate RELATED,ESTABLISHED',
+          ],
+          target: 'ACCEPT',
+        }),
+      ],
+    },
+    {
+      table: 'filter',
+      name: NODE_PORT,
+      rules: [rules.rule('KUBE-HEALTH-CHECK-NODE-PORT', 'dst', { target: 'ACCEPT' })],
+    },
+    {
+      table: 'filter',
+      name: PROXY_FIREWALL,
+      rules: rules.whenFilled('KUBE-LOAD-BALANCER-FW', 'dst,dst', { target: SOURCE_RANGES_FIREWALL }),
+    },
+    {
+      table: 'filter',
+      name: SOURCE_RANGES_FIREWALL,
+      rules: [
+        ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'dst,dst,src', { target: 'RETURN' }),
+        ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-IP', 'dst,dst,src', { target: 'RETURN' }),
+        ruleText({ target: 'DROP' }),
+      ],
+    },
+    {
+      // Listeners of this host must not be reachable at a service address on a port that no service has.
+      table: 'filter',
+      name: IPVS_FILTER,
+      rules: [
+        ...known.map(([set, lookup]) => ruleText({ matches: [rules.match(set, lookup)], target: 'RETURN' })),
+        ruleText({
+          matches: ['-m conntrack --ctstate NEW', rules.match('KUBE-IPVS-IPS', 'dst')],
+          target: `REJECT --reject-with ${unreachable}`,
+        }),
+      ],
+    },
+  ];
+}

@@ -1,0 +1,156 @@
+import type { Backend } from '../../../src/application/ports/backend.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { endpoint } from '../../domain/model/samples.js';
+import { MemoryNode, nodeNetwork, start } from './memory-node.js';
+import { changed, entryOf, gone, keyOf, LOAD_BALANCER } from './services.js';
+
+const network = nodeNetwork();
+let node: MemoryNode;
+let backend: Backend;
+beforeEach(() => {
+  node = new MemoryNode();
+  backend = node.backend();
+});
+
+const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backend, lists.flat());
+
+const foreign = {
+  address: '198.51.100.1',
+  protocol: 'TCP',
+  port: 80,
+  scheduler: 'rr',
+  flags: 0,
+  persistenceSeconds: 0,
+} as const;
+
+describe('what is refused', () => {
+  it('is one virtual server: reported, the others are programmed, and it comes when asked again', async () => {
+    node.servers.refuse((step) => (step.server.address === '10.96.0.2' ? 'ENOMEM' : undefined));
+    const entries = ['a', 'b', 'c'].map((name) => entryOf(name));
+    const { failed } = await backend.start(entries, network);
+    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr: ENOMEM' }]);
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP', '10.96.0.3:80/TCP']);
+    expect(node.addresses.all).toEqual(['10.96.0.1', '10.96.0.3']);
+    node.servers.refuse(() => undefined);
+    expect(await backend.apply(changed(entries[1]!), network)).toMatchObject({ failed: [] });
+    expect(node.servers.weights['10.96.0.2:80/TCP']).toEqual({ '10.244.1.1:8080': 1 });
+    expect(node.addresses.all).toContain('10.96.0.2');
+  });
+
+  it('is one endpoint: its neighbours are programmed', async () => {
+    node.servers.refuse((step) =>
+      'real' in step && step.real.address.endsWith('.2') ? 'EINVAL' : undefined,
+    );
+    const { failed } = await backend.start([entryOf('a', [1, 2, 3])], network);
+    expect(failed.map(({ key }) => key)).toEqual([keyOf('a')]);
+    expect(node.servers.weights['10.96.0.1:80/TCP']).toEqual({ '10.244.1.1:8080': 1, '10.244.1.3:8080': 1 });
+  });
+
+  it('is a member: no virtual server stands open without it', async () => {
+    node.sets.refuse((step) =>
+      step.kind === 'add' && step.set === 'KUBE-LOAD-BALANCER-SOURCE-CIDR' ? 'Hash is full' : undefined,
+    );
+    const { failed } = await backend.start([entryOf('a', [1], LOAD_BALANCER), entryOf('b')], network);
+    expect(failed).toEqual([
+      {
+        key: keyOf('a'),
+        reason: 'add KUBE-LOAD-BALANCER-SOURCE-CIDR 203.0.113.80,tcp:80,198.51.100.0/24: Hash is full',
+      },
+    ]);
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
+  });
+
+  it('is a member of a service that is served: its endpoints are followed all the same', async () => {
+    await started([entryOf('a', [1])]);
+    node.sets.refuse((step) => (step.kind === 'add' ? 'Hash is full' : undefined));
+    const local = endpoint('10.244.1.7', { isLocal: true });
+    const { failed } = await backend.apply(changed(entryOf('a', [local])), network);
+    expect(failed).toHaveLength(1);
+    expect(node.servers.weights['10.96.0.1:80/TCP']).toEqual({ '10.244.1.7:8080': 1 });
+  });
+
+  it('is an address: reported, and bound when asked again', async () => {
+    node.addresses.refuse(() => 'ENOBUFS');
+    const { failed } = await backend.start([entryOf('a')], network);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1: ENOBUFS' }]);
+    node.addresses.refuse(() => undefined);
+    await backend.apply(changed(entryOf('a')), network);
+    expect(node.addresses.all).toEqual(['10.96.0.1']);
+  });
+
+  it('is a rule of one service: it is blamed', async () => {
+    node.iptables.refuse((line) => (line.includes('-m ipvs') ? 'No such file or directory' : undefined));
+    const { failed } = await backend.start([entryOf('a', [1], LOAD_BALANCER), entryOf('b')], network);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: expect.stringContaining('--vaddr 203.0.113.80') }]);
+    expect(node.rules('nat', 'KUBE-SERVICES')!.length).toBeGreaterThan(2);
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
+  });
+
+  it('is a removal: said, and made up for at the next quick verification', async () => {
+    await started([entryOf('a'), entryOf('b')]);
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
+    expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
+    expect(node.logger.at('warn').map(({ facts }) => facts)).toEqual([
+      { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP: EBUSY' },
+    ]);
+    node.servers.refuse(() => undefined);
+    expect(await backend.verify('quick')).toMatchObject({ written: 1, failed: [] });
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
+  });
+
+  it('is a removal that stays refused: said once, not at each verification', async () => {
+    await started([entryOf('a')]);
+    node.addresses.refuse((step) => (step.kind === 'remove' ? 'EBUSY' : undefined));
+    await backend.apply(gone('a'), network);
+    for (const how of ['quick', 'quick', 'full'] as const)
+      expect(await backend.verify(how)).toMatchObject({ failed: [], written: 0 });
+    expect(node.logger.at('warn')).toHaveLength(1);
+  });
+
+  it('is a removal of what another program removed before: no more than said', async () => {
+    await started([entryOf('a')]);
+    node.servers.tamper({ kind: 'delete', server: { address: '10.96.0.1', protocol: 'TCP', port: 80 } });
+    expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
+    node.takeJournal();
+    expect(await backend.verify('quick')).toMatchObject({ failed: [], written: 0 });
+    expect(await backend.verify('full')).toMatchObject({ failed: [], written: 0 });
+    expect(node.takeJournal()).toEqual([]);
+  });
+
+  it('is what memory was wrong about: read back and done', async () => {
+    await started([entryOf('a')]);
+    node.servers.tamper({ kind: 'delete', server: { ...foreign, address: '10.96.0.1' } });
+    expect(await backend.apply(changed(entryOf('a', [2])), network)).toMatchObject({ failed: [] });
+    expect(node.servers.weights['10.96.0.1:80/TCP']).toEqual({ '10.244.1.2:8080': 1 });
+    node.addresses.tamper(undefined);
+    expect(await backend.apply(changed(entryOf('b')), network)).toMatchObject({ failed: [] });
+    expect(node.addresses.all).toContain('10.96.0.2');
+  });
+
+  it('cannot be compiled: reported, and the others are programmed', async () => {
+    const poisoned = {
+      ...entryOf('a'),
+      frontends: [{ ...entryOf('a').frontends[0]!, address: '1; reboot' }],
+    };
+    const { failed } = await backend.start([poisoned, entryOf('b')], network);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: expect.stringContaining('cannot be compiled') }]);
+    expect(node.addresses.all).toEqual(['10.96.0.2']);
+  });
+
+  it('is everything: the call rejects, and may be made again', async () => {
+    for (const part of [node.servers, node.addresses, node.sets, node.iptables]) {
+      part.fail(new Error('gone'));
+      await expect(backend.start([entryOf('a')], network)).rejects.toThrow('gone');
+      part.fail(undefined);
+    }
+    expect(await backend.start([entryOf('a')], network)).toMatchObject({ failed: [] });
+    expect(node.addresses.all).toEqual(['10.96.0.1']);
+  });
+
+  it('is a set of another type with one of our names', async () => {
+    node.sets.makeForeign('KUBE-CLUSTER-IP', 'list:set size 8');
+    await expect(backend.start([], network)).rejects.toThrow(
+      /KUBE-CLUSTER-IP \(list:set size 8\).*ipset destroy/,
+    );
+  });
+});

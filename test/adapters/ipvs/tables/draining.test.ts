@@ -1,0 +1,177 @@
+import type { Backend } from '../../../../src/application/ports/backend.js';
+import { LONGEST_DRAINING, SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
+import type { Service } from '../../../../src/domain/model/service.js';
+import { MemoryNode, nodeNetwork } from '../memory-node.js';
+import { changed, entryOf, gone } from '../services.js';
+
+const network = nodeNetwork();
+const SERVER = '10.96.0.1:80/TCP';
+const OLD = '10.244.1.1:8080';
+const NEW = '10.244.1.2:8080';
+const UDP: Partial<Service> = { ports: [{ name: '', protocol: 'UDP', port: 80, nodePort: 0 }] };
+
+let node: MemoryNode;
+let backend: Backend;
+beforeEach(async () => {
+  node = new MemoryNode();
+  backend = node.backend();
+  await backend.start([entryOf('a', [1])], network);
+});
+
+const weights = (server = SERVER) => node.servers.weights[server];
+
+describe('an endpoint that goes', () => {
+  it('is deleted at once when it has no connections', async () => {
+    await backend.apply(changed(entryOf('a', [2])), network);
+    expect(weights()).toEqual({ [NEW]: 1 });
+    expect(node.clock.pending).toBe(0);
+  });
+
+  it('stays with weight 0 while it has connections, active or not, and goes with the last one', async () => {
+    node.servers.connect(SERVER, OLD, 1, 1);
+    node.takeJournal();
+    await backend.apply(changed(entryOf('a', [2])), network);
+    // The new endpoint comes before the old one is closed.
+    expect(node.takeJournal()).toEqual([`add-real ${SERVER} ${NEW} 1`, `set-real ${SERVER} ${OLD} 0`]);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    node.servers.connect(SERVER, OLD, 0, 1);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    node.servers.connect(SERVER, OLD, 0, 0);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [NEW]: 1 });
+    expect(node.clock.pending).toBe(0);
+  });
+
+  it('drains no longer than a day', async () => {
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    for (let time = 0; time < LONGEST_DRAINING - SWEEP_PERIOD; time += SWEEP_PERIOD)
+      await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [NEW]: 1 });
+    expect(node.logger.at('warn')).toEqual([
+      expect.objectContaining({ facts: { server: SERVER, endpoint: OLD, connections: 1 } }),
+    ]);
+  });
+
+  it('and comes back keeps its connections', async () => {
+    node.servers.connect(SERVER, OLD, 3);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    node.takeJournal();
+    await backend.apply(changed(entryOf('a', [1, 2])), network);
+    expect(node.takeJournal()).toEqual([`set-real ${SERVER} ${OLD} 1`]);
+    await node.clock.advanceAsync(2 * SWEEP_PERIOD);
+    expect(weights()).toEqual({ [OLD]: 1, [NEW]: 1 });
+    expect(node.clock.pending).toBe(0);
+  });
+
+  it('is deleted at once when it has no connections, also while another one comes back', async () => {
+    node.servers.connect(SERVER, OLD, 3);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    await backend.apply(changed(entryOf('a', [1])), network);
+    expect(weights()).toEqual({ [OLD]: 1 });
+    expect(node.clock.pending).toBe(1);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.clock.pending).toBe(0);
+  });
+
+  it('goes with its service, whatever connections it has', async () => {
+    node.servers.connect(SERVER, OLD, 3);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    await backend.apply(gone('a'), network);
+    expect(node.servers.weights).toEqual({});
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.clock.pending).toBe(0);
+  });
+
+  it('is deleted at once where the protocol knows no connections', async () => {
+    await backend.apply([...changed(entryOf('b', [1], UDP))], network);
+    const server = '10.96.0.2:80/UDP';
+    node.servers.connect(server, OLD, 5);
+    await backend.apply(changed(entryOf('b', [2], UDP)), network);
+    expect(weights(server)).toEqual({ [NEW]: 1 });
+  });
+
+  it('is forgotten when another program deletes it', async () => {
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    const server = node.servers.all[0]!.server;
+    node.servers.tamper({ kind: 'delete-real', server, real: { address: '10.244.1.1', port: 8080 } });
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.clock.pending).toBe(0);
+  });
+});
+
+describe('a restart in the middle of draining', () => {
+  beforeEach(async () => {
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2])), network);
+    await backend.close();
+    expect(node.clock.pending).toBe(0);
+    backend = node.reopened();
+    node.takeJournal();
+  });
+
+  it('continues to drain what is not wanted', async () => {
+    expect(await backend.start([entryOf('a', [2])], network)).toMatchObject({ written: 0 });
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    node.servers.connect(SERVER, OLD, 0);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('deletes what had drained before the start', async () => {
+    node.servers.connect(SERVER, OLD, 0);
+    expect(await backend.start([entryOf('a', [2])], network)).toMatchObject({ written: 1 });
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('gives an endpoint that is wanted again its weight back, and keeps its connections', async () => {
+    await backend.start([entryOf('a', [1, 2])], network);
+    expect(node.takeJournal()).toEqual([`set-real ${SERVER} ${OLD} 1`]);
+    expect(node.clock.pending).toBe(0);
+  });
+});
+
+describe('looking after what drains', () => {
+  beforeEach(async () => {
+    node.servers.connect(SERVER, OLD, 1);
+    await backend.apply(changed(entryOf('a', [2])), network);
+  });
+
+  it('goes on when the kernel does not answer for a while', async () => {
+    node.servers.fail(new Error('ENOBUFS'));
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.logger.at('error')).toHaveLength(1);
+    node.servers.fail(undefined);
+    node.servers.connect(SERVER, OLD, 0);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('tries again when a deletion is refused', async () => {
+    node.servers.connect(SERVER, OLD, 0);
+    node.servers.refuse(() => 'EBUSY');
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(node.logger.at('warn')).toHaveLength(1);
+    node.servers.refuse(() => undefined);
+    await node.clock.advanceAsync(SWEEP_PERIOD);
+    expect(weights()).toEqual({ [NEW]: 1 });
+  });
+
+  it('does not disturb a comparison, nor does that disturb it', async () => {
+    expect(await backend.verify('full')).toMatchObject({ written: 0 });
+    expect(weights()).toEqual({ [OLD]: 0, [NEW]: 1 });
+    expect(node.clock.pending).toBe(1);
+  });
+
+  it('ends with the backend', async () => {
+    await backend.close();
+    expect(node.clock.pending).toBe(0);
+  });
+});
