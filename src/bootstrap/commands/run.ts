@@ -67,6 +67,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
       name: 'configuration file',
       start(stopping) {
         edits = followConfiguration(asked, container.resolve(EDITED), logger, stopping);
+        // Heard once everything has started.
         edits.catch(() => {});
       },
     });
