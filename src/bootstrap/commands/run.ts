@@ -58,19 +58,19 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const proxy = new Proxy(container, life);
   const loops = served.map(({ loop }) => loop);
   let edits: Promise<void> = Promise.resolve();
-  life.add(
-    {
-      name: 'clean-up of other modes',
-      start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
-    },
-    {
+  life.add({
+    name: 'clean-up of other modes',
+    start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
+  });
+  if (asked.configFile !== undefined)
+    life.add({
       name: 'configuration file',
       start(stopping) {
         edits = followConfiguration(asked, container.resolve(EDITED), logger, stopping);
+        // Heard once everything has started.
         edits.catch(() => {});
       },
-    },
-  );
+    });
   await life.start();
   events.record(nodeEvent(nodeName, 'Normal', 'Starting'));
   if (name === 'ipvs') {
