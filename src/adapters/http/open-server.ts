@@ -12,7 +12,7 @@ export interface ConnectionLimits {
   readonly check: number;
 }
 
-export const DEFAULT_LIMITS: ConnectionLimits = { connections: 256, request: 10_000, check: 2_500 };
+const DEFAULT_LIMITS: ConnectionLimits = { connections: 256, request: 10_000, check: 2_500 };
 
 /** Opens a server. Rejects with the system's error if it cannot listen. */
 export function openServer(
