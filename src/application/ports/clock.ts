@@ -1,11 +1,11 @@
-/** Time, so that tests can own it. Milliseconds since the epoch; timers fire once and may be cancelled. */
+/** Time, so that tests can control it. Milliseconds since the epoch; timers fire once and may be canceled. */
 export interface Clock {
   now(): number;
   /** Calls back after the delay. The timer does not keep the process alive by itself. */
   after(milliseconds: number, callback: () => void): Timer;
 }
 
-/** Something that is going to happen, unless it is cancelled. */
+/** A pending callback. */
 export interface Timer {
   cancel(): void;
 }

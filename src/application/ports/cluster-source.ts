@@ -1,4 +1,4 @@
-/** The kinds that the proxy reads. `Endpoints` only from manifests and from clusters without EndpointSlices. */
+/** The kinds that the proxy reads. `Endpoints` only from manifests and clusters without EndpointSlices. */
 export type ResourceKind = 'Service' | 'EndpointSlice' | 'Endpoints' | 'Node' | 'ServiceCIDR';
 
 /** Identity of an object. Cluster-scoped kinds have the namespace "". */
@@ -8,8 +8,8 @@ export interface ObjectReference {
 }
 
 /**
- * Where sources deliver objects. Objects arrive raw, as decoded JSON: the receiver validates them, reports and leaves
- * out what is invalid, and never throws. Calls are synchronous and cheap; the receiver batches.
+ * Where sources deliver objects. Objects arrive raw, as decoded JSON: the receiver validates them, reports and ignores invalid
+ * ones, and never throws. Calls are synchronous and cheap; the receiver batches.
  */
 export interface ObjectSink {
   /** The object was added or changed. Delivering an unchanged object again is allowed and has no effect. */
@@ -20,23 +20,23 @@ export interface ObjectSink {
 }
 
 /**
- * A place that objects come from: an API server, manifest files, an embedder's own. `start` begins delivery and resolves
- * when the source is under way, not when it is synced; it rejects only on errors that no retry mends. Connection
- * failures are retried inside, with backoff. `stop` ends delivery and releases everything; idempotent.
+ * A source of objects: an API server, manifest files, an embedder's own. `start` begins delivery and resolves when the source
+ * runs, not when it is synced. It rejects only on errors that retrying does not fix; connection failures are retried inside,
+ * with backoff. `stop` ends delivery and releases everything; it is idempotent.
  */
 export interface ClusterSource {
   start(sink: ObjectSink, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
-  /** What cannot be read at present and is therefore left out, each with its place and the reason, for people. */
+  /** What is unreadable or invalid at present and therefore ignored, each with its place and the reason, for people. */
   readonly problems: readonly string[];
-  /** How fresh what was delivered is, for each kind that can go stale; empty before start, and where nothing can. Cheap. */
+  /** How fresh each kind is that can go stale; empty before `start`, and for sources that cannot go stale. Cheap. */
   status(): readonly SourceStatus[];
 }
 
-/** Where the mirroring of one kind is: a kind that is `absent` is not offered by the cluster. */
+/** The state of mirroring one kind; the cluster does not offer an `absent` kind. */
 export type SourceState = 'listing' | 'watching' | 'backing-off' | 'absent' | 'stopped';
 
-/** How fresh what is known of a kind is. */
+/** How fresh a kind is. */
 export interface SourceStatus {
   readonly kind: ResourceKind;
   readonly state: SourceState;
@@ -46,7 +46,7 @@ export interface SourceStatus {
   readonly connected: boolean;
   /** Objects known. */
   readonly objects: number;
-  /** How often the server was found to have gone back to an older state, as after a restore from a backup. */
+  /** How often the server went back to an older state, as after a restore from a backup. */
   readonly rewinds?: number;
   /** When the server last sent anything, in milliseconds since the epoch. */
   readonly lastActivity?: number;

@@ -1,25 +1,25 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** What the check of one Service listens on: `all` for every address of the family. */
+/** The addresses and port of a Service's check: `all` for every address of the family. */
 export interface HealthCheckSocket {
   readonly family: IpFamily;
   readonly addresses: 'all' | readonly string[];
   readonly port: number;
 }
 
-/** What load balancers are told about one Service on this node. */
+/** The health of one Service on this node, for load balancers. */
 export interface ServiceHealth {
   readonly namespace: string;
   readonly name: string;
   /** Distinct addresses of ready endpoints on this node. */
   readonly localEndpoints: number;
-  /** Whether the proxy does its work; load balancers turn away from the node otherwise. */
+  /** Whether the proxy works; if not, load balancers avoid the node. */
   readonly proxyHealthy: boolean;
 }
 
 /**
- * Answers the health checks of load balancers. Rejects when one of the addresses cannot be listened on, and then listens on
- * none; the caller tries again. `answer` is called for each request.
+ * Serves the health checks of load balancers. Rejects if it cannot listen on one of the addresses, and then listens on none;
+ * the caller retries. `answer` is called for each request.
  */
 export interface HealthCheckListener {
   listen(socket: HealthCheckSocket, answer: () => ServiceHealth): Promise<OpenHealthCheck>;

@@ -1,13 +1,13 @@
-/** The addresses of this machine's interfaces, of both families, as they are now. Canonical text without zones. */
+/** The current addresses of this machine's interfaces, of both families. Canonical text without zones. */
 export interface LocalAddresses {
   /** Opens what it reads from, before anything else is called. Missing where there is nothing to open. Idempotent. */
   open?(): void;
 
   list(): readonly string[];
 
-  /** From now on, until closed, tells when an address came or went. Missing where that is found out by asking only. */
+  /** Reports added and removed addresses from now on, until closed. Missing if the source can only be polled. */
   follow?(onChange: () => void): void;
 
-  /** Releases what it holds; addresses are those that were known last. Idempotent. */
+  /** Releases everything; `list` then returns the last known addresses. Idempotent. */
   close?(): void;
 }

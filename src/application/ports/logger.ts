@@ -1,10 +1,10 @@
 /**
- * Structured log. The first argument holds the facts, the second says what happened in a few words. `error` among the
- * facts may be an Error. Never throws. `child` adds facts to every line; `caller` names the part of the program.
+ * Structured log. The first argument holds the facts, the second says what happened in a few words. The fact `error` may be an
+ * Error. Never throws. `child` adds facts to every line; the fact `caller` names the part of the program.
  *
- * `debug` is for what happens all the time, each change included: it is shown from verbosity 2 (kube-proxy's `-v`), and
- * costs nothing below. `info` is for starts, stops, recoveries and what the configuration asked for: a proxy that runs as it
- * should is silent there. `warn` is for what is repaired or made do without, `error` for what fails.
+ * `debug` is for routine events such as every change: shown from verbosity 2 (kube-proxy's `-v`), free below. `info` is for
+ * starts, stops, recoveries and what the configuration requested: a proxy that works as it should is silent there. `warn` is
+ * for what was repaired or is done without, `error` for what fails.
  */
 export interface Logger {
   debug(facts: object, message: string): void;

@@ -2,36 +2,36 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 
 export type TrafficPolicy = 'internal' | 'external';
 
-/** How one sync went. */
+/** The outcome of one sync. */
 export interface SyncOutcome {
-  /** Everything was looked at, not only what changed. */
+  /** Everything was compared, not only what changed. */
   readonly full: boolean;
   readonly seconds: number;
   readonly ok: boolean;
-  /** Steps written into the kernel. */
+  /** Steps written to the kernel. */
   readonly written: number;
 }
 
 /**
- * What the proxy counts (docs/spec/server.md §10). Calls are cheap and never throw. Durations are seconds. Where kube-proxy
- * has one number for both families, so has this port.
+ * The proxy's metrics (docs/spec/server.md §10). Calls are cheap and never throw. Durations are seconds. Where kube-proxy has one
+ * number for both families, so does this port.
  */
 export interface Metrics {
-  /** A sync was asked for, or the sync loop has started. */
+  /** A sync was requested, or the sync loop has started. */
   syncQueued(family: IpFamily): void;
-  /** A sync was executed, well or not. Attempts before the first lists are complete do not count. */
+  /** A sync ran, successfully or not. Attempts before the first lists are complete do not count. */
   syncFinished(family: IpFamily, outcome: SyncOutcome): void;
-  /** A verification found rules that somebody else had changed, and repaired so many steps. */
+  /** A verification found rules that another program had changed, and wrote this many steps to repair them. */
   repaired(family: IpFamily, steps: number): void;
-  /** From the change of a pod (the endpoints' trigger time annotation) to the rules that follow it. Once per trigger time. */
+  /** Time from the change of a pod (the endpoints' trigger time annotation) until its rules are programmed. Once per trigger time. */
   networkProgramming(family: IpFamily, seconds: number): void;
-  /** A slice event of a served family, whether it changed anything or not. */
+  /** A slice event of a served family, even if it changed nothing. */
   endpointChange(): void;
-  /** Accepted slice changes that no sync has taken up yet. */
+  /** Accepted slice changes that no sync has processed yet. */
   endpointChangesPending(count: number): void;
   /** A Service event. */
   serviceChange(): void;
-  /** Services with a change that no sync has taken up yet. */
+  /** Services with a change that no sync has processed yet. */
   serviceChangesPending(count: number): void;
   /** Service ports with a Local policy that have usable endpoints, but none on this node. */
   noLocalEndpoints(policy: TrafficPolicy, family: IpFamily, count: number): void;
@@ -39,8 +39,8 @@ export interface Metrics {
     family: IpFamily,
     outcome: { readonly seconds: number; readonly deleted: number },
   ): void;
-  /** An answer of /healthz. */
+  /** A response of /healthz. */
   healthzAnswered(code: 200 | 503): void;
-  /** An answer of /livez. */
+  /** A response of /livez. */
   livezAnswered(code: 200 | 503): void;
 }

@@ -1,0 +1,117 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../../../application/ports/clock.js';
+import { ApiConnectionError, ApiError, ApiSilenceError } from './api-error.js';
+import type { ApiTimeouts } from './api-timeouts.js';
+
+const MAXIMUM_ERROR_BODY = 64 * 1024;
+
+/** One HTTP request and its response, with time limits. */
+export class HttpExchange {
+  constructor(
+    /** Names the request in errors. */
+    private readonly name: string,
+    private readonly timeouts: ApiTimeouts,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Resolves when the response begins. Throws ApiConnectionError, and the signal's reason when it is aborted. */
+  send(sent: ClientRequest, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    let timer: Timer | undefined;
+    let giveUp: (() => void) | undefined;
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      // A request that waits for its proxy has no socket yet, and emits nothing when destroyed.
+      const limit = (milliseconds: number, what: string): Timer =>
+        this.clock.after(milliseconds, () => {
+          const error = new ApiConnectionError(this.name, `${what} within ${milliseconds} ms`);
+          sent.destroy(error);
+          reject(error);
+        });
+      giveUp = () => reject(signal.reason as Error);
+      signal.addEventListener('abort', giveUp, { once: true });
+      timer = limit(this.timeouts.connect, 'no connection');
+      const connected = (): void => {
+        timer?.cancel();
+        timer = limit(this.timeouts.response, 'no response');
+      };
+      sent.once('socket', (socket: Socket) => {
+        // The kernel's probes detect a peer that disappeared.
+        socket.setKeepAlive(true, this.timeouts.keepAlive);
+        const secure = 'encrypted' in socket;
+        if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
+        else socket.once(secure ? 'secureConnect' : 'connect', connected);
+      });
+      sent.once('response', resolve);
+      sent.on('error', (error) => reject(asConnectionError(error, this.name)));
+      sent.end(body);
+    }).finally(() => {
+      timer?.cancel();
+      if (giveUp) signal.removeEventListener('abort', giveUp);
+    });
+  }
+
+  /** The body as it arrives. Throws ApiConnectionError, and ApiSilenceError after `silence` milliseconds without data. */
+  async *chunks(response: IncomingMessage, silence: number): AsyncGenerator<Buffer> {
+    let last = this.clock.now();
+    let timer: Timer;
+    const check = (): void => {
+      const left = last + silence - this.clock.now();
+      if (left > 0) timer = this.clock.after(left, check);
+      else response.destroy(new ApiSilenceError(this.name, silence));
+    };
+    timer = this.clock.after(silence, check);
+    try {
+      for await (const chunk of response) {
+        last = this.clock.now();
+        yield chunk as Buffer;
+      }
+    } catch (error) {
+      throw asConnectionError(error as Error, this.name);
+    } finally {
+      timer.cancel();
+      response.destroy();
+    }
+  }
+
+  /** The error in a response that is not 2xx. */
+  async failure(response: IncomingMessage): Promise<ApiError> {
+    let text = '';
+    try {
+      for await (const chunk of this.chunks(response, this.timeouts.silence)) {
+        text += chunk.toString('utf8');
+        if (text.length > MAXIMUM_ERROR_BODY) break;
+      }
+    } catch {
+      // The status code is enough.
+    }
+    const { reason, message } = parseStatus(text);
+    return new ApiError(this.name, response.statusCode ?? 0, reason, message, retryAfter(response));
+  }
+}
+
+function parseStatus(text: string): { reason: string; message: string } {
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown };
+    return {
+      reason: typeof reason === 'string' ? reason : '',
+      message: typeof message === 'string' ? message : '',
+    };
+  } catch {
+    return { reason: '', message: text.slice(0, 200).trim() };
+  }
+}
+
+/** Milliseconds of Retry-After, which API servers send in seconds. */
+function retryAfter(response: IncomingMessage): number | undefined {
+  const seconds = Number(response.headers['retry-after']);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+}
+
+function asConnectionError(error: Error, name: string): Error {
+  if (error instanceof ApiConnectionError || error.name === 'AbortError') return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message || (error as AggregateError).errors?.map(String).join(', ') || 'failed';
+  return new ApiConnectionError(name, code && !message.includes(code) ? `${message} (${code})` : message, {
+    cause: error,
+  });
+}
