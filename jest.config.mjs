@@ -63,4 +63,5 @@ export default {
     },
   ],
   testTimeout: 120_000,
+  testSequencer: '<rootDir>/test/support/long-first.mjs',
 };

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that must hold: types, lint, format, build, hermetic tests, kernel tests. From nothing: sets up first.
-# All steps run, also after a failure. The last line is the sum of jest's counts: "N passed, N failed".
+# Everything that must hold: types, lint, format, build, all tests. From nothing: sets up first.
+# All steps run, also after a failure; each tells its time. The last line is the sum of jest's counts: "N passed, N failed".
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -25,9 +25,13 @@ step() {
   if "$@" </dev/null; then
     echo "== $name: ok ($(($(date +%s) - began)) s)"
   else
-    echo "== $name: FAILED" >&2
+    echo "== $name: FAILED ($(($(date +%s) - began)) s)" >&2
     failed="$failed $name"
   fi
+}
+
+jest() {
+  npm run --silent jest -- --json "$@"
 }
 
 # Waits for what was started before, and shows what it said.
@@ -48,17 +52,10 @@ if [ -z "$failed" ]; then
   step format npm run --silent format:check
   step typecheck finished "$typecheck" "$typecheck_log"
   step build npm run --silent build
-  # With a kernel or a root file system of their own: beside the hermetic tests.
-  contained_log=$(mktemp)
-  npm run --silent jest -- --selectProjects contained --runInBand --json --outputFile="$results/contained.json" \
-    >"$contained_log" 2>&1 </dev/null &
-  contained=$!
-  step hermetic npm run --silent jest -- --selectProjects hermetic --maxWorkers=2 --json --outputFile="$results/hermetic.json"
-  step contained finished "$contained" "$contained_log"
-  # Two at a time, each in namespaces of its own. They wait more than they work.
-  step kernel npm run --silent jest -- --selectProjects kernel --maxWorkers=2 --json --outputFile="$results/kernel.json"
+  # Those with a kernel wait more than they work: three at a time keep two processors busy.
+  step tests jest --selectProjects contained kernel package hermetic --maxWorkers=3 --outputFile="$results/tests.json"
   # Alone: they measure.
-  step timed npm run --silent jest -- --selectProjects timed --runInBand --json --outputFile="$results/timed.json"
+  step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi
 
