@@ -63,7 +63,7 @@ export interface ActiveRules {
 }
 
 /**
- * Removes what a mode makes in iptables, of both variants, but for what the mode in force holds there.
+ * Removes what a mode makes in iptables, of both variants, except what the active mode has there.
  * @returns where it could not look, for people
  */
 export function removeFromIptables(

@@ -14,7 +14,7 @@ export const FIREWALL = 'KUBE-FIREWALL';
 /** Empty. When it is gone, another program has flushed the tables. */
 export const CANARY = 'KUBE-PROXY-CANARY';
 
-/** Endpoint choice for the policy Cluster, and for Local; the door from outside; the sources that may use a load balancer. */
+/** Endpoint choice for the policy Cluster, and for Local; traffic from outside; the sources that may use a load balancer. */
 export const SERVICE_CHAIN_KINDS = ['SVC', 'SVL', 'EXT', 'FW'] as const;
 export type ServiceChainKind = (typeof SERVICE_CHAIN_KINDS)[number];
 

@@ -23,8 +23,8 @@ interface HostTool {
 }
 
 /**
- * Asks what the rules depend on in this host, and says once what it lacks. The sysctl is looked at once, as long as the
- * process lives; all else each time.
+ * Reads what the rules depend on in this host, and logs once what it lacks. The sysctl is read once, everything else each
+ * time.
  */
 export class IptablesHostReader {
   private tcpLiberal: Promise<boolean> | undefined;

@@ -40,10 +40,10 @@ export const IPTABLES_OWNED_CHAINS: OwnedChains = {
 };
 
 /**
- * What removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
+ * Removes everything of a mode (docs/spec/iptables.md §18): for each table first the jumps, then the chains, so that a
  * rule of another program that leads to a chain keeps no jump. A chain to which rules of another mode still lead is left
  * empty: that mode's clean-up removes it.
- * @param kept what another mode that is in force in the same tables makes; it stays
+ * @param kept what the active mode makes in the same tables; it stays
  */
 export function cleanUpScripts(
   saved: SavedTables,

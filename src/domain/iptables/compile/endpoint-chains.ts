@@ -50,7 +50,7 @@ export function endpointChoiceSize(list: readonly Endpoint[], { affinitySeconds 
   return affinitySeconds > 0 ? list.length * 2 : list.length;
 }
 
-/** So many rules has each endpoint. */
+/** Rules of each endpoint. */
 export const ENDPOINT_RULES = 2;
 
 /** The rules of one endpoint: its own packets are masqueraded, all go to it (docs/spec/iptables.md §7.10). */

@@ -7,7 +7,7 @@ import type { RuleText } from '../table.js';
 
 const LOCAL_SOURCE = '-m addrtype --src-type LOCAL';
 
-/** The door for everything that is addressed from outside: masquerades, or keeps the source and stays on this node. */
+/** For everything that is addressed from outside: masquerades, or keeps the source and stays on this node. */
 export function externalRules(
   { entry, names, service, servesOutside }: ServicePortTerms,
   { node }: IptablesOptions,
@@ -38,7 +38,7 @@ export function externalRules(
   return rules.map(ruleText);
 }
 
-/** The sources that may use the load-balancer IPs. What falls out at its end is dropped by the table filter. */
+/** The sources that may use the load-balancer IPs. Table filter drops packets that reach its end. */
 export function firewallRules(terms: ServicePortTerms): readonly RuleText[] {
   const { entry, names, service } = terms;
   const { sourceRanges, sourceRangesCoverNode, family } = entry;
