@@ -1,8 +1,8 @@
-import { CanaryWatch } from '../../../src/adapters/iptables/watch/canary-watch.js';
-import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
-import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
-import { HOST, nodeNetwork } from './services.js';
+import { CanaryWatch } from '../../../../src/adapters/iptables/watch/canary-watch.js';
+import type { WriteWatch } from '../../../../src/application/ports/write-watch.js';
+import { iptablesBaseRules } from '../../../../src/domain/iptables/compile/base-rules.js';
+import { MemoryIptables } from '../../../../src/testing/fakes/memory-iptables.js';
+import { HOST, nodeNetwork } from '../services.js';
 
 const baseRules = iptablesBaseRules(nodeNetwork(), HOST);
 

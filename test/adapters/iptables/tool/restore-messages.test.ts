@@ -1,4 +1,4 @@
-import { readRestoreFailures } from '../../../src/adapters/iptables/tool/restore-messages.js';
+import { readRestoreFailures } from '../../../../src/adapters/iptables/tool/restore-messages.js';
 
 describe('readRestoreFailures', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { chooseVariant, program } from '../../../src/adapters/iptables/detection/choose-variant.js';
-import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { chooseVariant, program } from '../../../../src/adapters/iptables/detection/choose-variant.js';
+import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 
 const VERSIONS = {
   'iptables-nft --version': 'iptables v1.8.9 (nf_tables)\n',

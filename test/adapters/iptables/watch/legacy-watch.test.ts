@@ -1,4 +1,4 @@
-import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
+import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
 
 const ENTRIES = 76;
 

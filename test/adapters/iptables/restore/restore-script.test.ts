@@ -1,5 +1,5 @@
-import { writeChains } from '../../../src/adapters/iptables/restore/chain-lines.js';
-import { RestoreScript, type PlacedLine } from '../../../src/adapters/iptables/restore/restore-script.js';
+import { writeChains } from '../../../../src/adapters/iptables/restore/chain-lines.js';
+import { RestoreScript, type PlacedLine } from '../../../../src/adapters/iptables/restore/restore-script.js';
 
 /** Chains, two to an owner, whose names have nothing to do with the order in which they come. */
 function chains(count: number) {

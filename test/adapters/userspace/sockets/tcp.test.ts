@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { SystemClock } from '../../../src/adapters/process/system-clock.js';
-import { TcpProxySocket } from '../../../src/adapters/userspace/sockets/tcp-proxy-socket.js';
-import { TcpRelay } from '../../../src/adapters/userspace/sockets/tcp-relay.js';
-import { RoundRobin } from '../../../src/domain/userspace/round-robin.js';
-import { addressOf, askTcp, at, freePort, HERE, named, tcpEndpoint } from './endpoints.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
+import { SystemClock } from '../../../../src/adapters/process/system-clock.js';
+import { TcpProxySocket } from '../../../../src/adapters/userspace/sockets/tcp-proxy-socket.js';
+import { TcpRelay } from '../../../../src/adapters/userspace/sockets/tcp-relay.js';
+import { RoundRobin } from '../../../../src/domain/userspace/round-robin.js';
+import { addressOf, askTcp, at, freePort, HERE, named, tcpEndpoint } from '../endpoints.js';
 
 let endpoints: RoundRobin;
 let relay: TcpRelay;

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { IptablesHostReader } from '../../../src/adapters/iptables/detection/iptables-host.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
+import { IptablesHostReader } from '../../../../src/adapters/iptables/detection/iptables-host.js';
 
 function toolOn(...lacking: readonly string[]) {
   return {

@@ -10,10 +10,10 @@ import {
   RestoreRefusedError,
   XtablesLockedError,
   XtablesLockFileError,
-} from '../../../src/adapters/iptables/errors.js';
-import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
-import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
-import { SaveSyntaxError } from '../../../src/domain/iptables/text/save-reader.js';
+} from '../../../../src/adapters/iptables/errors.js';
+import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import { XtablesLock } from '../../../../src/adapters/iptables/tool/xtables-lock.js';
+import { SaveSyntaxError } from '../../../../src/domain/iptables/text/save-reader.js';
 
 let folder: string;
 let tools: IptablesTool[] = [];

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { legacyTables } from '../../../src/adapters/iptables/detection/legacy-tables.js';
+import { legacyTables } from '../../../../src/adapters/iptables/detection/legacy-tables.js';
 
 describe('the tables of ip_tables', () => {
   let folder: string;

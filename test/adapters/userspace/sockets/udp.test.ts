@@ -1,9 +1,9 @@
 import type { Socket } from 'node:dgram';
-import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { UdpProxySocket } from '../../../src/adapters/userspace/sockets/udp-proxy-socket.js';
-import { RoundRobin } from '../../../src/domain/userspace/round-robin.js';
-import { addressOf, at, freePort, HERE, UdpClient, udpEndpoint } from './endpoints.js';
+import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
+import { UdpProxySocket } from '../../../../src/adapters/userspace/sockets/udp-proxy-socket.js';
+import { RoundRobin } from '../../../../src/domain/userspace/round-robin.js';
+import { addressOf, at, freePort, HERE, UdpClient, udpEndpoint } from '../endpoints.js';
 
 const IDLE = 250;
 let clock: FakeClock;
