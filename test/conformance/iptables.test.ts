@@ -58,7 +58,7 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
         if (step.number > 1) await proxy.change(step.objects);
         await check(step);
       }
-      expect(startOf(proxy.log)).toMatchObject({ variant, because: `chain ${HINT_CHAIN} is there` });
+      expect(startOf(proxy.log)).toMatchObject({ variant, because: `chain ${HINT_CHAIN} exists` });
       expect(await proxy.stop('SIGTERM')).toBe(0);
     } finally {
       await proxy.remove();
