@@ -1,8 +1,7 @@
-import '../src/bootstrap/v8-settings.js';
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { releaseMemory } from '../src/adapters/process/release-memory.js';
+import { collectGarbage } from '../src/adapters/process/collect-garbage.js';
 import { MemoryLogger } from '../src/testing/fakes/memory-logger.js';
 import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
@@ -115,7 +114,10 @@ async function measure(
     awaitNode: AWAIT_NODE,
   });
   const loops = families.map(({ loop }) => loop);
-  void awaitNode.ready.then(() => loops.forEach((loop) => loop.initialised()));
+  void awaitNode.ready.then(async () => {
+    await collectGarbage();
+    for (const loop of loops) loop.initialised();
+  });
 
   events.applied('Node', node());
   events.applied('ServiceCIDR', serviceCidr());
@@ -126,7 +128,7 @@ async function measure(
   await Promise.all(loops.map((loop) => loop.firstAttempt));
   const firstSync = performance.now() - began;
   // As at the end of the program's start.
-  await releaseMemory();
+  await collectGarbage();
 
   begin('change');
   const changes = CHANGES[modeName];

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,9 @@ import { RestoreRecorder } from './restore-recorder.js';
 import { leastOfEach } from './statistics.js';
 import { countWrites } from './writes.js';
 
-const kubeproxy = fileURLToPath(new URL('../kubeproxy.js', import.meta.url));
+const kubeproxy = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
+/** Node as `bin/kubeproxy` asks for it. */
+const node = [process.execPath, ...optionsOf(kubeproxy)];
 const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
 const replayer = fileURLToPath(new URL('replay.js', import.meta.url));
@@ -67,7 +69,7 @@ async function measureOnce(task: Task, inputs: RestoreRecorder | undefined): Pro
   const tool = inputs && (await replay(task, inputs));
   // The process that fills the kernel from manifests starts from an empty one.
   await prepare(host, mode);
-  const command = [process.execPath, kubeproxy, ...arguments_(join(folder, 'manifests'), mode)];
+  const command = [...node, kubeproxy, ...arguments_(join(folder, 'manifests'), mode)];
   const start = await host.run(...command);
   const { result: restart, writes } = await restartCounted(task, command);
   return {
@@ -93,7 +95,7 @@ function leastOf(rounds: readonly Figures[]): Figures {
 }
 
 function inProcessCommand({ mode, services, endpoints }: Task): string[] {
-  return [process.execPath, inProcess, String(services), String(endpoints), proxyMode(mode)];
+  return [...node, inProcess, String(services), String(endpoints), proxyMode(mode)];
 }
 
 /** What the proxy gives to the tools in each phase. That run is not measured, since recording takes time. */
@@ -133,6 +135,12 @@ function arguments_(manifests: string, mode: BenchMode): string[] {
   const options = ['--once', '--proxy-mode', proxyMode(mode), '--manifests', manifests];
   if (mode === 'ipvs') options.push('--logging-format', 'json');
   return [...options, '--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
+}
+
+/** What the first line of a program asks Node for. */
+function optionsOf(program: string): readonly string[] {
+  const [firstLine = ''] = readFileSync(program, 'utf8').split('\n', 1);
+  return firstLine.split(' ').filter((word) => word.startsWith('--'));
 }
 
 function natural(option: string, text: string): number {

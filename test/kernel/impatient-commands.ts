@@ -1,4 +1,3 @@
-import '../../src/bootstrap/v8-settings.js';
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';

@@ -30,7 +30,7 @@ export class NetlinkChannel {
 
   /** Asks for one thing; `onAnswer` gets the message that carries it. The error number, 0 when there is none. */
   ask(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): Promise<KernelReply> {
-    return this.exclusively((conversation) => conversation.ask(request, onAnswer));
+    return this.runExclusive((conversation) => conversation.ask(request, onAnswer));
   }
 
   /**
@@ -41,7 +41,7 @@ export class NetlinkChannel {
     request: NetlinkRequest,
     onEntry: (message: NetlinkMessage) => void,
   ): Promise<{ readonly interrupted: boolean }> {
-    return this.exclusively(async (conversation) => {
+    return this.runExclusive(async (conversation) => {
       const { errno, explanation, interrupted } = await conversation.dump(request, onEntry);
       if (errno !== 0) throw new NetlinkRequestError(request.attempt, errno, explanation);
       return { interrupted: interrupted ?? false };
@@ -53,11 +53,11 @@ export class NetlinkChannel {
    * others have their turn.
    */
   perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
-    return this.exclusively((conversation) => conversation.perform(requests));
+    return this.runExclusive((conversation) => conversation.perform(requests));
   }
 
   /** Waits for the calls before, whatever became of them, and keeps others waiting until the call is done. */
-  exclusively<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
+  runExclusive<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(new NetlinkClosedError());
     const turn = this.last.then(async () => {
       this.open();

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { EPERM } from './errno.js';
 import { NetlinkPermissionError, NetlinkProtocolError } from './errors.js';
 import type { KernelReply, NetlinkMessage } from './message-reader.js';
@@ -50,7 +50,7 @@ export class NetlinkConversation {
   async perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
     const replies: KernelReply[] = [];
     for (let from = 0; from < requests.length; from += AT_ONCE) {
-      if (from > 0) await breathe();
+      if (from > 0) await yieldToEventLoop();
       replies.push(...(await this.performed(requests.slice(from, from + AT_ONCE))));
     }
     return replies;

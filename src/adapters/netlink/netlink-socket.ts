@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { EAGAIN, EINTR, EMSGSIZE, ENOBUFS, EPERM } from './errno.js';
 import { NetlinkPermissionError, NetlinkProtocolError, NetlinkSystemError } from './errors.js';
 import { loadLibc, type Libc } from './libc.js';
@@ -133,7 +133,7 @@ export class NetlinkSocket {
     for (;;) {
       const reply = this.replyIn(this.receive(), sequence, onMessage, single);
       if (reply) return reply;
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 

@@ -1,5 +1,5 @@
 import { exitAtOnce } from '../../adapters/process/exit-at-once.js';
-import { releaseMemory } from '../../adapters/process/release-memory.js';
+import { collectGarbage } from '../../adapters/process/collect-garbage.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
@@ -91,7 +91,7 @@ async function cleanUpOtherModes(
 ): Promise<void> {
   const left = await removeOtherModes(loops, allModes(commandLine, logger), mode, stopping);
   for (const problem of left) logger.warn({ problem }, 'rules of other modes remain');
-  await releaseMemory();
+  await collectGarbage();
 }
 
 /**

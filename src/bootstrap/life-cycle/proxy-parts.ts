@@ -5,6 +5,7 @@ import {
   AWAIT_NODE,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
+  COLLECT_GARBAGE,
   COMMAND_LINE,
   CONNTRACK,
   EVENT_RECORDER,
@@ -41,6 +42,7 @@ export const proxyParts = provide(
     events: EVENT_RECORDER,
     awaitNode: AWAIT_NODE,
     commandLine: COMMAND_LINE,
+    collectGarbage: COLLECT_GARBAGE,
   },
   (proxy) => {
     const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
@@ -84,7 +86,11 @@ export const proxyParts = provide(
         name: 'sync loops',
         start: () => {
           awaitNode.ready.then(
-            () => loops.forEach((loop) => loop.initialised()),
+            async () => {
+              // Reading left as much garbage as there are objects.
+              await proxy.collectGarbage();
+              for (const loop of loops) loop.initialised();
+            },
             // The proxy fails with it.
             () => {},
           );

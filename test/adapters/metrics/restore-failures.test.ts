@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
@@ -47,7 +47,7 @@ class Proxy {
   /** Lets time pass, and what is to be done in it be done: the driver takes breaths that no clock knows of. */
   async pass(milliseconds: number): Promise<void> {
     await this.bench.clock.advanceAsync(milliseconds);
-    for (let breath = 0; breath < 100; breath++) await breathe();
+    for (let breath = 0; breath < 100; breath++) await yieldToEventLoop();
   }
 
   async add(name: string): Promise<void> {

@@ -109,7 +109,7 @@ function apply(proxy: InMemoryProxy, states: readonly ServiceState[]): void {
   });
 }
 
-const surroundings = { localAddresses: new Set(LOCAL_ADDRESSES) };
+const environment = { localAddresses: new Set(LOCAL_ADDRESSES) };
 
 function* packets(): Iterable<Packet> {
   const from = [
@@ -127,7 +127,7 @@ function* packets(): Iterable<Packet> {
 }
 
 const fates = (table: TableContents, packet: Packet): readonly string[] =>
-  walk(table, packet, surroundings).map(({ verdict, endpoint }) => endpoint ?? verdict);
+  walk(table, packet, environment).map(({ verdict, endpoint }) => endpoint ?? verdict);
 const served = (fate: string): boolean => fate.includes(':');
 
 describe('a packet that meets the table while it changes', () => {

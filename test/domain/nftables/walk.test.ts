@@ -118,7 +118,7 @@ describe('the walk', () => {
     protocol: 'TCP',
     destinationPort: 80,
   };
-  const surroundings = { localAddresses: new Set<string>() };
+  const environment = { localAddresses: new Set<string>() };
   const forward = { name: 'filter-forward', hook: { type: 'filter', hook: 'forward', priority: 0 } } as const;
 
   function tableWith(chains: readonly ChainRules[]): TableContents {
@@ -137,8 +137,8 @@ describe('the walk', () => {
       },
       { chain: { name: 'two' }, rules: [{ statements: [{ kind: 'return' }] }] },
     ];
-    expect(outcomeOf(walk(tableWith(chains('jump')), packet, surroundings))).toBe('dropped');
-    expect(outcomeOf(walk(tableWith(chains('goto')), packet, surroundings))).toBe('refused');
+    expect(outcomeOf(walk(tableWith(chains('jump')), packet, environment))).toBe('dropped');
+    expect(outcomeOf(walk(tableWith(chains('goto')), packet, environment))).toBe('refused');
   });
 
   it('goes every way where a number is drawn', () => {
@@ -147,7 +147,7 @@ describe('the walk', () => {
       { kind: 'priority-at-least', value: 6 },
       { kind: 'drop' },
     ];
-    const endings = walk(tableWith([{ chain: forward, rules: [{ statements }] }]), packet, surroundings);
+    const endings = walk(tableWith([{ chain: forward, rules: [{ statements }] }]), packet, environment);
     expect(endings.map(({ verdict, priority }) => [verdict, priority])).toEqual([
       ['dropped', 6],
       ['dropped', 7],
@@ -159,13 +159,13 @@ describe('the walk', () => {
   it('says what is missing in a table that cannot be walked', () => {
     const rules = (statement: Statement) =>
       tableWith([{ chain: forward, rules: [{ statements: [statement] }] }]);
-    expect(() => walk(rules({ kind: 'jump', chain: 'gone' }), packet, surroundings)).toThrow(
+    expect(() => walk(rules({ kind: 'jump', chain: 'gone' }), packet, environment)).toThrow(
       'chain gone does not exist',
     );
     expect(() =>
-      walk(rules({ kind: 'member', key: [{ field: 'saddr' }], set: 'gone', is: '==' }), packet, surroundings),
+      walk(rules({ kind: 'member', key: [{ field: 'saddr' }], set: 'gone', is: '==' }), packet, environment),
     ).toThrow('set gone');
-    expect(() => walk(rules({ kind: 'jump', chain: 'filter-forward' }), packet, surroundings)).toThrow(
+    expect(() => walk(rules({ kind: 'jump', chain: 'filter-forward' }), packet, environment)).toThrow(
       MalformedTable,
     );
   });

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { elementOfLine, renderOperation } from '../../../domain/nftables/text/render-text.js';
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
@@ -59,7 +59,7 @@ export async function writeScript(family: IpFamily, operations: readonly Operati
         if (piece.length < PIECE_LENGTH) continue;
         pieces.push(piece);
         piece = '';
-        await breathe();
+        await yieldToEventLoop();
       }
     } catch (error) {
       if (!(error instanceof UnsafeTextError)) throw error;

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Rule } from '../../../domain/nftables/layout/rule.js';
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
@@ -53,7 +53,7 @@ export class NetlinkNftTransport implements NftTransport {
 
   commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
     if (operations.length === 0) return Promise.resolve();
-    return this.channel.exclusively((conversation) => this.commitOn(conversation, family, operations));
+    return this.channel.runExclusive((conversation) => this.commitOn(conversation, family, operations));
   }
 
   read(
@@ -61,7 +61,7 @@ export class NetlinkNftTransport implements NftTransport {
     expected: readonly SetDefinition[],
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
-    return this.channel.exclusively(async (conversation) => {
+    return this.channel.runExclusive(async (conversation) => {
       const ask: Ask = (question) =>
         this.ask(conversation, nf.familyWord(family), {
           ...question,
@@ -82,7 +82,7 @@ export class NetlinkNftTransport implements NftTransport {
   }
 
   generation(): Promise<number | undefined> {
-    return this.channel.exclusively((conversation) => this.readGeneration(conversation));
+    return this.channel.runExclusive((conversation) => this.readGeneration(conversation));
   }
 
   fingerprintRule(family: IpFamily, rule: Rule): string {
@@ -139,7 +139,7 @@ export class NetlinkNftTransport implements NftTransport {
       for (const _ of encoder.encode(operations)) {
         if (this.writer.length < pause) continue;
         pause = this.writer.length + ENCODED_AT_ONCE;
-        await breathe();
+        await yieldToEventLoop();
       }
     } catch (error) {
       if (!(error instanceof UnsafeTextError)) throw error;

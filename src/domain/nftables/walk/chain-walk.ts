@@ -1,7 +1,7 @@
 import type { Protocol } from '../../model/service-port-name.js';
 import { maskAddress } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
-import type { Ending, Surroundings } from './packet.js';
+import type { Ending, PacketEnvironment } from './packet.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
 import type { Key, KeyField, Statement } from '../layout/rule.js';
 import type { SetContents, TableContents } from '../text/table-contents.js';
@@ -44,7 +44,7 @@ export class ChainWalk {
   constructor(
     private readonly table: TableContents,
     private readonly family: IpFamily,
-    private readonly surroundings: Surroundings,
+    private readonly environment: PacketEnvironment,
     private readonly isLocal: (address: string) => boolean,
   ) {}
 
@@ -176,7 +176,7 @@ export class ChainWalk {
     const { set, elements } = this.contents(name);
     return set.dynamicSize === undefined
       ? elements.has(key)
-      : this.surroundings.remembered?.get(name)?.has(key) === true;
+      : this.environment.remembered?.get(name)?.has(key) === true;
   }
 
   private contents(name: string): SetContents {

@@ -13,7 +13,7 @@ export interface Packet {
 }
 
 /** What the rules ask the kernel besides the packet. */
-export interface Surroundings {
+export interface PacketEnvironment {
   /** The node's own addresses; loopback ones need not be among them. */
   readonly localAddresses: ReadonlySet<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */

@@ -1,6 +1,6 @@
 import { hostPort, isLoopback } from '../../net/address.js';
 import type { ChainRules } from '../layout/node-rules.js';
-import type { Ending, Packet, Surroundings } from './packet.js';
+import type { Ending, Packet, PacketEnvironment } from './packet.js';
 import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk, type Course } from './chain-walk.js';
@@ -10,8 +10,12 @@ import { ChainWalk, type Course } from './chain-walk.js';
  * way that it can go: where a rule draws a number, all numbers are drawn. The packet is the first of its connection.
  * @throws MalformedTable when a rule names a chain or set that the table does not have
  */
-export function walk(table: TableContents, packet: Packet, surroundings: Surroundings): readonly Ending[] {
-  const walks = new Walk(table, surroundings, packet.family);
+export function walk(
+  table: TableContents,
+  packet: Packet,
+  environment: PacketEnvironment,
+): readonly Ending[] {
+  const walks = new Walk(table, environment, packet.family);
   const start: Course = {
     source: packet.source,
     destination: packet.destination,
@@ -36,10 +40,10 @@ class Walk {
 
   constructor(
     table: TableContents,
-    private readonly surroundings: Surroundings,
+    private readonly environment: PacketEnvironment,
     family: Packet['family'],
   ) {
-    this.chains = new ChainWalk(table, family, surroundings, (address) => this.isLocal(address));
+    this.chains = new ChainWalk(table, family, environment, (address) => this.isLocal(address));
     this.baseChains = [...table.chains.values()]
       .filter((chain): chain is ChainRules & { chain: { name: string; hook: Hook } } => !!chain.chain.hook)
       .sort((a, b) => a.chain.hook.priority - b.chain.hook.priority);
@@ -85,7 +89,7 @@ class Walk {
 
   private isLocal(address: string): boolean {
     const family = address.includes(':') ? 'IPv6' : 'IPv4';
-    return this.surroundings.localAddresses.has(address) || isLoopback({ family, text: address });
+    return this.environment.localAddresses.has(address) || isLoopback({ family, text: address });
   }
 }
 

@@ -1,4 +1,4 @@
-import { releaseMemory } from '../../../src/adapters/process/release-memory.js';
+import { collectGarbage } from '../../../src/adapters/process/collect-garbage.js';
 
 it('frees what nothing holds, again and again', async () => {
   for (let time = 0; time < 2; time++) {
@@ -6,7 +6,7 @@ it('frees what nothing holds, again and again', async () => {
     const before = process.memoryUsage().heapUsed;
     expect(garbage).toHaveLength(200_000);
     garbage = undefined;
-    await releaseMemory();
+    await collectGarbage();
     expect(process.memoryUsage().heapUsed).toBeLessThan(before - 4_000_000);
   }
 });
