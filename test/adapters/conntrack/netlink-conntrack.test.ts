@@ -189,7 +189,7 @@ it('shows what the flow says, and removes what is picked', async () => {
   expect(kernel.open.size).toBe(0);
 });
 
-it('begins an interrupted dump anew, five times in all, and keeps what it removed', async () => {
+it('restarts an interrupted dump, five attempts in all, and keeps what it removed', async () => {
   const kernel = new ScriptedKernel([{ flows: 1, interrupted: true }, { flows: 2 }]);
   expect(await conntrackOf(kernel).sweep('IPv4', {}, all, never)).toEqual({ examined: 3, deleted: 3 });
   const restless = new ScriptedKernel(Array.from({ length: 9 }, () => ({ flows: 1, interrupted: true })));
@@ -208,7 +208,7 @@ it('does without a filter where the kernel refuses it, and remembers', async () 
   expect(lengths[0]).toBeGreaterThan(20);
 });
 
-it('takes a flow that is gone for none, and goes on after other refusals', async () => {
+it('ignores a flow that is gone, and continues after other rejections', async () => {
   const kernel = new ScriptedKernel([{ flows: 4 }]);
   kernel.refusals.push(ENOENT!, EBUSY!, 0, 0);
   const { deleted, problem } = await conntrackOf(kernel).sweep('IPv4', {}, all, never);

@@ -30,7 +30,7 @@ describe('/debug/flags (docs/spec/server.md §9)', () => {
     expect(set).toEqual([4]);
   });
 
-  it.each(['', 'four', '4.5', '9'.repeat(5000)])('refuses what is no number (%#)', async (body) => {
+  it.each(['', 'four', '4.5', '9'.repeat(5000)])('rejects what is not a number (%#)', async (body) => {
     expect((await served.get('/debug/flags/v', { method: 'PUT', body })).status).toBe(400);
     expect(set).toEqual([]);
   });

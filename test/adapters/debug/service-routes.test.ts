@@ -40,7 +40,7 @@ describe('serviceRoutes', () => {
     expect([response.status, await response.json()]).toEqual([status, explain.service(service)]);
   });
 
-  it('bear paths that are no text', async () => {
+  it('tolerate paths that are not text', async () => {
     expect((await served.get('/debug/services/%E0%A4%A')).status).toBe(404);
   });
 });

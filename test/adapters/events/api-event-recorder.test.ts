@@ -95,7 +95,7 @@ describe('ApiEventRecorder', () => {
     expect(logger.at('warn')).toEqual([]);
   });
 
-  it('gives up after twelve tries, tells, and goes on with the next', async () => {
+  it('gives up after twelve attempts, logs it, and continues with the next', async () => {
     api.answer = unreachable;
     recorder.record(event('One'));
     recorder.record(event('Two'));
@@ -112,7 +112,7 @@ describe('ApiEventRecorder', () => {
     expect(api.requests).toHaveLength(2);
   });
 
-  it.each([400, 403, 404, 422])('does not after the answer %i, and tells', async (code) => {
+  it.each([400, 403, 404, 422])('does not after status %i, and logs it', async (code) => {
     api.answer = () => new ApiError('POST', code, '', '');
     recorder.record(event());
     await clock.advanceAsync(MINUTE);
@@ -127,7 +127,7 @@ describe('ApiEventRecorder', () => {
   });
 
   describe('of identical events', () => {
-    it('makes a series: told at once, then counted, told again every six minutes until it is over', async () => {
+    it('makes a series: posted at once, then counted and posted every six minutes until it is over', async () => {
       recorder.record(event());
       await clock.advanceAsync(1000);
       recorder.record(event());
@@ -180,7 +180,7 @@ describe('ApiEventRecorder', () => {
     });
   });
 
-  it('keeps a bounded number, drops the rest, and tells once', async () => {
+  it('keeps a limited number, drops the rest, and logs it once', async () => {
     api.answer = unreachable;
     for (let i = 0; i < 1000; i++) recorder.record(event('Many', `${i}`));
     await clock.advanceAsync(0);

@@ -48,7 +48,7 @@ describe('FileWatch', () => {
     expect(await change).toEqual({ text: 'two' });
   });
 
-  it('notices an edit that was made while nobody waited', async () => {
+  it('notices an edit made between two calls', async () => {
     fs.writeFileSync(at('config'), 'one');
     const next = await watching();
     fs.writeFileSync(at('config'), 'two');
@@ -108,7 +108,7 @@ describe('FileWatch', () => {
     expect(await change).toEqual({ text: 'two' });
   });
 
-  it('looks every second where the system tells nothing: behind a link to another folder', async () => {
+  it('polls every second if the system reports nothing: behind a link to another folder', async () => {
     const elsewhere = fs.mkdtempSync(join(tmpdir(), 'file-watch-'));
     try {
       fs.writeFileSync(join(elsewhere, 'file'), 'one');

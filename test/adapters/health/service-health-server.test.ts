@@ -100,7 +100,7 @@ describe('ServiceHealthServer', () => {
     expect((await get('127.0.0.2')).status).toBe(200);
   });
 
-  it('keeps at most 256 connections, and tells that it closes others', async () => {
+  it('keeps at most 256 connections, and logs that it closes others', async () => {
     const clients = new HalfOpen();
     await listen({ addresses: ['127.0.0.1'] });
     await clients.open(port, 300);

@@ -70,7 +70,7 @@ describe('HttpListener', () => {
     const answered = async (): Promise<string> =>
       (await fetch(`http://127.0.0.1:${listener.port}/`, { headers: { connection: 'close' } })).text();
 
-    it('keeps at most 256 connections, and tells that it closes others', async () => {
+    it('keeps at most 256 connections, and logs that it closes others', async () => {
       listener = listen(0, true);
       await listener.start();
       await clients.open(listener.port!, 300);

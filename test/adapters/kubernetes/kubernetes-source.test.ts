@@ -177,7 +177,7 @@ describe('a watch', () => {
 
   const watchesBegun = (): number => api.requests.filter(({ verb }) => verb === 'watch').length;
 
-  it('with a line that is no JSON is resumed, and listed when it comes again', async () => {
+  it('with a line that is not JSON is resumed, and listed when it comes again', async () => {
     const { sink, logger } = await startSynced();
     api.sendRaw('{"type":"ADDED","object":{\n');
     await until(() => logger.matching('warn', 'failed').length === 4);
@@ -332,7 +332,7 @@ describe('failures', () => {
 });
 
 describe('clusters that lack something', () => {
-  it('ServiceCIDRs that are not offered count as synced, are said once and asked for again', async () => {
+  it('ServiceCIDRs that are not offered count as synced, are logged once and requested again', async () => {
     api.missing.add('/apis/networking.k8s.io/v1');
     const { sink, logger } = await start();
     await until(() => sink.kindsSynced.length === 4);
@@ -345,7 +345,7 @@ describe('clusters that lack something', () => {
     await until(() => sink.objects.has('ServiceCIDR late'));
   });
 
-  it('a Service list that is not found is no lack but a failure', async () => {
+  it('a Service list that is not found is a failure', async () => {
     api.missing.add(SERVICES);
     const { sink, logger } = await start();
     await until(() => sink.kindsSynced.length === 3 && logger.matching('warn', 'failed').length === 1);

@@ -225,7 +225,7 @@ describe('an edit', () => {
     expect(sink.calls).toEqual(['applied Service default/a', 'deleted Service default/b']);
   });
 
-  it('follows a link to elsewhere and a folder made anew by looking itself', async () => {
+  it('follows a link to elsewhere and a recreated folder by polling', async () => {
     fs.mkdirSync(at('in'));
     fs.mkdirSync(at('out'));
     fs.writeFileSync(at('out', 'a.json'), json(service('a')));
@@ -246,7 +246,7 @@ describe('an edit', () => {
 });
 
 describe('a file that is wrong', () => {
-  it('is reported with line and column, keeps what it held, and heals', async () => {
+  it('is reported with line and column, keeps its last valid version, and recovers', async () => {
     write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1}\n');
     await synced();
     sink.take();
@@ -385,7 +385,7 @@ describe('stop', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('what is ignored', () => {
   it('is known as long as it lasts, with place and reason', async () => {
     write('a.yaml', json(service('web')));
     write('broken.yaml', 'kind: Service\nmetadata: {name: [web\n\tspec: }\n');
@@ -416,7 +416,7 @@ describe('an object that the API server would refuse', () => {
       )
       .join('');
 
-  it('is left out from the start, by file, line and field, and comes when it is mended', async () => {
+  it('is reported from the start, by file, line and field, and used when it is fixed', async () => {
     write('a.yaml', yaml('clusterIP: 10.0.0.1', 'clusterIP: 10.0.0.2\n  sessionAffinity: Cookie'));
     const source = await synced();
     expect([...sink.objects.keys()]).toEqual(['Service default/s0']);
@@ -439,7 +439,7 @@ describe('an object that the API server would refuse', () => {
     expect(source.problems).toEqual([]);
   });
 
-  it('keeps its last valid version, also where nobody can tell which object it is', async () => {
+  it('keeps its last valid version, even if the object is unknown', async () => {
     write('a.yaml', yaml('clusterIP: 10.0.0.1', 'clusterIP: 10.0.0.2'));
     const source = await synced();
     sink.take();
@@ -456,8 +456,8 @@ describe('an object that the API server would refuse', () => {
   });
 });
 
-describe('what is no regular file of a reasonable size', () => {
-  it('is reported by name, left alone, and holds nobody up', async () => {
+describe('a path that is not a regular file of a reasonable size', () => {
+  it('is reported by name, ignored, and blocks nothing', async () => {
     write('b.yaml', 'kind: Service\nmetadata: {name: b}\n');
     execFileSync('mkfifo', [at('a.yaml')]);
     fs.symlinkSync('/dev/zero', at('c.yaml'));
@@ -478,7 +478,7 @@ describe('what is no regular file of a reasonable size', () => {
     );
   });
 
-  it('cannot be the current folder, for want of a path', async () => {
+  it('cannot be the current folder, because of an empty path', async () => {
     const source = new ManifestSource({ paths: [''], logger });
     await expect(source.start(sink, new AbortController().signal)).rejects.toThrow(
       'cannot use the manifest path "": it is empty; use an existing file or folder',

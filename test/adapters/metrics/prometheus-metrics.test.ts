@@ -146,7 +146,7 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
 });
 
 describe('packets that the kernel counts', () => {
-  it('are read each time, and left out when they cannot be read', async () => {
+  it('are read each time, and omitted when unreadable', async () => {
     let count: number | undefined = 5;
     const counters = {
       packets: (name: string) =>

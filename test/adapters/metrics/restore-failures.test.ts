@@ -89,7 +89,7 @@ describe('restores that fail', () => {
     expect(await proxy.failures()).toMatchObject({ partial: 2 });
   });
 
-  it('are no failed sync when it recovers by itself', async () => {
+  it('do not fail a sync that recovers by itself', async () => {
     const proxy = await new Proxy().begin();
 
     proxy.iptables.refuse((line) => (line.includes('shop/b') ? 'refused' : undefined));

@@ -1,6 +1,6 @@
 import { collectGarbage } from '../../../src/adapters/process/collect-garbage.js';
 
-it('frees what nothing holds, again and again', async () => {
+it('frees unused memory, repeatedly', async () => {
   for (let time = 0; time < 2; time++) {
     let garbage: object[] | undefined = Array.from({ length: 200_000 }, (_, index) => ({ index }));
     const before = process.memoryUsage().heapUsed;

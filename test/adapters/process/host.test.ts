@@ -36,7 +36,7 @@ describe('setOomScore', () => {
     expect(readFileSync(file, 'utf8')).toBe('-999');
   });
 
-  it('tries twice, 100 ms apart, and then only tells', async () => {
+  it('tries twice, 100 ms apart, and then only logs it', async () => {
     const clock = new FakeClock();
     const logger = new MemoryLogger();
     // A folder cannot be written: any failure but a missing file.
@@ -56,7 +56,7 @@ describe('setOomScore', () => {
     expect([readFileSync(file, 'utf8'), logger.lines]).toEqual(['-999\n', []]);
   });
 
-  it('says in one line, which is no error, that it is not permitted', async () => {
+  it('logs a missing permission in one line, which is not an error', async () => {
     const logger = new MemoryLogger();
     // A file that may be read, but that even root may not write.
     await setOomScore(-999, new FakeClock(), logger, '/proc/sys/kernel/osrelease');

@@ -34,7 +34,7 @@ describe('PinoLogger', () => {
     expect(written[1]).toMatch(new RegExp(`${head('I')}kube-proxy:1\\] "said"\n$`));
   });
 
-  it('tells the local time and date', () => {
+  it('shows the local time and date', () => {
     const time = new Date(2026, 10, 22, 7, 36, 0, 64).getTime();
     expect(klogLine(logRecord('info', time, 'm', {}))).toMatch(/^I1122 07:36:00\.064000 /);
   });
@@ -157,7 +157,7 @@ describe('PinoLogger, adjusted', () => {
     expect(written).toEqual([expect.stringContaining('"seen"'), expect.stringMatching(/^\{.*as JSON/)]);
   });
 
-  it('sends what is no warning elsewhere with split streams', () => {
+  it('sends lines below warning elsewhere with split streams', () => {
     const [errors, information]: [string[], string[]] = [[], []];
     const logger = PinoLogger.open({
       verbosity: 2,
@@ -203,7 +203,7 @@ describe('FloodGuard', () => {
     expect(log.lines).toHaveLength(2);
   });
 
-  it('tells at the end what it withheld', () => {
+  it('reports at the end what it suppressed', () => {
     const clock = new FakeClock();
     const log = new MemoryLogger();
     const guard = FloodGuard.guard({ logger: log, clock, burst: 1 });

@@ -3,7 +3,7 @@ import { InterfaceAddresses } from '../../../src/adapters/process/interface-addr
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 
 describe('SystemClock', () => {
-  it('tells the time, calls back once, and not when cancelled', async () => {
+  it('returns the time, calls back once, and not when canceled', async () => {
     const clock = new SystemClock();
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1000);
     const fired: string[] = [];

@@ -56,7 +56,7 @@ describe('the addresses of this machine over netlink', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('are read when they are asked for first, and then again every half minute', () => {
+  it('are read on first use, and then again every half minute', () => {
     expect(dumps).toBe(0);
     expect(addresses.list()).toEqual(['192.0.2.1', '192.0.2.2']);
     present.push('192.0.2.3');

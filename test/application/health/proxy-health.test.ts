@@ -89,7 +89,7 @@ describe('ProxyHealth', () => {
     expect(health.liveness().healthy).toBe(false);
   });
 
-  it('judges by another timeout from when it is told', () => {
+  it('uses another timeout once it is set', () => {
     health.loopStarted('IPv4');
     health.updated('IPv4');
     health.queued('IPv4');
@@ -99,7 +99,7 @@ describe('ProxyHealth', () => {
     expect(health.verdict().healthy).toBe(false);
   });
 
-  it('goes on waiting for what was wanted while a sync was under way', () => {
+  it('keeps waiting for what was queued while a sync was running', () => {
     health.updated('IPv4');
     health.queued('IPv4');
     health.dequeued('IPv4');
@@ -129,7 +129,7 @@ describe('ProxyHealth', () => {
     expect(health.verdict()).toMatchObject({ healthy: true, nodeEligible: false });
   });
 
-  it('shows what is stale, which is no ill health', () => {
+  it('shows stale kinds, which are not unhealthy', () => {
     const service: SourceStatus = {
       kind: 'Service',
       state: 'watching',

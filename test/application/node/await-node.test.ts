@@ -107,7 +107,7 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
     expect(checked).toEqual([]);
   });
 
-  it('does not wait where nobody makes what is missing', async () => {
+  it('does not wait if nothing creates what is missing', async () => {
     const one = waitFor({ timeouts: NO_WAIT });
     one.awaitNode.listed();
     expect(await one.after(0)).toBe('ready');

@@ -105,7 +105,7 @@ describe('NodeContexts', () => {
     expect(contexts().of('IPv4', true).network).not.toHaveProperty('nodeAddresses');
   });
 
-  it('serves node ports on no link-local address where the mode names each, and elsewhere where it is asked to', () => {
+  it('serves node ports on link-local addresses only if requested, and never if the mode lists each address', () => {
     local = ['fe80::1', 'fd00::4'];
     const settings = { nodePortAddresses: ['fe80::/10', 'fd00::/8'] };
     const naming = contexts({ ...settings, namesNodeAddresses: true });
@@ -113,7 +113,7 @@ describe('NodeContexts', () => {
     expect(contexts(settings).of('IPv6', true).network.nodePortIPs).toEqual(['fd00::4', 'fe80::1']);
   });
 
-  it('by pod CIDRs, tells local traffic once the Node says them', () => {
+  it('recognizes local traffic by pod CIDRs once the Node has them', () => {
     const all = contexts({ localTraffic: { ...SETTINGS.localTraffic, mode: 'NodeCIDR' } });
     expect(all.of('IPv4', true).network.detector).toBeUndefined();
     state.applyNode(node([], { podCIDRs: ['fd00:1::/64', '10.244.3.0/24', '10.244.4.0/24'] }));

@@ -20,7 +20,7 @@ describe('FrontendConflicts', () => {
     expect(conflicts.note('b')).toBeUndefined();
   });
 
-  it('holds what the last word on each pair is', () => {
+  it('reflects the latest update of each pair', () => {
     const keys = fc.constantFrom('a', 'b', 'c', 'd');
     const updates = fc.array(fc.record({ key: keys, others: fc.uniqueArray(keys) }), { maxLength: 20 });
     fc.assert(

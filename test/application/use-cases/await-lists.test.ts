@@ -47,7 +47,7 @@ describe('waiting for the lists', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('gives up after a minute in which nothing came, and tells of what and why', async () => {
+  it('gives up after a minute without data, and reports the kinds and the reasons', async () => {
     begin(
       status('Service', { failure: 'refused' }),
       status('EndpointSlice'),
@@ -62,7 +62,7 @@ describe('waiting for the lists', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('goes on as long as something comes', async () => {
+  it('continues as long as data arrives', async () => {
     begin(status('Service'));
     await clock.advanceAsync(50_000);
     source.statuses = [status('Service', { lastActivity: clock.now() })];

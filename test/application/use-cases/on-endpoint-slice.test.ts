@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 describe('OnEndpointSlice', () => {
-  it('tells the family of the slice, and no other', () => {
+  it('notifies the family of the slice, and no other', () => {
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
     apply({ addressType: 'IPv6', ...endpoints('fd00::1') }, { name: 'cart-6' });
@@ -60,7 +60,7 @@ describe('OnEndpointSlice', () => {
     expect(bench.logger.lines).toEqual([]);
   });
 
-  it('a new label moves the slice: both Services are told', () => {
+  it('a new label moves the slice: both Services change', () => {
     apply();
     bench.heard();
     apply({}, { labels: { 'kubernetes.io/service-name': 'till' } });
@@ -105,7 +105,7 @@ describe('trigger times (docs/spec/model.md §8)', () => {
     expect(times()).toEqual([START + 100]);
   });
 
-  it('that are no times are reported; the slice counts', () => {
+  it('that are not times are reported; the slice is used', () => {
     apply({}, { annotations: { [TRIGGER]: 'soon' } });
     expect(times()).toEqual([]);
     expect(bench.logger.at('warn')).toHaveLength(1);

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('OnNode', () => {
-  it('takes the own Node, and no other', () => {
+  it("reads this node's Node object, and no other", () => {
     apply({ name: 'n2' });
     expect([bench.state.node, bench.heard(), bench.nodes]).toEqual([undefined, [undefined, undefined], []]);
     apply();
@@ -61,7 +61,7 @@ describe('OnNode', () => {
     expect(bench.nodes).toHaveLength(1);
   });
 
-  it('only tells health when the Node is leaving, and when it stays after all', () => {
+  it('only affects health when the Node is leaving, and when it stays after all', () => {
     apply();
     bench.heard();
     apply({ leaving: true });
@@ -84,7 +84,7 @@ describe('OnNode', () => {
     expect([bench.state.node?.zone, bench.heard()]).toEqual(['a', [undefined, undefined]]);
   });
 
-  it('keeps addresses and podCIDRs of a Node that is registered anew, until it has some', () => {
+  it('keeps addresses and podCIDRs of a Node that is registered again, until it has some', () => {
     apply();
     bench.heard();
     const registered = { metadata: { name: NODE_NAME, labels: { 'topology.kubernetes.io/zone': 'a' } } };

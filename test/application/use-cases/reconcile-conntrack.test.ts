@@ -209,7 +209,7 @@ describe('at start', () => {
     ]);
   });
 
-  it('looks at nothing when there is no UDP service', async () => {
+  it('examines nothing when there is no UDP Service', async () => {
     world.apply(service('web', '10.96.0.10', {}, 'TCP'), slice('web', { '10.0.0.1': {} }, 'TCP'));
     await world.settle();
     expect(world.conntrack.sweeps).toEqual([]);

@@ -158,13 +158,13 @@ describe('flows of a frontend that a former process left behind', () => {
     expect(judge(flow(node, 30053, '10.244.9.9:53'))).toBe('frontend gone');
   });
 
-  it('stay when nobody translated them, when they are a host’s, or when the frontend is somebody’s now', () => {
+  it('stay when nothing translated them, when they are a host’s, or when another Service has the frontend now', () => {
     expect(judge(flow('10.96.0.99', 53, '10.96.0.99:53'))).toBeUndefined();
     expect(judge(flow('198.51.100.7', 30053, '10.0.0.1:1'))).toBeUndefined();
     expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBeUndefined();
   });
 
-  it('are asked for, and stay suspect when that fails', () => {
+  it('are queried, and stay suspect when that fails', () => {
     const later = new SuspectFlows();
     later.add({ address: '10.96.0.99', port: 53 }, ['10.244.1.5:53']);
     later.merge(suspects);
@@ -213,7 +213,7 @@ describe('the suspect flows', () => {
     expect(suspectsOf(before, after).queries()).toEqual(queries);
   });
 
-  it('is asked for by port when several addresses share it, and as a whole when there are many ports', () => {
+  it('are queried by port when several addresses share it, and all together when there are many ports', () => {
     const suspects = suspectsOf(undefined, servicePort([vip, ['203.0.113.5', 53]], []));
     expect(suspects.queries()).toEqual([{ port: 53 }]);
     for (let port = 100; port < 104; port++) suspects.add({ address: '10.96.0.10', port }, []);

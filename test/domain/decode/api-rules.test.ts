@@ -34,7 +34,7 @@ describe('a Service', () => {
     expect(rules(spec).map(fieldOf)).toEqual([field]);
   });
 
-  it('is told of everything at once, with the values that are known', () => {
+  it('reports everything at once, with the known values', () => {
     const ingress = [{ ip: '192.0.2.1', ipMode: 'Vip' }];
     expect(
       rules({ type: 'Headless', sessionAffinity: 'Cookie' }, { status: { loadBalancer: { ingress } } }),

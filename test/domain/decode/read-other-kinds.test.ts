@@ -70,7 +70,7 @@ describe('readEndpoints', () => {
     ['subsets[1].ports[0].port', { subsets: [{}, { ports: [{ port: 'http' }] }] }],
     ['subsets[0].ports[0].name', { subsets: [{ ports: [{ port: 1, name: ';' }] }] }],
     ['subsets[0].ports[0].protocol', { subsets: [{ ports: [{ port: 1, protocol: 'X' }] }] }],
-  ])('is left out, the field named: %s', (field, rest) => {
+  ])('is rejected with its field: %s', (field, rest) => {
     const { value, problems } = readEndpoints({ metadata, ...rest }, 'n1');
     expect(value).toBeUndefined();
     expect(problems[0]?.split(' ')[0]).toBe(field);
@@ -145,7 +145,7 @@ describe('readNode', () => {
       'status.addresses[0].address',
       { metadata: { name: 'n1' }, status: { addresses: [{ type: 'InternalIP', address: 1 }] } },
     ],
-  ])('is left out, the field named: %s', (field, raw) => {
+  ])('is rejected with its field: %s', (field, raw) => {
     const { value, problems } = readNode(raw);
     expect(value).toBeUndefined();
     expect(problems[0]?.startsWith(field)).toBe(true);
@@ -179,7 +179,7 @@ describe('readServiceCidr', () => {
     ['spec.cidrs', { metadata: { name: 'a' }, spec: { cidrs: '10.0.0.0/8' } }],
     ['spec.cidrs[1]', { metadata: { name: 'a' }, spec: { cidrs: ['10.0.0.0/8', '10.0.0.0/99'] } }],
     ['spec', { metadata: { name: 'a' }, spec: 'x' }],
-  ])('is left out, the field named: %s', (field, raw) => {
+  ])('is rejected with its field: %s', (field, raw) => {
     const { value, problems } = readServiceCidr(raw);
     expect(value).toBeUndefined();
     expect(problems[0]?.split(' ')[0]).toBe(field);

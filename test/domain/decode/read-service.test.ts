@@ -129,7 +129,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     expect(read(spec).value?.affinitySeconds).toBe(seconds);
   });
 
-  it('external IPs: of both families, blank ones silently left out, bad ones named', () => {
+  it('external IPs: of both families, blank ones ignored silently, bad ones reported', () => {
     const { value, problems } = read({ externalIPs: ['192.0.2.1', '', ' ', 'FD00::9', 'nonsense', 7] });
     expect(value?.externalIPs).toEqual(addresses('192.0.2.1', 'fd00::9'));
     expect(problems).toEqual([
@@ -217,7 +217,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
   });
 });
 
-describe('an invalid Service is left out, the field named', () => {
+describe('an invalid Service is rejected with its field', () => {
   it.each([
     ['metadata.name', { metadata: { namespace: 'shop', name: 'Cart' } }],
     ['metadata.name', { metadata: { namespace: 'shop' } }],
@@ -309,14 +309,14 @@ describe('the annotation that names a scheduler', () => {
     expect(read({}).value).not.toHaveProperty('scheduler');
   });
 
-  it.each([['rr; reboot'], ['a'.repeat(16)], [7]])('is left out and reported otherwise: %s', (value) => {
+  it.each([['rr; reboot'], ['a'.repeat(16)], [7]])('is ignored and reported otherwise: %s', (value) => {
     const { value: known, problems, notes } = annotated(value);
     expect(known).toBeDefined();
     expect(known).not.toHaveProperty('scheduler');
     expect([problems, notes]).toEqual([[], [expect.stringContaining('kube-proxy-ts/ipvs-scheduler')]]);
   });
 
-  it('does not matter when annotations are no object', () => {
+  it('does not matter when annotations are not an object', () => {
     const { value, problems } = read({}, { metadata: { namespace: 'a', name: 'b', annotations: 'none' } });
     expect(value).toBeDefined();
     expect(problems).toEqual([]);

@@ -114,7 +114,7 @@ describe('familyProblems (docs/spec/server.md §5.3)', () => {
     expect(familyProblems(facts(parts))).toEqual(NONE);
   });
 
-  it('tells all at once', () => {
+  it('reports everything at once', () => {
     const { problems, fatal } = familyProblems(facts({ ...onlyIPv4, clusterCIDRs: [V6], podCIDRs: [V6] }));
     expect([problems.length, fatal]).toEqual([2, true]);
   });

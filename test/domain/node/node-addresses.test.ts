@@ -25,7 +25,7 @@ describe('nodeIPs (docs/spec/server.md §2)', () => {
     );
   });
 
-  it('passes over other types and what is no address', () => {
+  it('skips other types and what is not an address', () => {
     expect(nodeIPs([{ type: 'Hostname', address: '10.0.0.9' }, internal('x'), external('1.1.1.1')])).toEqual(
       ips('1.1.1.1'),
     );
@@ -48,7 +48,7 @@ describe('selectNodeAddresses (the table of docs/spec/server.md §3)', () => {
     });
   });
 
-  it('knows when only loopback stands for the node', () => {
+  it('recognizes a node with only a loopback address', () => {
     expect(isPrimaryLoopback(selectNodeAddresses([], '::'))).toBe(true);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::'))).toBe(false);
     expect(isPrimaryLoopback(selectNodeAddresses(ips('10.1.1.1'), '::1'))).toBe(true);

@@ -30,7 +30,7 @@ describe('nodePortAddressesOf (docs/spec/model.md §7)', () => {
     expect(nodePortAddressesOf('IPv4', [])).toEqual({ matchAll: true, containsIPv4Loopback: true });
   });
 
-  it('a prefix of length 0 matches all, whatever stands around it', () => {
+  it('a prefix of length 0 matches all, whatever else the list has', () => {
     expect(nodePortAddressesOf('IPv4', ['10.0.0.0/8', '0.0.0.0/0', '127.0.0.0/8'])).toEqual({
       matchAll: true,
       containsIPv4Loopback: true,

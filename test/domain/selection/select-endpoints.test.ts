@@ -110,7 +110,7 @@ describe('for all endpoints', () => {
   );
   const drains = (e: Endpoint) => e.serving && e.terminating;
 
-  it('lists hold known, usable endpoints, sorted, and reachable holds all of them', () => {
+  it('lists contain known, usable endpoints, sorted, and reachable contains all of them', () => {
     fc.assert(
       fc.property(inputs, ([all, needs, node]) => {
         const { cluster, local, reachable, hasAny } = selectEndpoints(all, needs, node);

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 describe('ApiObserver', () => {
-  it('is told of answers, refusals, and of requests without an answer', async () => {
+  it('counts responses, rejections, and requests without a response', async () => {
     const host = new URL(server.url).host;
     await client.json({ path: '/api/v1/services' });
     server.faults.fail({ status: 503, times: 1 });

@@ -23,7 +23,7 @@ describe('RequestRate', () => {
     expect(await letThrough(5, 10, asked)).toEqual([...Array(10).fill(0), 200, 400, 600, 800, 1000]);
   });
 
-  it('saves up to a burst while nothing is asked', async () => {
+  it('refills up to the burst while idle', async () => {
     const asked = [0, 0, 0, 60_000, 60_000, 60_000];
     expect(await letThrough(1, 2, asked)).toEqual([0, 0, 1000, 60_000, 60_000, 61_000]);
   });

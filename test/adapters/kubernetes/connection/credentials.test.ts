@@ -95,7 +95,7 @@ describe('identification', () => {
     await list(client);
   });
 
-  it('by an exec plugin beside the kubeconfig, which is told that nobody is there to ask', async () => {
+  it('by an exec plugin next to the kubeconfig, which runs non-interactively', async () => {
     const kubeconfig = await writeKubeconfig(api, { exec: { command: './plugin', args: ['x'] } });
     const plugin = join(dirname(kubeconfig), 'plugin');
     const info = join(dirname(kubeconfig), 'info');
@@ -248,7 +248,7 @@ describe('the server', () => {
     );
   });
 
-  it('is not tried with a file of authorities that holds none', async () => {
+  it('is not contacted with an authority file without certificates', async () => {
     const kubeconfig = await writeKubeconfig(api);
     const file = join(dirname(kubeconfig), 'ca.crt');
     const broken = certificates.authority.replace(/[A-Za-z0-9+/]{40}/, '');

@@ -60,7 +60,7 @@ it('is reached by the proxy of the environment', async () => {
   expect(proxy.asked).toContain('api.test:6443');
 });
 
-it('is not asked of the proxy where NO_PROXY excludes it', async () => {
+it('does not use the proxy if NO_PROXY excludes the server', async () => {
   process.env.HTTPS_PROXY = `http://${proxy.address}`;
   process.env.NO_PROXY = '.test';
   await expect(clientOf(await kubeconfigOf()).json({ path: '/api/v1/services' })).rejects.toThrow(

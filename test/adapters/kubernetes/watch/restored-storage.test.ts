@@ -108,7 +108,7 @@ it('is counted too when the list says so that an expired watch led to', async ()
   expect(rewinds()).toBe(1);
 });
 
-it('is not suspected of a server that is merely silent; that is asked once in a while', async () => {
+it('is not assumed for a server that is merely silent; that is checked once in a while', async () => {
   api.put(service('web'));
   const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
   await until(() => api.requestsOf('watch', SERVICES).length === 4);
@@ -119,7 +119,7 @@ it('is not suspected of a server that is merely silent; that is asked once in a 
   expect(rewinds()).toBe(0);
 });
 
-it('is asked for again at the next silence when the server does not say', async () => {
+it('is checked again at the next silence if the server does not respond', async () => {
   const backup = api.store.backup();
   const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
   api.put(service('new'));

@@ -50,7 +50,7 @@ describe('objects of a manifest', () => {
     expect(objects[1]!.object).toBe(documents[1]);
   });
 
-  it('stand in lists, nested and typed ones, but in no typed list that stands in a list', () => {
+  it('may be in lists, nested and typed ones, but not in a typed list inside a list', () => {
     const [a, b] = ['a', 'b'].map((name) => ({ kind: 'Service', metadata: { name } }));
     expect(keys({ kind: 'List', items: [a, { kind: 'List', items: [b] }] })).toEqual([
       'Service/default/a',
@@ -146,7 +146,7 @@ describe('what the API server would refuse', () => {
     ['endpoints[0]', slice({ endpoints: [{}] })],
     ['spec.podCIDRs[0]', { kind: 'Node', metadata: { name: 'n1' }, spec: { podCIDRs: ['x'] } }],
     ['spec.cidrs[0]', { kind: 'ServiceCIDR', metadata: { name: 'a' }, spec: { cidrs: ['x'] } }],
-  ])('is reported by its field, and the object left out: %s of %j', (field, object) => {
+  ])('is reported with its field, and the object ignored: %s of %j', (field, object) => {
     const { objects, issues } = read(object);
     expect(objects).toEqual([]);
     expect(issues.map(({ problem }) => problem.split(': ')[0])).toEqual([field]);
