@@ -42,7 +42,7 @@ describe('IP sets', () => {
       outcome instanceof IpSetRefusedError ? outcome.reason : outcome?.message,
     );
 
-  it('come with a tool that tells its version', async () => {
+  it('come with a tool that prints its version', async () => {
     expect(await sets.version()).toMatch(/^\d+\.\d+$/);
   });
 
@@ -132,7 +132,7 @@ describe('IP sets', () => {
     expect(await saved()).toEqual([]);
   });
 
-  it('take all members but those that are refused, whoever refuses them', async () => {
+  it('take all members except refused ones, whether the tool or the kernel refuses them', async () => {
     const wholeNet = 'The value of the CIDR parameter of the IP address is invalid';
     expect(
       await refusals(
@@ -237,7 +237,7 @@ describe('IP sets', () => {
     );
   });
 
-  it('cannot be had after closing, or when aborted', async () => {
+  it('are unavailable after closing, or when aborted', async () => {
     await expect(sets.read(new Set(), AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
     const closed = new IpSetTool();
     closed.close();
