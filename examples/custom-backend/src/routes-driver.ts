@@ -12,9 +12,8 @@ import {
   type WriteResult,
   type WriteWatch,
 } from 'kube-proxy-ts';
-import { newRoutes, textOf } from './routes-file-backend.js';
 import type { RoutesFile } from './routes-file.js';
-import { routesOf, type Route } from './routes.js';
+import { newRoutes, routesOf, textOf, type Route } from './routes.js';
 
 type Routes = readonly Route[];
 /** Whether anything is different. */

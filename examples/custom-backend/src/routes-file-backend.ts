@@ -1,16 +1,15 @@
-import {
-  HeldParts,
-  type ApplyResult,
-  type Backend,
-  type ForwardingChange,
-  type ForwardingEntry,
-  type IpFamily,
-  type NodeNetwork,
-  type VerificationKind,
-  type VerifyResult,
+import type {
+  ApplyResult,
+  Backend,
+  ForwardingChange,
+  ForwardingEntry,
+  IpFamily,
+  NodeNetwork,
+  VerificationKind,
+  VerifyResult,
 } from 'kube-proxy-ts';
 import type { RoutesFile } from './routes-file.js';
-import { routesOf, type Route } from './routes.js';
+import { newRoutes, routesOf, textOf } from './routes.js';
 
 /** Keeps a file that says where each address of a service leads. All that a backend must do, done by hand. */
 export class RoutesFileBackend implements Backend {
@@ -59,14 +58,4 @@ export class RoutesFileBackend implements Backend {
     await this.file.write(text);
     return 1;
   }
-}
-
-export function newRoutes(): HeldParts<Route> {
-  return new HeldParts((one, other) => one.line === other.line);
-}
-
-export function textOf(routes: HeldParts<Route>): string {
-  return Array.from(routes.held(), ({ part }) => part.line)
-    .sort()
-    .join('');
 }

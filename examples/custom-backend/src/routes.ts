@@ -1,4 +1,4 @@
-import type { ForwardingEntry, Frontend, NodeNetwork, Part } from 'kube-proxy-ts';
+import { HeldParts, type ForwardingEntry, type Frontend, type NodeNetwork, type Part } from 'kube-proxy-ts';
 
 /** A line of the file: where one address of a service leads. */
 export interface Route extends Part {
@@ -9,6 +9,18 @@ export interface Route extends Part {
 export function routesOf(entry: ForwardingEntry, node: NodeNetwork): readonly Route[] {
   const routes = entry.frontends.flatMap((frontend) => frontendRoutes(entry, frontend, node));
   return [...new Map(routes.map((route) => [route.key, route])).values()];
+}
+
+/** Routes of many service ports. Of two that claim the same address, the first by key has it. */
+export function newRoutes(): HeldParts<Route> {
+  return new HeldParts((one, other) => one.line === other.line);
+}
+
+/** The file that they make, the same whoever came first. */
+export function textOf(routes: HeldParts<Route>): string {
+  return Array.from(routes.held(), ({ part }) => part.line)
+    .sort()
+    .join('');
 }
 
 function frontendRoutes(
