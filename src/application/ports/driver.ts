@@ -97,7 +97,7 @@ export interface WriteResult {
 export class RefusedError extends Error {
   /**
    * @param culprits the service ports that the kernel named, each with the reason
-   * @param suspects all service ports that the refused write was about
+   * @param suspects all service ports for which the refused write had something new
    * @param isPartial an earlier part of the write stands
    */
   constructor(

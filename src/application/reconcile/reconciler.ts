@@ -190,12 +190,12 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
         signal = undefined;
         pending ??= withAdopted(candidates, adopted);
         const suspects = pending.size > 0 ? pending : this.holdersOf(error.suspects);
-        const culprits = [...error.culprits].filter(([key]) => suspects.has(key));
+        const culprits = [...error.culprits].filter(([key]) => this.driver.desired.rules(key) !== undefined);
         if (culprits.length === 0 && suspects.size === 0) throw error;
         if (culprits.length === 0) return this.halve(suspects, failed);
         for (const [key, reason] of culprits) {
           failed.push(...this.failure(key, reason));
-          this.driver.desired.replace(key, suspects.get(key)!.former);
+          this.driver.desired.replace(key, pending.get(key)?.former);
           pending.delete(key);
         }
       }

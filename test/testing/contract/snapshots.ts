@@ -31,7 +31,7 @@ function rulesOf({ name, rules }: SavedChain): readonly string[] {
         .replace(/(DNAT --to-destination (?:127\.0\.0\.1|\[::1\])):\d+$/, '$1')
         .replace(/--dport \d+( -m state --state NEW -j ACCEPT)$/, '$1'),
     );
-  return /^KUBE-(?!SVC|SVL|SEP|FW|EXT)/.test(name) ? shown.sort() : shown;
+  return /^KUBE-(?!(?:SVC|SVL|SEP|FW|EXT)-[A-Z0-9]{16}$)/.test(name) ? shown.sort() : shown;
 }
 
 /** Without what nobody needs any more, which stays until the next verification: classes, their chains, sets of sources. */

@@ -62,16 +62,16 @@ function* writeGroup(lines: RestoreLines, group: readonly ChainToWrite[]): Gener
 
 /**
  * Fills a shared chain, which is empty.
- * @param accepted rules that the kernel has already, so that no service port is to blame for them
+ * @param known rules that the kernel has already: none of their service ports is a suspect
  */
 export function* fillShared(
   lines: RestoreLines,
   { table, name, before, entries, after }: DesiredSharedChain,
-  accepted: ReadonlySet<RuleText> = new Set(),
+  known: ReadonlySet<RuleText> = new Set(),
 ): Generator<void> {
   for (const rule of before) lines.append(table, name, rule);
   for (const { entry, owner } of entries) {
-    lines.append(table, name, entry.rule, accepted.has(entry.rule) ? undefined : owner);
+    lines.append(table, name, entry.rule, owner, known.has(entry.rule));
     yield;
   }
   for (const rule of after) lines.append(table, name, rule);

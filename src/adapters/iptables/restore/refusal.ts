@@ -15,11 +15,11 @@ export function refusalOf(cause: RestoreRefusedError, script: RestoreScript): Re
   const withoutMatch = new Map<ServicePortKey, string>();
   const suspects = new Set<ServicePortKey>();
   let refusedCommit: number | undefined;
-  script.forEachLine(({ number, text, owner, commit }) => {
+  script.forEachLine(({ number, text, owner, isKnown, commit }) => {
     const failure = failures.get(number);
     if (failure) refusedCommit ??= commit;
     if (owner === undefined) return;
-    suspects.add(owner);
+    if (!isKnown) suspects.add(owner);
     if (failure) named.set(owner, `iptables refused \`${text}': ${failure.reason}${advice(failure, text)}`);
     const lacking = cause.lacking.find((match) => text.includes(`-m ${match} `));
     if (lacking !== undefined) withoutMatch.set(owner, lackingText(lacking));

@@ -5,6 +5,8 @@ import type { Chain, RuleText, TableName } from '../../../domain/iptables/table.
 export interface RestoreLine {
   readonly text: string;
   readonly owner?: ServicePortKey | undefined;
+  /** The kernel has this rule already. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -18,7 +20,9 @@ export class RestoreLines {
   private readonly ruleCounts = new Map<TableName, number>();
 
   /** @param take is given each line without its line feed */
-  constructor(private readonly take: (text: string, owner: ServicePortKey | undefined) => void) {}
+  constructor(
+    private readonly take: (text: string, owner: ServicePortKey | undefined, isKnown: boolean) => void,
+  ) {}
 
   /** How many chains and rules were written so far. */
   get written(): number {
@@ -39,7 +43,7 @@ export class RestoreLines {
   begin(table: TableName): boolean {
     if (this.open === table) return false;
     this.commit();
-    this.take(`*${table}`, undefined);
+    this.take(`*${table}`, undefined, false);
     this.open = table;
     this.commitCount++;
     return true;
@@ -50,8 +54,8 @@ export class RestoreLines {
     this.add(table, `:${chain} - [0:0]`, owner);
   }
 
-  append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner);
+  append(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey, isKnown = false): void {
+    this.add(table, rule === '' ? `-A ${chain}` : `-A ${chain} ${rule}`, owner, isKnown);
     this.countRule(table);
   }
 
@@ -79,7 +83,7 @@ export class RestoreLines {
   /** Ends the open commit, if there is one. */
   commit(): void {
     if (this.open === undefined) return;
-    this.take('COMMIT', undefined);
+    this.take('COMMIT', undefined, false);
     this.open = undefined;
   }
 
@@ -87,9 +91,9 @@ export class RestoreLines {
     this.ruleCounts.set(table, this.rules(table) + 1);
   }
 
-  private add(table: TableName, text: string, owner: ServicePortKey | undefined): void {
+  private add(table: TableName, text: string, owner: ServicePortKey | undefined, isKnown = false): void {
     this.begin(table);
-    this.take(text, owner);
+    this.take(text, owner, isKnown);
     this.steps++;
   }
 }

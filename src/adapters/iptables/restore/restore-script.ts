@@ -38,8 +38,8 @@ export class RestoreScript {
   /** Hands over every line. */
   forEachLine(take: (line: PlacedLine) => void): void {
     let number = 0;
-    const lines: RestoreLines = new RestoreLines((text, owner) =>
-      take({ number: ++number, text, owner, commit: lines.commits - 1 }),
+    const lines: RestoreLines = new RestoreLines((text, owner, isKnown) =>
+      take({ number: ++number, text, owner, isKnown, commit: lines.commits - 1 }),
     );
     for (const _ of this.write(lines));
     lines.commit();
