@@ -133,7 +133,7 @@ export function setUp(
 }
 
 /** Waits until the condition holds; fails with its text when it does not come to hold. */
-export async function until(condition: () => boolean, milliseconds = 20_000): Promise<void> {
+export async function until(condition: () => boolean, milliseconds = 60_000): Promise<void> {
   const end = Date.now() + milliseconds;
   while (!condition()) {
     if (Date.now() > end)

@@ -43,6 +43,13 @@ const laterLists = (): unknown[] =>
     .slice(1)
     .map(({ query }) => [query.limit, query.resourceVersion]);
 
+/** So often it asked for the version alone, then for everything. On a busy machine there is more silence, and it asks more often. */
+function expectListedWholeAfter(probes: number): void {
+  const lists = laterLists();
+  expect(lists.length - 1).toBeGreaterThanOrEqual(probes);
+  expect(lists).toEqual([...lists.slice(1).map(() => ['1', undefined]), ['4', undefined]]);
+}
+
 it('is noticed by the silence of the watch, and what differs is delivered', async () => {
   for (const name of ['same', 'changed', 'gone']) api.put(service(name));
   const backup = api.store.backup();
@@ -56,10 +63,7 @@ it('is noticed by the silence of the watch, and what differs is delivered', asyn
   expect(sink.objects.has('Service default/new')).toBe(true);
   await until(() => sink.objects.has('Service default/gone') && !sink.objects.has('Service default/new'));
   expect(clusterIP('changed')).toBe('172.30.0.1');
-  expect(laterLists()).toEqual([
-    ['1', undefined],
-    ['4', undefined],
-  ]);
+  expectListedWholeAfter(1);
   expect(rewinds()).toBe(1);
   expect(logger.matching('warn', 'has gone back').map(({ facts }) => facts)).toContainEqual(
     expect.objectContaining({ kind: 'Service', now: String(backup.version) }),
@@ -127,9 +131,5 @@ it('is checked again at the next silence if the server does not respond', async 
   api.faults.fail({ status: 500, match: 'clusterIP!=None&limit=1', times: 1 });
   await api.restore(backup);
   await until(() => !sink.objects.has('Service default/new'));
-  expect(laterLists()).toEqual([
-    ['1', undefined],
-    ['1', undefined],
-    ['4', undefined],
-  ]);
+  expectListedWholeAfter(2);
 });
