@@ -12,7 +12,7 @@ import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js'
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { UserspaceBackend } from '../../src/adapters/userspace/userspace-backend.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
-import { HOST } from '../adapters/iptables/services.js';
+import { HOST } from '../support/iptables/services.js';
 
 const family = 'IPv4';
 const prefix = `t${process.pid}-contract`;

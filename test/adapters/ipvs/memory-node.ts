@@ -17,7 +17,7 @@ import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { HOST } from '../iptables/services.js';
+import { HOST } from '../../support/iptables/services.js';
 
 class JournalledIptables extends MemoryIptables {
   constructor(private readonly journal: string[]) {

@@ -1,6 +1,6 @@
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { endpoint } from '../../domain/model/samples.js';
+import { endpoint } from '../../support/samples.js';
 import { MemoryNode, nodeNetwork, start } from './memory-node.js';
 import { changed, entryOf, gone, keyOf, LOAD_BALANCER } from './services.js';
 

@@ -6,7 +6,7 @@ import type { ServicePortKey } from '../../../src/domain/model/service-port-name
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint, service } from '../../domain/model/samples.js';
+import { endpoint, service } from '../../support/samples.js';
 
 /** A load-balancer IP with source ranges. */
 export const LOAD_BALANCER: Partial<Service> = {

@@ -10,7 +10,7 @@ import type { Connection } from '../../../src/adapters/kubernetes/connection/con
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
-import type { ApiObject } from '../../stand-in/object-store.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
 
 /** The real time, counting its open timers. */
 export class CountingClock implements Clock {

@@ -8,8 +8,8 @@ import { outcomeOf, type Packet } from '../../../src/domain/nftables/walk/packet
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk/walk.js';
-import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
+import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 function* packets(): Iterable<Packet> {
   const destinations = [

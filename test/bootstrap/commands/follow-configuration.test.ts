@@ -16,7 +16,7 @@ import { withMode } from '../../../src/bootstrap/configuration/proxy-configurati
 import { followConfiguration } from '../../../src/bootstrap/commands/follow-configuration.js';
 import { checkedSettings, nodeSettings } from '../../../src/bootstrap/node/node-settings.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { RecordingObserver } from '../../application/recording-observer.js';
+import { RecordingObserver } from '../../support/recording-observer.js';
 import { HEADER } from '../configuration/support.js';
 
 let folder: string;

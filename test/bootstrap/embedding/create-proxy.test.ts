@@ -7,7 +7,7 @@ import {
   RecordingEvents,
   ScriptedSource,
 } from '../../../src/fakes.js';
-import { RecordingObserver } from '../../application/recording-observer.js';
+import { RecordingObserver } from '../../support/recording-observer.js';
 
 const service = (name: string, clusterIP: string) => ({
   apiVersion: 'v1',

@@ -4,7 +4,7 @@ import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired
 import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
 import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
 import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/state/lost-frontends.js';
-import { parseSave } from '../iptables/parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/state/lost-frontends.js';
@@ -17,7 +17,7 @@ import {
   RECORDED_HOST,
   recordedState,
   recordedCases,
-} from '../iptables/recorded.js';
+} from '../../support/recorded/cluster.js';
 
 const text = ({ address = '', port }: { address?: string | undefined; port: number }) => `${address} ${port}`;
 

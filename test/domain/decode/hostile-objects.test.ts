@@ -12,7 +12,7 @@ import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
-import { rawService, rawSlice } from './objects.js';
+import { rawService, rawSlice } from '../../support/objects.js';
 
 const node = {
   metadata: { name: 'n1', labels: {} },

@@ -2,8 +2,8 @@ import { compileIptables } from '../../../src/domain/iptables/compile/compile.js
 import { IptablesDesiredState } from '../../../src/domain/iptables/state/desired-state.js';
 import { iptablesBaseRules } from '../../../src/domain/iptables/compile/base-rules.js';
 import { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
-import { parseSave } from './parse-save.js';
-import { renderSave } from './render-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
+import { renderSave } from '../../support/iptables/render-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
@@ -13,8 +13,8 @@ import {
   recordedState,
   recordedCases,
   type RecordedStep,
-} from './recorded.js';
-import { expectRecorded } from './recorded-rules.js';
+} from '../../support/recorded/cluster.js';
+import { expectRecorded } from '../../support/recorded/iptables-rules.js';
 
 const cases = recordedCases();
 

@@ -8,7 +8,7 @@ import type { NftablesServicePortRules } from '../../../src/domain/nftables/stat
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
 import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import { serviceEntries } from '../iptables/arbitraries.js';
+import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
   return new Set(frontends.map(({ address, port }) => `${address} ${port}`)).size === frontends.length;

@@ -13,7 +13,7 @@ import {
 import type { Resolved } from '../../../src/bootstrap/injection/identifier.js';
 import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
-import { serve } from '../driver.js';
+import { serve } from '../../support/program/driver.js';
 import { poisonedIptables } from './iptables.js';
 import { poisonedNftables } from './nftables.js';
 import type { Poison, Way } from './poison.js';

@@ -14,7 +14,7 @@ import type {
 } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
-import type { TransportName } from '../proxy-process.js';
+import type { TransportName } from '../../support/program/proxy-process.js';
 import type { Poison } from './poison.js';
 
 const poisons = {

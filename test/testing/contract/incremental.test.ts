@@ -6,7 +6,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { changed, Stage } from '../../../src/testing/contract/stage.js';
-import { follow, serviceChange } from '../../domain/iptables/arbitraries.js';
+import { follow, serviceChange } from '../../support/iptables/arbitraries.js';
 import { iptablesSubject, ipvsSubject, nftablesSubject } from './subjects.js';
 
 /** Has the place refuse something; the function ends that. */

@@ -3,7 +3,7 @@ import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { SILENT_OBSERVER } from '../../../../src/adapters/iptables/iptables-observer.js';
-import { HOST, nodeNetwork, Services } from '../services.js';
+import { HOST, nodeNetwork, Services } from '../../../support/iptables/services.js';
 
 const node = nodeNetwork();
 let iptables: MemoryIptables;

@@ -2,7 +2,7 @@ import { CanaryWatch } from '../../../../src/adapters/iptables/watch/canary-watc
 import type { WriteWatch } from '../../../../src/application/ports/write-watch.js';
 import { iptablesBaseRules } from '../../../../src/domain/iptables/compile/base-rules.js';
 import { MemoryIptables } from '../../../../src/testing/fakes/memory-iptables.js';
-import { HOST, nodeNetwork } from '../services.js';
+import { HOST, nodeNetwork } from '../../../support/iptables/services.js';
 
 const baseRules = iptablesBaseRules(nodeNetwork(), HOST);
 

@@ -3,7 +3,7 @@ import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driv
 import { IpSetMissingError } from '../../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
-import { HOST } from '../../iptables/services.js';
+import { HOST } from '../../../support/iptables/services.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
 import { entryOf } from '../services.js';
 

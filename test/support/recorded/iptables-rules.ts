@@ -1,6 +1,6 @@
 import type { DesiredTables } from '../../../src/domain/iptables/state/desired-tables.js';
 import { savedRules, type SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
-import { allChains, isHeld } from './tables-in-memory.js';
+import { allChains, isHeld } from '../iptables/tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
 export function expectRecorded(image: DesiredTables, recorded: SavedTables): void {
