@@ -51,7 +51,7 @@ class FinishedSyncs implements SyncObserver {
 
   loopStarted(): void {}
   queued(): void {}
-  taken(): void {}
+  dequeued(): void {}
   repaired(): void {}
   serviceEvent(): void {}
   endpointSliceEvent(): void {}
@@ -116,7 +116,7 @@ async function measure(
   const loops = families.map(({ loop }) => loop);
   void awaitNode.ready.then(async () => {
     await collectGarbage();
-    for (const loop of loops) loop.initialised();
+    for (const loop of loops) loop.initialized();
   });
 
   events.applied('Node', node());

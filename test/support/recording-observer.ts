@@ -3,7 +3,7 @@ import type { IpFamily } from '../../src/domain/net/ip-family.js';
 
 /** Keeps what it is told. */
 export class RecordingObserver implements SyncObserver {
-  /** `loopStarted IPv4`, `queued IPv4`, `taken IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
+  /** `loopStarted IPv4`, `queued IPv4`, `dequeued IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
   readonly calls: string[] = [];
   readonly reports: SyncReport[] = [];
 
@@ -19,8 +19,8 @@ export class RecordingObserver implements SyncObserver {
     this.calls.push(`queued ${family}`);
   }
 
-  taken(family: IpFamily): void {
-    this.calls.push(`taken ${family}`);
+  dequeued(family: IpFamily): void {
+    this.calls.push(`dequeued ${family}`);
   }
 
   finished(family: IpFamily, report: SyncReport): void {

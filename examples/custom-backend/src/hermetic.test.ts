@@ -36,7 +36,7 @@ test('the file follows the cluster', async () => {
   assert.equal(await readFile(file, 'utf8'), '10.96.0.80:80/TCP 10.244.1.9:8080\n');
 
   source.apply('EndpointSlice', slice('10.244.1.9', '10.244.2.3'));
-  while (!proxy.settled) await clock.advanceAsync(10);
+  while (!proxy.inSync) await clock.advanceAsync(10);
   assert.equal(await readFile(file, 'utf8'), '10.96.0.80:80/TCP 10.244.1.9:8080,10.244.2.3:8080\n');
 
   await proxy.stop();

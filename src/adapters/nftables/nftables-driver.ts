@@ -91,15 +91,15 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     if (former !== node) await this.removeIdle(change);
     this.node = node;
     const { arrivals, departures } = change;
-    const { structures, elements, remains } = changeTransactions(change, this.desired, node, this.idle);
+    const { structures, elements, unreferenced } = changeTransactions(change, this.desired, node, this.idle);
     if (former !== node) nodeTransaction(former, node, this.desired, elements);
     await this.send(structures);
     for (const structure of arrivals) this.idle.set(structure.name, structure);
     await this.send(elements);
     for (const { name } of arrivals) this.idle.delete(name);
     for (const structure of departures) this.idle.set(structure.name, structure);
-    await this.remove(remains);
-    return { written: stepsOf([structures, elements, remains]) };
+    await this.remove(unreferenced);
+    return { written: stepsOf([structures, elements, unreferenced]) };
   }
 
   read(signal?: AbortSignal): Promise<Actual> {

@@ -10,18 +10,18 @@ import type { ServiceFailure, StartOptions } from './backend.js';
 import type { WriteWatch } from './write-watch.js';
 
 /**
- * What only one backend can know: how to compile a service port, write, read back, and compare. The reconciler
- * (`reconcile/reconciler.ts`) does the rest, for every backend alike: it decides what is desired, finds the service port
- * behind a refusal, and repairs. It makes one call at a time.
+ * What only one backend knows: how to compile a service port, write, read back, and compare. The reconciler
+ * (`reconcile/reconciler.ts`) does the rest, for every backend alike: it decides what is desired, finds the culprit of
+ * a refusal, and repairs. It makes one call at a time.
  *
- * @typeParam Rules everything that one service port asks for
+ * @typeParam Rules service port rules
  * @typeParam Change collects what a batch of replacements does to the desired state
- * @typeParam Actual what was read of the kernel
+ * @typeParam Actual what was read from the kernel
  */
 export interface Driver<Rules, Change, Actual> {
   readonly mode: string;
   readonly family: IpFamily;
-  /** Tells whether another program wrote to what this driver writes. */
+  /** Shows whether another program wrote to what this driver writes. */
   readonly watch: WriteWatch;
   /** What the kernel should hold. Only the reconciler changes it; `begin` empties it. */
   readonly desired: DesiredState<Rules, Change>;
@@ -30,8 +30,9 @@ export interface Driver<Rules, Change, Actual> {
   begin(node: NodeNetwork, options: StartOptions): Promise<void> | void;
 
   /**
-   * Learns what compiling these takes; called before they are compiled, and before those that are gone are removed.
-   * @param node for which they are compiled
+   * Prepares what compiling these changes requires; called before they are compiled, and before removed service ports
+   * are removed.
+   * @param node the node for which they are compiled
    */
   prepare?(changes: Iterable<ForwardingChange>, node: NodeNetwork): Promise<void> | void;
 
@@ -40,20 +41,20 @@ export interface Driver<Rules, Change, Actual> {
 
   /**
    * The rules of one service port.
-   * @param former those that it has now; parts that stay the same may be taken from them
-   * @throws when the entry cannot be compiled; the service port then keeps what it has
+   * @param former its present rules; parts that stay the same may be reused
+   * @throws if the entry cannot be compiled; the service port then keeps its rules
    */
   compile(entry: ForwardingEntry, former: Rules | undefined): Rules;
 
-  /** What is programmed differently than the entry asks for, for people. */
+  /** How what is programmed deviates from what the entry asks for, for people. */
   noteOn?(entry: ForwardingEntry): string | undefined;
 
   /** An empty change. */
   newChange(): Change;
 
   /**
-   * Writes a change that the desired state already has, and what else of the node is different. Reads nothing.
-   * @throws {RefusedError} when the kernel refused something that cannot be written without the rest
+   * Writes a change that the desired state already contains, and any change of the node. Reads nothing.
+   * @throws {RefusedError} if the kernel refused something that cannot be written without the rest
    */
   commit(change: Change, node: NodeNetwork): Promise<WriteResult>;
 
@@ -61,39 +62,39 @@ export interface Driver<Rules, Change, Actual> {
   read(signal?: AbortSignal): Promise<Actual>;
 
   /**
-   * Writes what separates the kernel from the desired state and the node; nothing where it is equal.
+   * Writes the kernel's differences from the desired state and the node; nothing if there are none.
    * @throws {RefusedError} as `commit` does
    */
   repair(actual: Actual): Promise<WriteResult>;
 
-  /** The rules that an earlier process left. Missing where the kernel does not tell whose they are. */
+  /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
   adopted?(actual: Actual): AdoptedRules<Rules>;
 
-  /** UDP frontends that led to endpoints in `actual`, and do not any more. Missing where the driver cannot tell. */
+  /** UDP frontends that led to endpoints in `actual`, and no longer do. Missing if the driver cannot tell. */
   lost?(actual: Actual): readonly FrontendAddress[];
 
   /** Removes what is unused and had to stay for a while. Called at each verification; never rejects for what it cannot remove. */
   removeUnused?(): Promise<void>;
 
-  /** Removes everything that this backend ever makes, and nothing else. Needs no `begin`. */
+  /** Removes everything that this backend ever creates, and nothing else. Needs no `begin`. */
   cleanup(): Promise<void>;
 
   /** Releases sockets and processes; rules stay. Idempotent. */
   close(): Promise<void>;
 }
 
-/** How a write went. */
+/** The outcome of a write. */
 export interface WriteResult {
   /** Steps written; 0 when everything was right. */
   readonly written: number;
   /**
-   * Service ports of which the kernel refused a part while it took the rest, where a backend writes in such small steps.
-   * After a commit everything is read back and repaired; after a repair that is how it stays.
+   * Service ports of which the kernel refused a part while it accepted the rest, for backends that write in such small
+   * steps. After a commit everything is read back and repaired; after a repair it stays like that.
    */
   readonly failed?: readonly ServiceFailure[];
 }
 
-/** The kernel refused a write, and with it what belongs together with it. */
+/** The kernel refused a write, and with it everything that belongs to it. */
 export class RefusedError extends Error {
   /**
    * @param culprits the service ports that the kernel named, each with the reason

@@ -6,21 +6,24 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 /** What the kernel forwards from now on. */
 export interface Programmed {
   readonly changes: Iterable<ForwardingChange>;
-  /** Of the changes, those that could not be programmed: the kernel has what it had. */
+  /** Service ports among the changes that could not be programmed: the kernel has their former rules. */
   readonly failed: ReadonlySet<ServicePortKey>;
   readonly network: NodeNetwork;
-  /** UDP frontends that the kernel had from a former process and has no longer. */
+  /** UDP frontends that the kernel had from an earlier process and has no longer. */
   readonly lost?: readonly FrontendAddress[];
 }
 
 /**
- * Is told what one family forwards after each sync that did not fail as a whole, before the next one begins. Calls are
- * synchronous, cost what changed, and never throw.
+ * Called with what one family forwards after each sync that did not fail as a whole, before the next one begins. Calls
+ * are synchronous, their cost depends on the changes, and they never throw.
  */
 export interface ForwardingListener {
-  /** These are on their way to the kernel: packets may meet them before `programmed` says so. Not for what a start programs. */
+  /**
+   * These changes are being written: packets may already meet them before `programmed` is called. Not called for what a
+   * start programs.
+   */
   programming(changes: readonly ForwardingChange[]): void;
   programmed(programmed: Programmed): void;
-  /** Somebody had changed the rules, so for a while others than those that were programmed may have held. */
+  /** Another program had changed the rules, so for a while packets may have met other rules than those programmed. */
   repaired(): void;
 }

@@ -2,9 +2,9 @@
  * Structured log. The first argument holds the facts, the second says what happened in a few words. The fact `error` may be an
  * Error. Never throws. `child` adds facts to every line; the fact `caller` names the part of the program.
  *
- * `debug` is for routine events such as every change: shown from verbosity 2 (kube-proxy's `-v`), free below. `info` is for
- * starts, stops, recoveries and what the configuration requested: a proxy that works as it should is silent there. `warn` is
- * for what was repaired or is done without, `error` for what fails.
+ * `debug` is for routine events such as every change: shown from verbosity 2 (kube-proxy's `-v`), free below. `info` is
+ * for starts, stops, recoveries and what the configuration requested: a proxy that works as it should is silent there.
+ * `warn` is for repairs and for running without something, `error` for failures.
  */
 export interface Logger {
   debug(facts: object, message: string): void;

@@ -2,8 +2,8 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 
 /**
- * Writes down what a backend would program into a kernel that has nothing of it, for one family, in the language of the
- * tool that could load it. Touches nothing. Throws only on values that decoding would have rejected.
+ * Prints what a backend would program into an empty kernel, for one family, in the language of the tool that could load
+ * it. Changes nothing. Throws only on values that decoding would have rejected.
  */
 export interface Planner {
   /** The text ends in a line feed. */

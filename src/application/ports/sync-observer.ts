@@ -2,17 +2,17 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /**
- * Is told what the sync loops do: health and metrics listen here. Calls are synchronous, cheap and never throw.
+ * Called with what the sync loops do: health and metrics listen here. Calls are synchronous, cheap and never throw.
  */
 export interface SyncObserver {
   /** The family's loop has begun; nothing is programmed yet. */
   loopStarted(family: IpFamily): void;
-  /** Something waits to be programmed. Called for each request, also while one waits already. */
+  /** Something is waiting to be programmed. Called for each request, also while another is already waiting. */
   queued(family: IpFamily): void;
-  /** A sync begins and has taken up everything that waited. */
-  taken(family: IpFamily): void;
+  /** A sync begins and has dequeued everything that was waiting. */
+  dequeued(family: IpFamily): void;
   finished(family: IpFamily, report: SyncReport): void;
-  /** A verification repaired so many steps. */
+  /** A verification repaired rules with this many steps. */
   repaired(family: IpFamily, steps: number): void;
   /** An event of a Service; `changed` when it changes anything that the proxy reads. */
   serviceEvent(service: ServiceKey, changed: boolean): void;
@@ -21,7 +21,7 @@ export interface SyncObserver {
 
 /** What one sync did. */
 export interface SyncReport {
-  /** Everything was programmed, but for services that are set aside. */
+  /** Everything was programmed, except for service ports that failed alone. */
   readonly ok: boolean;
   /** Why not, when not ok. */
   readonly error?: string;
@@ -32,8 +32,8 @@ export interface SyncReport {
   readonly written: number;
   /** Service ports that could not be programmed. */
   readonly failed: number;
-  /** Seconds from the change in the cluster to now, for each slice change that this sync carried. */
+  /** Seconds from the change in the cluster to now, for each slice change in this sync. */
   readonly programmingLatencies: readonly number[];
-  /** Service ports of a Local policy that have endpoints somewhere, but none here. */
+  /** Service ports with a Local policy that have endpoints elsewhere, but none here. */
   readonly noLocalEndpoints: { readonly internal: number; readonly external: number };
 }

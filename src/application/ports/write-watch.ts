@@ -1,24 +1,24 @@
-/** What a write of ours did, if no other program wrote meanwhile. */
+/** The effect of our own write, if no other program wrote meanwhile. */
 export interface WriteEffect {
-  /** Transactions that the kernel counts. */
+  /** How many transactions the kernel counts for it. */
   readonly commits: number;
-  /** By how many entries the tables have grown. Undefined when that is not known. */
+  /** By how many entries the tables have grown. Undefined if unknown. */
   readonly entriesGained?: number | undefined;
-  /** For how long another program held the lock before we had it, in seconds. Undefined when that is not known. */
+  /** How long another program held the lock before we got it, in seconds. Undefined if unknown. */
   readonly lockWaitSeconds?: number | undefined;
 }
 
-/** Tells cheaply whether another program wrote. */
+/** Shows cheaply whether another program wrote. */
 export interface WriteWatch {
-  /** Whether every write of another program shows. If not, only the worst do, as when all rules are gone. */
+  /** Whether every write of another program is visible. If not, only the worst are, such as a flush of all rules. */
   readonly seesEveryWrite: boolean;
 
-  /** Runs a write of ours. `effect` is asked when it has succeeded. */
+  /** Runs a write of our own. `effect` is called if it succeeds. */
   ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T>;
 
   /**
    * A number that stays the same until another program writes. Rules that were right in the present epoch still are.
-   * Undefined when nothing can be told. Cheap: asked every second.
+   * Undefined if unknown. Cheap: called every second.
    */
   epoch(): Promise<number | undefined>;
 }

@@ -1,9 +1,9 @@
 import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import type { DesiredState } from '../../domain/reconcile/desired-state.js';
 
-/** Rules on their way into the kernel, and what their service port had before. */
+/** Rules about to be written, and the rules that their service port had before. */
 export interface Candidate<Rules> {
-  /** Undefined when the service port goes. */
+  /** Undefined if the service port is removed. */
   readonly name?: ServicePortName | undefined;
   readonly wanted: Rules | undefined;
   readonly former: Rules | undefined;
@@ -11,7 +11,7 @@ export interface Candidate<Rules> {
 
 export type Candidates<Rules> = ReadonlyMap<ServicePortKey, Candidate<Rules>>;
 
-/** Gives candidates back what they had. */
+/** Gives the candidates their former rules back. */
 export function restore<Rules, Change>(
   desired: DesiredState<Rules, Change>,
   candidates: Iterable<readonly [ServicePortKey, Candidate<Rules>]>,

@@ -23,7 +23,7 @@ import { UnexplainedRules } from './unexplained-rules.js';
 /** Service ports compiled between two turns of the event loop: a millisecond or two. */
 const COMPILED_AT_ONCE = 128;
 
-/** What was read, and the epoch in which that was so. */
+/** What was read, and the epoch in which it was read. */
 interface Reading<Actual> {
   readonly actual: Actual;
   readonly epoch: number | undefined;
@@ -32,29 +32,29 @@ interface Reading<Actual> {
 type Outcome = Required<WriteResult>;
 
 interface Reconciliation<Rules, Actual> {
-  /** Read already. */
+  /** Used instead of reading the kernel first. */
   readonly reading?: Reading<Actual> | undefined;
-  /** What service ports that are refused fall back to when they had nothing in this process. */
+  /** Fallback for refused service ports that had no rules in this process. */
   readonly adopted?: AdoptedRules<Rules> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Keeps the kernel equal to what is desired of one family, whatever the backend: the driver knows how to compile, write, read
- * and compare, and everything else is decided here.
+ * Keeps the kernel equal to the desired state of one family, for any backend: the driver knows how to compile, write,
+ * read and compare; the reconciler decides everything else.
  *
  * Memory knows what is committed (the desired state), so a change is the difference of two versions of a service port's
- * rules; nothing is read for it. When the kernel refuses a change, it is not as remembered or a service port is bad. Then the
- * kernel is read back and what differs is written instead. What is refused again is blamed on the service ports that the
- * refusal names; when it names none, all candidates are taken back and tried again in ever smaller groups. A service port
- * that is to blame gets back its last good rules, or those that an earlier process left, and everything else is applied.
- * The caller retries it.
+ * rules; nothing is read for it. If the kernel refuses a change, either it is not as remembered or a service port is
+ * bad. Then the kernel is read back and the differences are written instead. If that is refused, too, the culprits are
+ * the service ports that the refusal names; if it names none, all candidates are taken back and tried again in ever
+ * smaller groups. A culprit gets back its last good rules, or those that an earlier process left, and everything else
+ * is applied. The caller retries it.
  */
 export class Reconciler<Rules, Change, Actual> implements Backend {
   readonly mode: string;
   readonly family: IpFamily;
   private node!: NodeNetwork;
-  /** The epoch in which the kernel was last found equal to the desired state, or made so. */
+  /** The epoch in which the kernel was last found or made equal to the desired state. */
   private soundEpoch: number | undefined;
   private unexplained: UnexplainedRules<Rules, Change>;
 
@@ -121,7 +121,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return this.driver.close();
   }
 
-  /** Compiles into the desired state. What cannot be compiled keeps what it has. */
+  /** Compiles into the desired state. A service port that cannot be compiled keeps its rules. */
   private async compileAll(
     changes: readonly ForwardingChange[],
     change?: Change,
@@ -147,7 +147,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return { candidates, failed };
   }
 
-  /** Writes what the desired state has become, and the node. */
+  /** Writes the change, which the desired state already contains, and the node. */
   private async commit(candidates: Candidates<Rules>, change: Change): Promise<Outcome> {
     try {
       const { written, failed = [] } = await this.write(() => this.driver.commit(change, this.node));
@@ -164,7 +164,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     }
   }
 
-  /** Reads the kernel and writes what separates it from the desired state, without the candidates that are refused. */
+  /** Reads the kernel and writes its differences from the desired state, without the refused candidates. */
   private async reconcile(
     candidates: Candidates<Rules>,
     { reading, adopted, signal }: Reconciliation<Rules, Actual> = {},
@@ -231,7 +231,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     }
   }
 
-  /** What a write that failed left behind is unknown until everything was compared. */
+  /** What a failed write left behind is unknown until everything has been compared. */
   private async write(work: () => Promise<WriteResult>): Promise<WriteResult> {
     try {
       return await work();
@@ -246,7 +246,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return { epoch, actual: await this.driver.read(signal) };
   }
 
-  /** Service ports that cannot be compiled keep what an earlier process left. */
+  /** Service ports that cannot be compiled keep the rules that an earlier process left. */
   private fallBack(
     failed: readonly ServiceFailure[],
     entries: readonly ForwardingEntry[],
@@ -257,7 +257,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
       if (keys.has(key)) this.driver.desired.replace(key, adopted.rules(adopted.label(name), key));
   }
 
-  /** Service ports without a candidate: what they had in the kernel is gone, so they have nothing to fall back to. */
+  /** Service ports without a candidate: their rules in the kernel are gone, so they have nothing to fall back to. */
   private holdersOf(owners: Iterable<ServicePortKey>): Candidates<Rules> {
     const { desired } = this.driver;
     return new Map(
@@ -265,7 +265,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     );
   }
 
-  /** Nobody knows the service port of rules that nothing explains. */
+  /** Unexplained rules have no known service port to report. */
   private failure(key: ServicePortKey, reason: string): readonly ServiceFailure[] {
     if (!isUnexplained(key)) return [{ key, reason }];
     this.logger.warn(
@@ -290,7 +290,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   }
 }
 
-/** Candidates that had nothing in this process fall back to what an earlier one left. */
+/** Candidates that had no rules in this process fall back to what an earlier one left. */
 function withAdopted<Rules>(
   candidates: Candidates<Rules>,
   adopted: AdoptedRules<Rules> | undefined,

@@ -5,8 +5,8 @@ import type { DesiredState } from '../../domain/reconcile/desired-state.js';
 import { unexplainedOwner } from '../../domain/reconcile/unexplained.js';
 
 /**
- * Rules that an earlier process left and no known service port explains, where not all objects could be read: they are part
- * of the desired state, each under an owner that is no service port, until a service port comes that they are the rules of.
+ * Unexplained rules, kept while not all objects could be read: they are part of the desired state, each under an owner
+ * that is not a service port, until their service port becomes known.
  */
 export class UnexplainedRules<Rules, Change> {
   private readonly labels = new Set<string>();
@@ -20,7 +20,7 @@ export class UnexplainedRules<Rules, Change> {
     return new UnexplainedRules(desired, undefined);
   }
 
-  /** Keeps what the kernel has for others than the service ports that are known. */
+  /** Keeps the kernel's rules of service ports that are not known. */
   static kept<Rules, Change>(
     desired: DesiredState<Rules, Change>,
     adopted: AdoptedRules<Rules>,
@@ -39,7 +39,7 @@ export class UnexplainedRules<Rules, Change> {
     return unexplained;
   }
 
-  /** The service port is known now, so nothing is kept for it any more. Gives what was. */
+  /** Stops keeping rules for a service port that is known now. Returns the rules that were kept. */
   explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
     if (this.labels.size === 0 || !this.adopted) return undefined;
     const label = this.adopted.label(name);

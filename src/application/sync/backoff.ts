@@ -7,8 +7,8 @@ export interface RetryTimes {
 const USUAL: RetryTimes = { initial: 1_000, maximum: 60_000 };
 
 /**
- * How long to wait after so many failures in a row, in milliseconds: the initial time, then twice as long each time, up to
- * the maximum. Unless said otherwise from a second to a minute.
+ * How long to wait after this many failures in a row, in milliseconds: the initial time, then twice as long each time,
+ * up to the maximum. By default from a second to a minute.
  */
 export function retryDelay(failures: number, { initial, maximum }: RetryTimes = USUAL): number {
   return Math.min(maximum, initial * 2 ** Math.max(0, failures - 1));

@@ -3,21 +3,21 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Logger } from '../ports/logger.js';
 
-/** A sync that took up changes and succeeded. */
+/** The outcome of a sync that dequeued changes and succeeded. */
 export interface ProgrammedChanges {
   readonly family: IpFamily;
   readonly changed: readonly ForwardingChange[];
-  /** Service ports that failed alone; each has an error line of its own. */
+  /** Service ports that failed alone; each has its own error line. */
   readonly failed: readonly ServicePortKey[];
   /** Steps written into the kernel. */
   readonly written: number;
-  /** Milliseconds that the sync took. */
+  /** Duration of the sync in milliseconds. */
   readonly ms: number;
-  /** Milliseconds from the first event that it took up to now, when the rules stand. */
+  /** Milliseconds from the first event that it dequeued to now, when the rules are in place. */
   readonly sinceEvent: number;
 }
 
-/** Tells those who look closely what became of each service port that changed. A sync that changed nothing is silent. */
+/** Logs the outcome for each service port that changed, at debug level. A sync that changed nothing is silent. */
 export function logChanges(logger: Logger, changes: ProgrammedChanges): void {
   const { family, changed, failed, written, ms, sinceEvent } = changes;
   if (changed.length === 0 && written === 0) return;

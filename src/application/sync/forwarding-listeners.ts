@@ -1,7 +1,7 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 
-/** Several listeners as one. Each is told in turn. */
+/** Several listeners as one. Each is called in turn. */
 export class ForwardingListeners implements ForwardingListener {
   constructor(private readonly listeners: readonly ForwardingListener[]) {}
 

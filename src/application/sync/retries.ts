@@ -2,11 +2,11 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import { retryDelay } from './backoff.js';
 
-/** When to program service ports again that alone failed: each after a back-off of its own. */
+/** Schedules retries of service ports that failed alone: each after its own back-off. */
 export class Retries {
   private readonly timers = new Map<ServicePortKey, Timer>();
 
-  /** @param retry called when the time has come; the service port may have been programmed, or be gone, by then */
+  /** @param retry called when the retry is due; the service port may have been programmed, or be gone, by then */
   constructor(
     private readonly clock: Clock,
     private readonly retry: (key: ServicePortKey) => void,

@@ -18,7 +18,7 @@ import type { Logger } from '../ports/logger.js';
 import { FrontendConflicts } from '../status/frontend-conflicts.js';
 import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
 
-/** What decides about a family besides services. */
+/** What the rules of a family depend on besides services. */
 export interface FamilyContext {
   readonly forwarding: ForwardingContext;
   readonly network: NodeNetwork;
@@ -29,11 +29,11 @@ export interface ProgramResult {
   readonly full: boolean;
   readonly written: number;
   readonly failed: readonly ServicePortKey[];
-  /** What was to be programmed otherwise than before. */
+  /** The changes that were to be programmed. */
   readonly changed: readonly ForwardingChange[];
 }
 
-/** What the backend made of its entries, and which of them that is about. */
+/** The backend's result, and the changes that it is about. */
 interface Programmed {
   readonly result: ApplyResult;
   readonly changed: readonly ForwardingChange[];
@@ -46,12 +46,12 @@ interface Programmed {
 export class SyncFamily {
   readonly table = new ForwardingTable();
   private readonly conflicts = new FrontendConflicts();
-  /** What the backend says of single service ports. */
+  /** The backend's notes on single service ports. */
   private readonly notes = new Map<ServicePortKey, string>();
   private started = false;
-  /** With which the backend was called last. */
+  /** The node of the last call of the backend. */
   private network: NodeNetwork | undefined;
-  /** Everything that the source has was read at least once: what no object explains is known to be unwanted. */
+  /** Everything in the source has been read at least once, so unexplained rules are known to be unneeded. */
   private sawEverything = false;
 
   constructor(
@@ -62,7 +62,7 @@ export class SyncFamily {
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly listener?: ForwardingListener,
-    /** What the source cannot read at present. */
+    /** What the source currently cannot read. */
     private readonly unread: () => readonly string[] = () => [],
   ) {}
 
@@ -70,16 +70,16 @@ export class SyncFamily {
     return this.backend.family;
   }
 
-  /** How often in a row the service port could not be programmed. */
+  /** How many times in a row the service port could not be programmed. */
   attempts(key: ServicePortKey): number {
     const status = this.statuses.get(this.family, key);
     return status?.state === 'failed' ? status.attempts : 0;
   }
 
-  /** Rejects when the backend failed as a whole; the next call then programs everything again. */
+  /** Rejects if the backend failed as a whole; the next call then programs everything again. */
   async program(changes: DequeuedChanges): Promise<ProgramResult> {
     const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
-    const full = this.startsAnew;
+    const full = this.programsEverything;
     const { result, changed } = full
       ? await this.startBackend(network, forwarding)
       : await this.applyChanges(changes, network, forwarding);
@@ -95,21 +95,21 @@ export class SyncFamily {
   }
 
   /** Whether the next call of `program` programs everything. */
-  get startsAnew(): boolean {
+  get programsEverything(): boolean {
     return !this.started || this.canForgetUnexplained;
   }
 
-  /** Rules that no object explains are kept, and everything has been read by now: the next sync may remove them. */
+  /** Unexplained rules are kept, but everything has been read by now: the next sync may remove them. */
   get canForgetUnexplained(): boolean {
     return this.started && !this.sawEverything && this.unread().length === 0;
   }
 
-  /** What could not be read since the start, for people. Rules that no object explains are kept for it. */
+  /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
   get keptFor(): readonly string[] {
     return this.sawEverything ? [] : this.unread();
   }
 
-  /** Has the backend compare and repair what is programmed. Rejects when it cannot. */
+  /** Has the backend compare and repair what is programmed. Rejects if it cannot. */
   async verify(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.record([], result);
@@ -158,24 +158,24 @@ export class SyncFamily {
     return this.backend.rulesDependOn?.(this.network, network) ?? false;
   }
 
-  /** Endpoints of a Service without slices may stand in what could not be read; it keeps the rules that it has. */
+  /** Endpoints of a Service without slices may be in what could not be read; the Service keeps its rules. */
   private isExplained(service: ServiceKey): boolean {
     return this.state.hasSlices(service) || this.table.has(service) || !this.state.service(service);
   }
 
-  /** Those that exist, and those that went and still have entries. */
+  /** Services that exist, and removed ones that still have entries. */
   private allServices(): readonly ServiceKey[] {
     return [...new Set([...this.state.serviceKeys(), ...this.table.services()])];
   }
 
-  /** As changes: every service port that there is, and those that went while nothing could be programmed. */
+  /** As changes: all service ports, and those that were removed while nothing could be programmed. */
   private everyPort(): readonly ForwardingChange[] {
     const present = [...this.table.entries()].map((entry) => ({ key: entry.key, entry }));
     const gone = this.statuses.keys(this.family).filter((key) => !this.table.entry(key));
     return [...gone.map((key) => ({ key, entry: undefined })), ...present];
   }
 
-  /** Service ports that failed without having been asked for, as in a repair. */
+  /** Service ports that failed without being among the changes, as in a repair. */
   private alsoFailed(
     changed: readonly ForwardingChange[],
     failed: readonly ServiceFailure[],
@@ -198,7 +198,7 @@ export class SyncFamily {
     if (this.notes.size > 0) for (const key of recorded) this.notes.delete(key);
     for (const { key, note } of ownNotes) this.notes.set(key, note);
     const concerned = new Set(this.conflicts.update(recorded, conflicts));
-    // One for all that are programmed as asked for: most are, and each status is kept.
+    // One object for all that are programmed without deviations, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);

@@ -17,7 +17,7 @@ import { Verifier, type VerifierTurns } from './verifier.js';
 export interface SyncPeriods {
   /** Between verifications. Also the longest wait after a failure. */
   readonly syncPeriod: number;
-  /** Least pause between syncs. Undefined: a pause as long as the last sync took, at most LONGEST_PAUSE. */
+  /** Shortest pause between syncs. Undefined: a pause as long as the last sync took, at most LONGEST_PAUSE. */
   readonly minSyncPeriod: number | undefined;
 }
 
@@ -27,17 +27,17 @@ const LONGEST_PAUSE = 20;
  * Decides when one family is synced, and does one thing at a time.
  *
  * It waits until Services and EndpointSlices have been listed: nothing is written before. Then it runs the first sync
- * and is idle. A change wakes it: a sync is due at once when the pause after the last one is over, otherwise scheduled
- * for its end, and everything that came meanwhile goes into the same sync. A sync that failed as a whole keeps its
- * changes and is repeated after a back-off, sooner if another change comes. Service ports that failed alone are retried
- * after a back-off of their own. Between syncs, however fast they follow each other, the verifier gets its turns. Stopping
- * waits for the step that is running.
+ * and is idle. A change wakes it: a sync is due at once if the pause after the last one is over, otherwise it is
+ * scheduled for the end of the pause, and everything that arrives meanwhile goes into the same sync. A sync that failed
+ * as a whole keeps its changes and is repeated after a back-off, sooner if another change comes. Service ports that
+ * failed alone are retried after their own back-off. Between syncs, however fast they follow each other, the verifier
+ * gets its turns. Stopping waits for the running step.
  */
 export class SyncLoop {
   readonly pending = new PendingChanges();
-  /** What the sync that is running has taken up. */
+  /** What the running sync has dequeued. */
   private inFlight: DequeuedChanges | undefined;
-  /** When the first event came that no sync has taken up. */
+  /** When the first event arrived that no sync has dequeued. */
   private waitingSince: number | undefined;
   private state: 'waiting' | 'idle' | 'scheduled' | 'due' | 'running' | 'stopped' = 'waiting';
   private work: Promise<void> = Promise.resolve();
@@ -47,11 +47,11 @@ export class SyncLoop {
   private pauseUntil = 0;
   private failures = 0;
   private reportFirst!: (problem: string | undefined) => void;
-  /** Resolves after the first try to sync: with undefined, or with the reason why it failed as a whole. */
+  /** Resolves after the first attempt to sync: with undefined, or with the reason why it failed as a whole. */
   readonly firstAttempt = new Promise<string | undefined>((resolve) => (this.reportFirst = resolve));
 
   private reportComplete!: () => void;
-  /** Resolves after the first sync for which everything could be read: what no object explains is gone by then. */
+  /** Resolves after the first sync for which everything could be read: unexplained rules are gone by then. */
   readonly complete = new Promise<void>((resolve) => (this.reportComplete = resolve));
 
   constructor(
@@ -70,7 +70,7 @@ export class SyncLoop {
         this.pending.nodeChanged();
         this.changed();
       },
-      startAnew: () => {
+      programEverything: () => {
         this.pending.everyServiceChanged();
         this.changed();
       },
@@ -83,18 +83,18 @@ export class SyncLoop {
     return this.backend.family;
   }
 
-  /** Nothing waits, nothing runs, and the first sync is done. */
+  /** Nothing is pending or running, and the first sync is done. */
   get inSync(): boolean {
     return this.state === 'idle' && this.pending.empty && this.failures === 0;
   }
 
-  /** From now on these periods count, also for the verification that is due next. */
+  /** These periods apply from now on, also to the next verification. */
   use(periods: SyncPeriods): void {
     this.periods = periods;
     this.verifier.use(periods.syncPeriod);
   }
 
-  /** What is wanted in the kernel. */
+  /** The forwarding table that the kernel should implement. */
   get table(): ForwardingTable {
     return this.sync.table;
   }
@@ -110,7 +110,7 @@ export class SyncLoop {
   }
 
   /** Everything has been listed: the first sync may run. Idempotent. */
-  initialised(): void {
+  initialized(): void {
     if (this.state !== 'waiting') return;
     this.state = 'idle';
     this.observer.loopStarted(this.family);
@@ -118,7 +118,7 @@ export class SyncLoop {
     this.changed();
   }
 
-  /** What could not be read since the start, for people. Rules that no object explains are kept for it. */
+  /** What could not be read since the start, for people. Unexplained rules are kept because of it. */
   get keptFor(): readonly string[] {
     return this.sync.keptFor;
   }
@@ -134,8 +134,8 @@ export class SyncLoop {
   }
 
   /**
-   * Verifies the rules after the sync that is running; no change interrupts that. Resolves with undefined, or with the reason
-   * when it could not be done.
+   * Verifies the rules after the running sync; no change interrupts it. Resolves with undefined, or with the reason for
+   * a failure.
    */
   verifyNow(): Promise<string | undefined> {
     return new Promise((resolve) =>
@@ -145,7 +145,7 @@ export class SyncLoop {
     );
   }
 
-  /** Ends the loop after the step that is running. */
+  /** Ends the loop after the running step. */
   async stop(): Promise<void> {
     this.state = 'stopped';
     this.timer?.cancel();
@@ -165,7 +165,7 @@ export class SyncLoop {
     this.enqueue(() => this.run());
   }
 
-  /** A new change need not wait for the end of a backoff. */
+  /** A new change need not wait for the end of a back-off. */
   private reschedule(): void {
     this.timer?.cancel();
     this.schedule();
@@ -183,7 +183,7 @@ export class SyncLoop {
     this.state = 'running';
     const changes = this.pending.dequeue();
     this.inFlight = changes;
-    this.observer.taken(this.family);
+    this.observer.dequeued(this.family);
     const start = this.clock.now();
     const since = this.waitingSince ?? start;
     this.waitingSince = undefined;
@@ -203,7 +203,7 @@ export class SyncLoop {
 
   private async attempt(changes: DequeuedChanges, start: number, since: number): Promise<boolean> {
     const { family } = this;
-    const startsAnew = this.sync.startsAnew;
+    const programsEverything = this.sync.programsEverything;
     try {
       const { full, written, failed, changed } = await this.sync.program(changes);
       const now = this.clock.now();
@@ -246,7 +246,7 @@ export class SyncLoop {
       this.observer.finished(family, {
         ok: false,
         error: reason,
-        full: startsAnew,
+        full: programsEverything,
         seconds: (this.clock.now() - start) / 1000,
         written: 0,
         failed: 0,
@@ -268,7 +268,7 @@ export class SyncLoop {
     this.changed();
   }
 
-  /** A method, since the state changes while a step waits. */
+  /** A method, so that the compiler does not assume that the state stays the same while a step waits. */
   private isStopped(): boolean {
     return this.state === 'stopped';
   }

@@ -5,7 +5,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { SyncHistory } from '../status/sync-history.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
-/** Tells health, metrics and those who ask later what the sync loops do. */
+/** Reports what the sync loops do to health and metrics, and keeps it for later queries. */
 export class SyncReporting implements SyncObserver {
   private slicesPending = 0;
   private readonly servicesPending = new Set<ServiceKey>();
@@ -26,7 +26,7 @@ export class SyncReporting implements SyncObserver {
     this.metrics.syncQueued(family);
   }
 
-  taken(family: IpFamily): void {
+  dequeued(family: IpFamily): void {
     this.health.dequeued(family);
     this.slicesPending = 0;
     this.servicesPending.clear();

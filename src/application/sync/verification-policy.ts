@@ -2,34 +2,34 @@ import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 
 /** How often to look for signs that another program wrote. */
 const QUICK_PERIOD = 1_000;
-/** Where others write all the time and comparing is cheap: damage must be noticed within seconds all the same. */
+/** If other programs write all the time and comparing is cheap: damage must still be noticed within seconds. */
 const LONGEST_QUICK_PERIOD = 3_000;
-/** Comparing a large table costs the kernel time: it may take a twentieth of it at most. */
+/** Comparing a large table costs the kernel time: it may take at most a twentieth of the time. */
 const COMPARISON_SHARE = 20;
-/** Signs can deceive, so everything is compared at least this often. */
+/** Signs can be missing, so everything is compared at least this often. */
 const LONGEST_UNCOMPARED = 3_600_000;
-/** Changes may delay a full verification for this many periods; then it is carried through. */
+/** Changes may delay a full verification for this many periods; then it can no longer be interrupted. */
 const LONGEST_DELAY = 4;
 
 /**
- * What decides about the verifications to come. A quick one runs once a second, less often when other programs write without
- * harm. A full one runs every sync period where it takes less than a twentieth of the time. Where it takes longer, it runs
- * once an hour if signs show every write, and as often as a twentieth of the time allows if not. Times are in milliseconds.
+ * Determines the next verifications. A quick one runs once a second, less often if other programs write without harm. A
+ * full one runs every sync period if it takes less than a twentieth of the time. If it takes longer, it runs once an
+ * hour if signs show every write, and otherwise as often as a twentieth of the time allows. Times are in milliseconds.
  */
 export interface VerificationState {
-  /** Between two verifications, of whatever kind. */
+  /** Time between two verifications, of any kind. */
   readonly quickPeriod: number;
   /** When the last full verification ended. */
   readonly comparedAt: number;
-  /** How long the last comparison with the kernel took. */
+  /** Duration of the last comparison with the kernel. */
   readonly comparison: number;
-  /** Until then an interrupted comparison has had its share of the time. */
+  /** No comparison before then: an interrupted one has used up its share of the time. */
   readonly compareFrom: number;
-  /** Signs show every write of another program. */
+  /** Whether signs show every write of another program. */
   readonly watched: boolean;
 }
 
-/** From when to when a verification ran. */
+/** Start and end of a verification. */
 export interface VerificationTime {
   readonly start: number;
   readonly end: number;
@@ -44,29 +44,29 @@ export const NEVER_VERIFIED: VerificationState = {
   watched: false,
 };
 
-/** Which kind is due. */
+/** The kind of the next verification. */
 export function verificationDue(state: VerificationState, syncPeriod: number, now: number): VerificationKind {
   const { compareFrom, comparedAt } = state;
   return now >= compareFrom && now - comparedAt >= fullPeriod(state, syncPeriod) ? 'full' : 'quick';
 }
 
-/** Whether a change may interrupt a verification: not a full one that was delayed for long. */
+/** Whether a change may interrupt a verification: not a full one that has been delayed for long. */
 export function mayBeInterrupted(state: VerificationState, syncPeriod: number, now: number): boolean {
   const delay = (LONGEST_DELAY - 1) * affordablePeriod(state, syncPeriod);
   return now - state.comparedAt < fullPeriod(state, syncPeriod) + delay;
 }
 
-/** Everything was programmed, which compares everything. */
+/** After everything was programmed, which compares everything. */
 export function afterStart(state: VerificationState, now: number): VerificationState {
   return { ...state, comparedAt: now };
 }
 
-/** Quick verifications are as frequent as at first. */
+/** Quick verifications become as frequent as at first. */
 export function withFrequentChecks(state: VerificationState): VerificationState {
   return { ...state, quickPeriod: QUICK_PERIOD };
 }
 
-/** A verification was carried through. */
+/** After a complete verification. */
 export function afterVerification(
   state: VerificationState,
   syncPeriod: number,
@@ -75,7 +75,7 @@ export function afterVerification(
   { compared, written, watched = false }: Pick<VerifyResult, 'compared' | 'written' | 'watched'>,
 ): VerificationState {
   const isHarmless = compared && written === 0;
-  // A quick one may compare less than everything, and a repair takes its time as well.
+  // A quick one may compare less than everything, and a repair takes time as well.
   const least = how === 'quick' ? state.comparison : 0;
   const next = {
     ...state,
@@ -87,7 +87,7 @@ export function afterVerification(
   return how === 'full' ? next : { ...next, quickPeriod: longerQuickPeriod(next, syncPeriod) };
 }
 
-/** A change interrupted a verification. */
+/** After a change interrupted a verification. */
 export function afterInterruption(
   state: VerificationState,
   how: VerificationKind,
@@ -96,7 +96,7 @@ export function afterInterruption(
   return how === 'quick' ? state : { ...state, compareFrom: end + COMPARISON_SHARE * (end - start) };
 }
 
-/** Between two full verifications. */
+/** Time between two full verifications. */
 function fullPeriod(state: VerificationState, syncPeriod: number): number {
   const affordable = affordablePeriod(state, syncPeriod);
   const period = state.watched && affordable > syncPeriod ? LONGEST_UNCOMPARED : affordable;

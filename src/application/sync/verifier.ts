@@ -14,21 +14,21 @@ import {
   withFrequentChecks,
 } from './verification-policy.js';
 
-/** What a verifier needs of the loop in which it takes its turns. */
+/** What a verifier needs from the sync loop. */
 export interface VerifierTurns {
   /** Runs a step when nothing else of the family runs. */
   enqueue(step: () => Promise<void>): void;
-  /** Not before everything is programmed: until then there is nothing to compare with. */
+  /** False until everything is programmed: before, there is nothing to compare with. */
   mayVerify(): boolean;
-  /** The node is to be read again: not every source of its addresses reports when they come and go. */
+  /** Requests to read the node again: not every source of its addresses reports changes. */
   readNode(): void;
-  /** Everything is to be programmed anew: what no object explains may go. */
-  startAnew(): void;
-  /** A repair did not succeed for this service port. */
+  /** Requests to program everything again, because unexplained rules may go. */
+  programEverything(): void;
+  /** Reports that a repair failed for this service port. */
   failed(key: VerifyResult['failed'][number]['key']): void;
 }
 
-/** Has the rules of one family verified as the verification policy says, and repaired. A change may interrupt it. */
+/** Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. */
 export class Verifier {
   private timer: Timer | undefined;
   private state = NEVER_VERIFIED;
@@ -46,7 +46,7 @@ export class Verifier {
     private readonly logger: Logger,
   ) {}
 
-  /** From now on this period counts, also for the verification that is due next. */
+  /** This period applies from now on, also to the next verification. */
   use(syncPeriod: number): void {
     this.syncPeriod = syncPeriod;
     if (!this.timer) return;
@@ -56,13 +56,13 @@ export class Verifier {
     this.schedule();
   }
 
-  /** Everything was programmed, and compared for that. */
+  /** Reports that everything was programmed, and compared for that. */
   started(): void {
     this.nodeReadAt = this.clock.now();
     this.state = afterStart(this.state, this.nodeReadAt);
   }
 
-  /** Has the next verification come in its time. Idempotent. */
+  /** Schedules the next verification. Idempotent. */
   schedule(): void {
     if (this.isStopped) return;
     this.timer ??= this.clock.after(this.state.quickPeriod, () => {
@@ -71,14 +71,14 @@ export class Verifier {
     });
   }
 
-  /** There is a change to program: ends a verification that is running, unless it was delayed for too long. */
+  /** Ends a running verification because there is a change to program, unless it was delayed for too long. */
   interrupt(): void {
     if (mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running?.abort();
   }
 
   /**
-   * Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them; no change
-   * interrupts that. Resolves with undefined, or with the reason when it could not be done.
+   * Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them; no
+   * change interrupts it. Resolves with undefined, or with the reason for a failure.
    */
   async verifyNow(): Promise<string | undefined> {
     const { signal } = new AbortController();
@@ -106,7 +106,7 @@ export class Verifier {
       this.nodeReadAt = start;
       this.turns.readNode();
     }
-    if (this.sync.canForgetUnexplained) this.turns.startAnew();
+    if (this.sync.canForgetUnexplained) this.turns.programEverything();
     this.running = new AbortController();
     const { signal } = this.running;
     try {

@@ -19,12 +19,12 @@ export class ClusterEvents implements ObjectSink {
 
   /**
    * @param needed the kinds to wait for
-   * @param initialised called when all needed lists have arrived, and on each later list
+   * @param initialized called when all needed lists have arrived, and on each later list
    */
   constructor(
     private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>,
     private readonly needed: readonly ResourceKind[],
-    private readonly initialised: () => void,
+    private readonly initialized: () => void,
   ) {}
 
   /** Objects and deletions handled since start. */
@@ -51,6 +51,6 @@ export class ClusterEvents implements ObjectSink {
     this.listed.add(kind);
     if (this.missing.length > 0) return;
     this.resolveComplete();
-    this.initialised();
+    this.initialized();
   }
 }

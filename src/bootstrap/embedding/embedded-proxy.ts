@@ -54,7 +54,7 @@ export class EmbeddedProxy {
   }
 
   /** Everything that the source has delivered is programmed, except service ports among `unserved`. */
-  get settled(): boolean {
+  get inSync(): boolean {
     return this.served.every(({ loop }) => loop.inSync);
   }
 

@@ -89,7 +89,7 @@ export const proxyParts = provide(
             async () => {
               // Reading left as much garbage as there are objects.
               await proxy.collectGarbage();
-              for (const loop of loops) loop.initialised();
+              for (const loop of loops) loop.initialized();
             },
             // The proxy fails with it.
             () => {},

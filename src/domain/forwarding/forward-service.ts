@@ -15,7 +15,7 @@ export interface ForwardingContext {
   readonly nodeIP: string;
   /** Feature gate AllowServiceExternalIPs. */
   readonly externalIPsAllowed: boolean;
-  /** Traffic policies and topology are left aside: all traffic may go to all endpoints. Missing means no. */
+  /** Traffic policies and topology are ignored: all traffic may go to all endpoints. Missing means no. */
   readonly everyEndpoint?: boolean;
 }
 
@@ -48,7 +48,7 @@ function forwardPort(
 ): ForwardingEntry {
   const externalIPs = textsOf(service.externalIPs, family);
   const loadBalancerIPs = textsOf(service.loadBalancerIPs, family);
-  // The stored list counts, even when the gate keeps it from being programmed (docs/spec/model.md §2.2).
+  // The stored list counts, even if the feature gate prevents programming it (docs/spec/model.md §2.2).
   const reachableFromOutside = port.nodePort !== 0 || loadBalancerIPs.length > 0 || externalIPs.length > 0;
   const { internalPolicyLocal, externalPolicyLocal } = service;
   const allEndpoints = endpointsOf({ port: port.name, protocol: port.protocol });

@@ -5,14 +5,14 @@ import type { IpFamily } from '../net/ip-family.js';
 import type { EndpointSelection } from '../selection/select-endpoints.js';
 
 /**
- * What happens to one service port's traffic of one family on this node: the decision, free of every backend. Backends
- * compile it, plan prints it, embedders read it.
+ * What happens to one service port's traffic of one family on this node: the decision, independent of any backend.
+ * Backends compile it, plan prints it, embedders read it.
  */
 export interface ForwardingEntry {
   readonly key: ServicePortKey;
   readonly name: ServicePortName;
   readonly family: IpFamily;
-  /** The addresses under which the service port is reached, the cluster IP first. */
+  /** The addresses of the service port, the cluster IP first. */
   readonly frontends: readonly Frontend[];
   readonly endpoints: EndpointSelection;
   /**
@@ -24,43 +24,43 @@ export interface ForwardingEntry {
   readonly localEndpoints: readonly Endpoint[];
   readonly internalPolicyLocal: boolean;
   readonly externalPolicyLocal: boolean;
-  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  /** Seconds for which a client keeps its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
-  /** How the Service asks to have its endpoints chosen; only mode ipvs can. Its name is plain, but may be unknown. */
+  /** The scheduler that the Service requests; only mode ipvs supports it. The name has a valid form, but may be unknown. */
   readonly scheduler?: string;
-  /** Sources that may use the load-balancer IPs; empty when everybody may. */
+  /** Sources that may use the load-balancer IPs; empty if all may. */
   readonly sourceRanges: readonly Cidr[];
   /** A source range covers this node, so the load-balancer IPs themselves may be the source of its own packets. */
   readonly sourceRangesCoverNode: boolean;
   /** 0 for none. */
   readonly healthCheckNodePort: number;
   /**
-   * The addresses of ready endpoints on this node, each once, for those who ask the health-check node port. Missing
-   * without one (docs/spec/model.md §3.4).
+   * The addresses of ready endpoints on this node, each once, for the health-check node port. Missing without one
+   * (docs/spec/model.md §3.4).
    */
   readonly localReadyIPs?: readonly string[];
-  /** Has a node port, a load-balancer IP or an external IP, even one that the feature gate keeps from being programmed. */
+  /** Has a node port, a load-balancer IP or an external IP, even if the feature gate prevents programming it. */
   readonly externallyReachable: boolean;
   /** How many endpoints the cluster knows for the service port, whatever their state. */
   readonly knownEndpoints: number;
 }
 
-/** By which kind of address clients come. */
+/** The kind of address that clients use. */
 export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
 
 /** One address and port, or one node port, of a service port. */
 export interface Frontend {
   readonly kind: FrontendKind;
-  /** Undefined for node ports, which live on the node's own addresses. */
+  /** Undefined for node ports, which use the node's own addresses. */
   readonly address?: string;
   readonly port: number;
   /** Which endpoints general clients get. Clients on this node always get Cluster from external frontends. */
   readonly policy: 'Cluster' | 'Local';
-  /** What general clients meet: endpoints, an ICMP error, or (endpoints exist, but none here) silence. */
+  /** What general clients get: endpoints, an ICMP error, or (endpoints exist, but none here) silence. */
   readonly outcome: 'forward' | 'reject' | 'drop';
 }
 
-/** Whether the frontend is entered from outside the cluster: everything but the cluster IP. */
+/** Whether the frontend is for clients outside the cluster: everything but the cluster IP. */
 export function isExternal(frontend: Frontend): boolean {
   return frontend.kind !== 'cluster-ip';
 }

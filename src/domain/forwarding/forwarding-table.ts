@@ -3,7 +3,7 @@ import type { ClusterState } from '../state/cluster-state.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
-/** A service port whose entry was computed anew, or is gone (`entry` undefined). */
+/** A service port whose entry was computed again, or is gone (`entry` undefined). */
 export interface ForwardingChange {
   readonly key: ServicePortKey;
   readonly entry: ForwardingEntry | undefined;
@@ -11,14 +11,14 @@ export interface ForwardingChange {
 
 /**
  * The forwarding table of one family: an entry for each service port, kept up to date by what changed. Every backend,
- * plan and explain read this one thing.
+ * plan and explain read it.
  */
 export class ForwardingTable {
   private readonly entriesByKey = new Map<ServicePortKey, ForwardingEntry>();
   private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
   private readonly lacking = { internal: 0, external: 0 };
 
-  /** Service ports whose Local policy finds endpoints somewhere, but none here (docs/spec/model.md §5). */
+  /** Service ports with a Local policy that have endpoints elsewhere, but none here (docs/spec/model.md §5). */
   get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
     return { ...this.lacking };
   }
@@ -50,7 +50,7 @@ export class ForwardingTable {
     return (this.portsOf.get(service) ?? []).map((key) => this.entriesByKey.get(key)!);
   }
 
-  /** Computes the given Services anew. Costs what they have, not what the table holds. */
+  /** Computes the entries of the given Services again. Cost depends on them, not on the size of the table. */
   update(
     state: ClusterState,
     services: Iterable<ServiceKey>,

@@ -4,19 +4,19 @@ import type { LocalTrafficDetector } from '../node/local-traffic-detector.js';
 /** Everything about this node that the rules of one family depend on, besides services. */
 export interface NodeNetwork {
   readonly family: IpFamily;
-  /** Undefined: rules that need to know local traffic are left out. */
+  /** Undefined: rules that need to distinguish local traffic are omitted. */
   readonly detector: LocalTrafficDetector | undefined;
   /** Which bit of the packet mark says "masquerade". */
   readonly masqueradeBit: number;
   readonly masqueradeAll: boolean;
-  /** The addresses that take node ports, canonical and sorted; 'all' for every local address but loopback. */
+  /** The addresses that accept node ports, canonical and sorted; 'all' for every local address but loopback. */
   readonly nodePortIPs: 'all' | readonly string[];
   /**
    * The node's own addresses, canonical and sorted: those on any device but the one that holds service addresses,
-   * without loopback. Only where the mode has to name each one.
+   * without loopback. Only for modes that need to list them.
    */
   readonly nodeAddresses?: readonly string[];
-  /** Node ports answer on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
+  /** Node ports are served on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */
   readonly localhostNodePorts?: boolean;
   /** Ranges of cluster IPs, canonical and sorted; traffic to unused addresses in them is dropped. */
   readonly serviceCIDRs: readonly string[];

@@ -21,7 +21,7 @@ import { classNumber, MAX_AFFINITY_ENDPOINTS, type TrafficClass } from './layout
 /** nft refuses comments longer than 128 characters, and with them the whole transaction. */
 const MAX_COMMENT = 128;
 
-/** Compiles one service port into what it puts into the table of its family. */
+/** Compiles one service port into its rules in the table of its family. */
 export function compileNftables(entry: ForwardingEntry): NftablesServicePortRules {
   const ids = entry.affinitySeconds > 0 ? endpointIds(entry) : undefined;
   const parts = entry.frontends.map((frontend) => compileFrontend(entry, frontend, ids));
@@ -36,18 +36,18 @@ export function compileNftables(entry: ForwardingEntry): NftablesServicePortRule
   return eachOnce(parts);
 }
 
-/** One address may be an external IP and a load-balancer IP: the latter counts, which may restrict sources. */
+/** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */
 function eachOnce(parts: readonly TablePart[]): NftablesServicePortRules {
   const byKey = new Map(parts.map((part) => [part.key, part]));
   return byKey.size === parts.length ? parts : [...byKey.values()];
 }
 
-/** The comment at a frontend's elements: whose it is. */
+/** The comment of a frontend's elements, which names its service port. */
 export function frontendComment(name: ServicePortName): string {
   return displayName(name).slice(0, MAX_COMMENT);
 }
 
-/** A frontend as people call it: `10.96.0.10:53/UDP`, `node port 30053/UDP`. */
+/** A frontend in the form that people use: `10.96.0.10:53/UDP`, `node port 30053/UDP`. */
 export function frontendText(address: string | undefined, port: number, protocol: Protocol): string {
   return `${address === undefined ? `node port ${port}` : hostPort(address, port)}/${protocol}`;
 }
@@ -121,7 +121,7 @@ class FrontendBuilder {
     this.uses.push(...structuresOfClass(trafficClass));
   }
 
-  /** Numbers the endpoints of a list: with affinity their ids, otherwise where they are. */
+  /** Numbers the endpoints of a list: each number leads to an id with affinity, otherwise to an address. */
   list(endpoints: readonly Endpoint[], direct: SetDefinition, sticky: SetDefinition): void {
     const ids = this.ids;
     if (ids) {
@@ -135,7 +135,7 @@ class FrontendBuilder {
     }
   }
 
-  /** With affinity: where the endpoint of each id is. */
+  /** With affinity: the address of the endpoint with each id. */
   identify(endpoints: readonly Endpoint[]): void {
     const ids = this.ids;
     if (!ids) return;
@@ -176,7 +176,7 @@ function limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 
 const numberTexts: string[] = [];
 
-/** The text of the number of the endpoint at a place in its list; few of them serve everything. */
+/** The text of an endpoint's number, by its position in the list. Cached, since all lists share the same few. */
 function numberText(place: number): string {
   return (numberTexts[place] ??= formatPriority(FIRST_NUMBER + place));
 }

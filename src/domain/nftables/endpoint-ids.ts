@@ -4,9 +4,9 @@ import { FIRST_NUMBER } from './layout/node-rules.js';
 const ID_SPAN = 0x7ffffffe;
 
 /**
- * A number for each endpoint of a service port with session affinity, by `ip:port`. It depends on nothing but the names,
- * so it outlives changes of the other endpoints and restarts. Two endpoints of one service port never share one; where
- * hashes meet, the later endpoint by text moves on.
+ * A number for each endpoint of a service port with session affinity, by `ip:port`. It depends only on the names, so it
+ * stays the same when other endpoints change and after restarts. Two endpoints of one service port never share a
+ * number; if hashes collide, the later endpoint by text gets the next number.
  */
 export function endpointIds({
   key,
@@ -24,7 +24,7 @@ export function endpointIds({
   return ids;
 }
 
-/** FNV-1a with a final mix, 32 bits: cheap, and even over names that differ in one letter. */
+/** FNV-1a with a final mix, 32 bits: cheap, and evenly distributed even for names that differ in one letter. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++)

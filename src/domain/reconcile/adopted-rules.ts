@@ -4,6 +4,9 @@ import type { ServicePortKey, ServicePortName } from '../model/service-port-name
 export interface AdoptedRules<Rules> {
   label(name: ServicePortName): string;
   labels(): Iterable<string>;
-  /** The rules under a label, but for frontends that others than `owner` claim by now. Undefined when there are none. */
+  /**
+   * The rules under a label, except for frontends that service ports other than `owner` claim by now. Undefined if
+   * there are none.
+   */
   rules(label: string, owner: ServicePortKey): Rules | undefined;
 }

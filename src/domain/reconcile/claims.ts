@@ -1,7 +1,7 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { isUnexplained } from './unexplained.js';
 
-/** Two service ports ask for one address and port. The holder's clients are served. */
+/** Two service ports claim one frontend. The holder's clients are served. */
 export interface FrontendConflict {
   /** For people: `10.96.0.10:53/UDP`. */
   readonly frontend: string;
@@ -9,7 +9,7 @@ export interface FrontendConflict {
   readonly loser: ServicePortKey;
 }
 
-/** Who claimed something before a change, and who does after it: the holder first. */
+/** The claimants before a change and after it: the holder first. */
 export interface ClaimChange {
   readonly before: readonly ServicePortKey[];
   readonly after: readonly ServicePortKey[];
@@ -18,14 +18,14 @@ export interface ClaimChange {
 const NOBODY: readonly ServicePortKey[] = [];
 
 /**
- * Who claims what, by an id that each desired state chooses. Of several claimants the first by key holds it. Rules that no
- * service port explains give way for good: their claim ends when a service port claims the same.
+ * The claims, by an id that each desired state chooses. Of several claimants the first by key holds it. Unexplained
+ * rules give way for good: their claim ends when a service port claims the same.
  */
 export class Claims {
   private readonly claimantsOf = new Map<string, readonly ServicePortKey[]>();
   private readonly contested = new Set<string>();
 
-  /** In order: the holder first. */
+  /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
     return this.claimantsOf.get(id) ?? NOBODY;
   }
@@ -34,12 +34,12 @@ export class Claims {
     return this.claimantsOf.get(id)?.[0];
   }
 
-  /** Whether anything has several claimants. Costs nothing. */
+  /** Whether anything has several claimants. Cheap. */
   get isContested(): boolean {
     return this.contested.size > 0;
   }
 
-  /** @param givesWay whether a claim that nothing explains ends here */
+  /** @param givesWay whether the claim of unexplained rules ends here */
   claim(id: string, owner: ServicePortKey, givesWay = true): ClaimChange {
     const before = this.claimants(id);
     if (before.includes(owner)) return { before, after: before };
@@ -58,7 +58,7 @@ export class Claims {
     );
   }
 
-  /** The conflicts about one thing, which people call `frontend`. */
+  /** The conflicts about one thing, reported as `frontend`. */
   conflicts(id: string, frontend: string): readonly FrontendConflict[] {
     if (!this.contested.has(id)) return [];
     const [holder, ...losers] = this.claimants(id);

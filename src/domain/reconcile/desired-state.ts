@@ -2,18 +2,18 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 import type { FrontendConflict } from './claims.js';
 
 /**
- * What the rules of all service ports of a family add up to. It depends only on the rules that are in it, never on the
- * order in which they came, and replacing those of one service port costs what is in them.
+ * The service port rules of all service ports of a family, with their claims. It depends only on the rules in it, never
+ * on the order in which they came, and the cost of replacing those of one service port depends only on their size.
  *
- * @typeParam Rules everything that one service port asks for, as its backend's compiler makes it
+ * @typeParam Rules service port rules, as the backend's compiler creates them
  * @typeParam Change collects what a batch of replacements does to the whole
  */
 export interface DesiredState<Rules, Change> {
   rules(owner: ServicePortKey): Rules | undefined;
 
-  /** Puts rules in place of the owner's present ones (undefined: takes them away) and notes the effect in `change`. */
+  /** Replaces the owner's rules (undefined: removes them) and adds the effect to `change`. */
   replace(owner: ServicePortKey, rules: Rules | undefined, change?: Change): void;
 
-  /** The conflicts on frontends that the owner is part of. */
+  /** The owner's conflicts. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[];
 }

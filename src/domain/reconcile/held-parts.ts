@@ -1,28 +1,28 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
 import { Claims, type FrontendConflict } from './claims.js';
 
-/** A piece of a service port's rules that one service port has at a time. */
+/** A part of service port rules that one service port holds at a time. */
 export interface Part {
   readonly key: string;
-  /** How people call what the part is about: `10.96.0.10:53/UDP`. Undefined for parts that are equal whoever holds them. */
+  /** The frontend, in the form that people use: `10.96.0.10:53/UDP`. Undefined for parts that are the same for every holder. */
   readonly frontend?: string | undefined;
 }
 
-/** A part, and the service port that holds it. */
+/** A part and its holder. */
 export interface HeldPart<P extends Part> {
   readonly owner: ServicePortKey;
   readonly part: P;
 }
 
-/** Called for each part that changed hands, came, went, or became another: what stood before, and what stands now. */
+/** Called for each part that was added or removed, or that got another holder or content: with the part before and after. */
 export type Switch<P extends Part> = (
   before: HeldPart<P> | undefined,
   after: HeldPart<P> | undefined,
 ) => void;
 
 /**
- * The rules of all service ports of a family, as parts, each held by the first that claims it. For desired states in which the
- * losers of a conflict have nothing.
+ * The rules of all service ports of a family, as parts, each held by the first that claims it. For desired states in
+ * which the losers of a conflict get nothing.
  */
 export class HeldParts<P extends Part> {
   private readonly partsByOwner = new Map<ServicePortKey, readonly P[]>();
@@ -35,13 +35,13 @@ export class HeldParts<P extends Part> {
     return this.partsByOwner.get(owner);
   }
 
-  /** Undefined when nobody claims the part. */
+  /** Undefined if no service port claims the part. */
   holder(key: string): ServicePortKey | undefined {
     return this.claims.holder(key);
   }
 
   /**
-   * Puts parts in place of the owner's present ones; undefined takes them away. Costs what they are.
+   * Replaces the owner's parts; undefined removes them. Cost depends only on these parts.
    * @param parts each key once
    */
   replace(owner: ServicePortKey, parts: readonly P[] | undefined, switched: Switch<P>): void {
@@ -58,13 +58,13 @@ export class HeldParts<P extends Part> {
     for (const part of former.values()) this.release({ owner, part }, switched);
   }
 
-  /** What is held, in any order. */
+  /** All parts with their holders, in any order. */
   *held(): Generator<HeldPart<P>> {
     for (const [owner, parts] of this.partsByOwner)
       for (const part of parts) if (this.holder(part.key) === owner) yield { owner, part };
   }
 
-  /** The conflicts on frontends that the owner is part of. Costs nothing where there are none at all. */
+  /** The owner's conflicts. Cheap if there are none at all. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
     if (!this.claims.isContested) return [];
     return (this.of(owner) ?? []).flatMap(({ key, frontend }) =>

@@ -4,7 +4,7 @@ import type { ServicePortKey } from '../model/service-port-name.js';
 const PREFIX = '~';
 
 /**
- * The owner of rules that an earlier process left and that no known service port explains.
+ * The owner of unexplained rules.
  * @param label by which the rules in the kernel name their service port
  */
 export function unexplainedOwner(label: string): ServicePortKey {

@@ -7,18 +7,18 @@ import { Stage } from './stage.js';
 import { verificationCases } from './verification-cases.js';
 
 /**
- * Everything that the port `Backend` promises, as a list of cases for any test runner. Each has a place of its own, so
- * they may run in any order.
+ * Everything that the port `Backend` promises, as a list of cases for any test runner. Each has its own place, so they
+ * may run in any order.
  *
  *     for (const { name, run } of backendContract(subject)) test(name, run);
  */
 export function backendContract<Place>(subject: BackendSubject<Place>): readonly ContractCase[] {
-  const plays = {
+  const cases = {
     ...startCases(subject),
     ...changeCases(subject),
     ...failureCases(subject),
     ...verificationCases(subject),
     ...removalCases(subject),
   };
-  return Object.entries(plays).map(([name, play]) => ({ name, run: () => Stage.play(subject, play) }));
+  return Object.entries(cases).map(([name, body]) => ({ name, run: () => Stage.run(subject, body) }));
 }

@@ -3,49 +3,52 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /**
- * A backend that is to be held against its contract, with what is needed to look at it. A place is what the backend
- * programs: a kernel, a file, a table in memory. What is optional adds cases; nothing is left out that a backend must hold.
+ * A backend to check against the contract, with the means to inspect it. A place is what the backend programs: a
+ * kernel, a file, a table in memory. Optional members add cases; the cases that every backend must pass always run.
  */
 export interface BackendSubject<Place> {
   readonly family: IpFamily;
 
-  /** A place of its own for each case. What is in it belongs to strangers, and must still be there after a clean-up. */
+  /** A new place for each case. What is in it belongs to other programs, and must still be there after a clean-up. */
   makePlace(): Promise<Place> | Place;
 
-  /** Called at the end of each case, also of one that failed. */
+  /** Called at the end of each case, also after a failure. */
   removePlace?(place: Place): Promise<void> | void;
 
   /** A backend on the place, as a new process would make it. */
   open(place: Place): Promise<Backend> | Backend;
 
   /**
-   * Everything that the place holds, in a form that can be compared: what means the same must be equal, so what has no
-   * order is to be sorted, and what is chosen at random left out.
+   * Everything that the place holds, in a form that can be compared: what means the same must be equal. So sort what
+   * has no order, and omit what is chosen at random.
    */
   snapshot(place: Place): Promise<unknown> | unknown;
 
-  /** False where what a former process left cannot be taken over, as sockets cannot. */
+  /** False if what an earlier process left cannot be adopted, as with sockets. */
   readonly adopts?: boolean;
 
-  /** False where it cannot be told what a former process left for which service, or where that leads nowhere. */
+  /** False if what an earlier process left does not show its service, or leads nowhere. */
   readonly keepsUnexplained?: boolean;
 
-  /** False where it does not matter that two service ports have the same address. */
-  readonly tellsConflicts?: boolean;
+  /** False if it does not matter that two service ports have the same address. */
+  readonly reportsConflicts?: boolean;
 
   /** Changes or removes something that the backend has programmed, behind its back. */
   damage?(place: Place): Promise<void> | void;
 
-  /** From now on the place takes nothing of this service port; undefined: it takes everything again. */
+  /** From now on the place refuses everything of this service port; undefined: it accepts everything again. */
   refuse?(place: Place, key: ServicePortKey | undefined): Promise<void> | void;
 
-  /** From now on the place takes nothing at all; undefined: it works again. */
+  /** From now on every access to the place fails; undefined: it works again. */
   breakDown?(place: Place, error: Error | undefined): Promise<void> | void;
 }
 
-/** One thing that must hold. The list is for any test runner: `for (const { name, run } of cases) test(name, run)`. */
+/**
+ * One thing that every backend must do. The list is for any test runner: `for (const { name, run } of cases) test(name,
+ * run)`.
+ */
 export interface ContractCase {
   readonly name: string;
-  /** Rejects with an AssertionError when it does not hold. */
+  /** Rejects with an AssertionError if the backend does not. */
   run(): Promise<void>;
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
 import { sampleNode } from './sample-services.js';
 import { everyKind, variant } from './sample-sets.js';
-import { changed, succeeds, type Plays } from './stage.js';
+import { changed, succeeds, type CaseBodies } from './stage.js';
 
-/** What is promised when something cannot be programmed: for subjects that can be made to refuse, or to break down. */
-export function failureCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+/** What is promised when something cannot be programmed: for subjects that can refuse a service port, or break down. */
+export function failureCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   return { ...refusalCases(subject), ...breakDownCases(subject) };
 }
 
-function refusalCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   if (!subject.refuse) return {};
   const { family } = subject;
   const node = sampleNode(family);
@@ -19,7 +19,7 @@ function refusalCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
   const others = all.filter(({ key }) => key !== bad.key);
   const refuse = (place: Place, key: string | undefined) => subject.refuse!(place, key);
   return {
-    'programs all but the service port that is refused, which keeps what it had and is told': async (
+    'programs all but a refused service port, which keeps its last good rules and is reported': async (
       stage,
     ) => {
       const backend = await stage.started(all, node);
@@ -40,11 +40,11 @@ function refusalCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
       await stage.holds(
         all.map((entry) => [good, bad].find(({ key }) => key === entry.key) ?? entry),
         node,
-        'after it was taken',
+        'after it was accepted',
       );
     },
 
-    'starts without the service port that is refused': async (stage) => {
+    'starts without a refused service port': async (stage) => {
       await refuse(stage.place, bad.key);
       const backend = await stage.open();
       const { failed } = await backend.start(all, node);
@@ -55,19 +55,19 @@ function refusalCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
       await refuse(stage.place, undefined);
       await stage.holds(others, node, 'while one is refused');
       succeeds(await backend.apply(changed(bad), node));
-      await stage.holds([bad, ...others], node, 'after it was taken');
+      await stage.holds([bad, ...others], node, 'after it was accepted');
     },
   };
 }
 
-function breakDownCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+function breakDownCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   if (!subject.breakDown) return {};
   const { family } = subject;
   const node = sampleNode(family);
   const all = everyKind(family);
   const breakDown = (place: Place, error: Error | undefined) => subject.breakDown!(place, error);
   return {
-    'rejects when nothing can be programmed, and starts anew when it works again': async (stage) => {
+    'rejects when nothing can be programmed, and starts again when it works': async (stage) => {
       const backend = await stage.started(all.slice(1), node);
       await breakDown(stage.place, new Error('out of order'));
       await assert.rejects(backend.apply(changed(all[0]!), node));

@@ -7,9 +7,9 @@ import { hostPort, parseAddress } from '../../domain/net/address.js';
 import { parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
-/** What the service is to be like. */
+/** The properties of a sample service. */
 export interface SampleShape {
-  /** Tells its addresses from those of others: 1 to 250. */
+  /** Makes its addresses different from those of others: 1 to 250. */
   readonly number: number;
   readonly protocol?: 'TCP' | 'UDP';
   /** How many endpoints it has; every third runs on this node. */
@@ -43,7 +43,10 @@ const PREFIXES = {
   },
 } as const;
 
-/** The forwarding entry of a service with one port, as the proxy hands it over. Deeply frozen: backends change no input. */
+/**
+ * The forwarding entry of a service with one port, as the proxy passes it to a backend. Deeply frozen: backends must
+ * not change their input.
+ */
 export function sampleEntry(family: IpFamily, name: string, shape: SampleShape): ForwardingEntry {
   const { number, protocol = 'TCP', endpoints = 3, nodePort = 0, external = false } = shape;
   const prefix = PREFIXES[family];

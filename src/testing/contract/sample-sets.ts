@@ -2,7 +2,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { sampleEntry, type SampleShape } from './sample-services.js';
 
-/** Node ports that no other program is likely to have: some backends hold them. */
+/** Node ports that other programs are unlikely to use: some backends listen on them. */
 const NODE_PORTS = { plain: 32_741, local: 32_743 } as const;
 
 const SHAPES: Readonly<Record<string, SampleShape>> = {
@@ -23,7 +23,7 @@ export function everyKind(family: IpFamily): readonly ForwardingEntry[] {
   return Object.entries(SHAPES).map(([name, shape]) => sampleEntry(family, name, shape));
 }
 
-/** One of them as it is, but for what is given. */
+/** One of them with the given changes. */
 export function variant(family: IpFamily, name: string, parts: Partial<SampleShape>): ForwardingEntry {
   return sampleEntry(family, name, { ...SHAPES[name]!, ...parts });
 }

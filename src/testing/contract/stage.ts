@@ -5,8 +5,8 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { BackendSubject } from './backend-subject.js';
 
-/** What a case does, by its name. */
-export type Plays<Place> = Readonly<Record<string, (stage: Stage<Place>) => Promise<void>>>;
+/** What each case does, by its name. */
+export type CaseBodies<Place> = Readonly<Record<string, (stage: Stage<Place>) => Promise<void>>>;
 
 /** A place, and the backends that one case opens on it. */
 export class Stage<Place> {
@@ -17,14 +17,14 @@ export class Stage<Place> {
     readonly place: Place,
   ) {}
 
-  /** Plays a case on a place of its own, and tidies up whatever comes of it. */
-  static async play<Place>(
+  /** Runs a case on its own place, and cleans up whatever its outcome. */
+  static async run<Place>(
     subject: BackendSubject<Place>,
-    play: (stage: Stage<Place>) => Promise<void>,
+    body: (stage: Stage<Place>) => Promise<void>,
   ): Promise<void> {
     const stage = new Stage(subject, await subject.makePlace());
     try {
-      await play(stage);
+      await body(stage);
     } finally {
       for (const backend of stage.opened) await backend.close();
       await subject.removePlace?.(stage.place);
@@ -49,28 +49,28 @@ export class Stage<Place> {
     return structuredClone(await this.subject.snapshot(this.place));
   }
 
-  /** What a fresh start with these leaves on a place of its own. */
+  /** What a fresh start with these entries leaves on another place. */
   async fresh(entries: readonly ForwardingEntry[], node: NodeNetwork): Promise<unknown> {
     let snapshot: unknown;
-    await Stage.play(this.subject, async (stage) => {
+    await Stage.run(this.subject, async (stage) => {
       await stage.started(entries, node);
       snapshot = await stage.snapshot();
     });
     return snapshot;
   }
 
-  /** The place holds what a fresh start with these would leave. */
+  /** Asserts that the place holds what a fresh start with these entries would leave. */
   async holds(entries: readonly ForwardingEntry[], node: NodeNetwork, when: string): Promise<void> {
     assert.deepEqual(await this.snapshot(), await this.fresh(entries, node), when);
   }
 }
 
-/** Every service port was programmed. */
+/** Asserts that every service port was programmed. */
 export function succeeds(result: ApplyResult): void {
   assert.deepEqual(result.failed, [], 'a service port could not be programmed');
 }
 
-/** Nothing was to be done. */
+/** Asserts that nothing had to be written. */
 export function writesNothing(result: ApplyResult, when: string): void {
   succeeds(result);
   assert.equal(result.written, 0, `steps written ${when}`);

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
 import { sampleEntry, sampleNode } from './sample-services.js';
 import { everyKind, variant } from './sample-sets.js';
-import { changed, gone, succeeds, writesNothing, type Plays } from './stage.js';
+import { changed, gone, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
 /** What `start` promises. */
-export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+export function startCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   const node = sampleNode(family);
   const all = everyKind(family);
   return {
-    'says which family it is for, and what its mode is called': async (stage) => {
+    'names its family and its mode': async (stage) => {
       const backend = await stage.open();
       assert.equal(backend.family, family);
       assert.match(backend.mode, /\S/);
@@ -24,14 +24,14 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       assert.notDeepEqual(await stage.snapshot(), empty, 'nothing was programmed');
     },
 
-    'writes nothing when it is started again with the same': async (stage) => {
+    'writes nothing when it is started again with the same services': async (stage) => {
       const backend = await stage.started(all, node);
       const before = await stage.snapshot();
       writesNothing(await backend.start(all, node), 'by the second start');
       assert.deepEqual(await stage.snapshot(), before);
     },
 
-    'takes over what a former process left': async (stage) => {
+    'adopts what an earlier process left': async (stage) => {
       await (await stage.started(all, node)).close();
       const before = await stage.snapshot();
       const result = await (await stage.open()).start(all, node);
@@ -39,7 +39,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       assert.deepEqual(await stage.snapshot(), before);
     },
 
-    'puts right what a former process left otherwise, and removes what is not wanted': async (stage) => {
+    'corrects what an earlier process left, and removes what is not needed': async (stage) => {
       const [first, ...rest] = all;
       await (await stage.started(all, node)).close();
       const wanted = [sampleEntry(family, first!.name.name, { number: 99, endpoints: 1 }), ...rest.slice(1)];
@@ -47,7 +47,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       await stage.holds(wanted, node, 'after the start of the next process');
     },
 
-    'keeps what no entry explains, where it is told to, until it is started without': async (stage) => {
+    'keeps unexplained rules if asked to, until it is started without that option': async (stage) => {
       if (subject.keepsUnexplained === false) return;
       await (await stage.started(all, node)).close();
       const [unread, ...known] = all;
@@ -61,9 +61,9 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       writesNothing(await backend.verify('full'), 'by a verification');
       await stage.holds([unread!, other, ...others], node, 'after a verification');
       succeeds(await backend.apply(changed(unread!), node));
-      await stage.holds([unread!, other, ...others], node, 'when it could be read after all');
+      await stage.holds([unread!, other, ...others], node, 'when the object could be read after all');
       succeeds(await backend.apply(gone(unread!), node));
-      await stage.holds([other, ...others], node, 'when it went');
+      await stage.holds([other, ...others], node, 'when the object was deleted');
       await (await stage.started(all, node)).close();
       const later = await stage.open();
       succeeds(await later.start(known, node, { keepUnexplained: true }));
@@ -71,7 +71,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): Plays<Place> 
       await stage.holds(known, node, 'after a start that could read everything');
     },
 
-    'programs the same in whatever order services come': async (stage) => {
+    'programs the same rules in whatever order services come': async (stage) => {
       await stage.started([...all].reverse(), node);
       await stage.holds(all, node, 'with the services in reverse order');
     },

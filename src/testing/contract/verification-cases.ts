@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
 import { sampleNode } from './sample-services.js';
 import { everyKind, variant } from './sample-sets.js';
-import { changed, succeeds, writesNothing, type Plays } from './stage.js';
+import { changed, succeeds, writesNothing, type CaseBodies } from './stage.js';
 
 /** What `verify` promises. */
-export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<Place> {
+export function verificationCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
   const { family } = subject;
   const node = sampleNode(family);
   const all = everyKind(family);
   return {
-    'finds nothing to repair when nobody touched anything': async (stage) => {
+    'finds nothing to repair when nothing was changed': async (stage) => {
       const backend = await stage.started(all, node);
       succeeds(await backend.apply(changed(variant(family, 'plain', { endpoints: 1 })), node));
       const before = await stage.snapshot();
@@ -19,7 +19,7 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<
       assert.deepEqual(await stage.snapshot(), before);
     },
 
-    'rejects with the reason of the signal, if at all, and is as good as before': async (stage) => {
+    'rejects only with the reason of the signal, and works as before': async (stage) => {
       const backend = await stage.started(all, node);
       const reason = new Error('something more urgent');
       try {
@@ -28,11 +28,11 @@ export function verificationCases<Place>(subject: BackendSubject<Place>): Plays<
         assert.equal(error, reason);
       }
       writesNothing(await backend.verify('full'), 'by the next verification');
-      await stage.holds(all, node, 'after a verification that was broken off');
+      await stage.holds(all, node, 'after an aborted verification');
     },
 
     ...(subject.damage && {
-      'compares everything when it is told to, although nobody touched anything': async (stage) => {
+      'compares everything in a full verification, even if nothing was changed': async (stage) => {
         const backend = await stage.started(all, node);
         const result = await backend.verify('full');
         assert.equal(result.compared, true);

@@ -6,8 +6,8 @@ interface PendingTimer {
 }
 
 /**
- * A clock that stands still until told otherwise. `advance` fires the timers that fall due on the way, in order of time
- * and then of their making, those that callbacks make included; `now` is each timer's own time while its callback runs.
+ * A clock that stands still until `advance`, which fires the timers that fall due, in order of time and then of their
+ * creation, including those that callbacks create; `now` is each timer's own time while its callback runs.
  */
 export class FakeClock implements Clock {
   private readonly timers = new Set<PendingTimer>();
@@ -25,7 +25,7 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.timers.delete(timer) };
   }
 
-  /** How many timers are waiting: none, once everything has been stopped. */
+  /** How many timers are pending: none, once everything has been stopped. */
   get pending(): number {
     return this.timers.size;
   }
@@ -40,7 +40,7 @@ export class FakeClock implements Clock {
     this.time = end;
   }
 
-  /** Advances, and lets promises settle after each timer, so that asynchronous work that timers begin takes its course. */
+  /** Advances, and lets promises settle after each timer, so that asynchronous work started by timers runs. */
   async advanceAsync(milliseconds: number): Promise<void> {
     const end = this.time + milliseconds;
     await settled();

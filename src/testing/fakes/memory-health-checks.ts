@@ -7,7 +7,7 @@ import type {
 
 /** Health checks without sockets. A port can be open once, unless it is busy. */
 export class MemoryHealthChecks implements HealthCheckListener {
-  /** Ports that somebody else holds. */
+  /** Ports that another program holds. */
   readonly busy = new Set<number>();
   private readonly sockets = new Map<HealthCheckSocket, () => ServiceHealth>();
 
@@ -28,7 +28,7 @@ export class MemoryHealthChecks implements HealthCheckListener {
     return [...this.sockets.keys()];
   }
 
-  /** What a load balancer hears on a port; undefined when nobody listens. */
+  /** What a load balancer receives on a port; undefined when nothing listens. */
   ask(port: number): ServiceHealth | undefined {
     return [...this.sockets].find(([socket]) => socket.port === port)?.[1]();
   }

@@ -18,7 +18,7 @@ type Table = Map<string, readonly string[]>;
 
 /**
  * iptables in memory: what `iptables-save` and `iptables-restore --noflush` do with chains and rules, each commit as a
- * whole or not at all, refusals with their line. It believes rules as they are written and does not look into them.
+ * whole or not at all, refusals with their line. It stores rules as they are written and does not interpret them.
  */
 export class MemoryIptables implements IptablesCommands {
   /** Lines of input since the start that are neither a table nor a COMMIT. */
@@ -27,13 +27,13 @@ export class MemoryIptables implements IptablesCommands {
   saves = 0;
   /** The input of the last restore. */
   lastInput = '';
-  /** How long the lock is said to be waited for. */
+  /** How long restores report to have waited for the lock. */
   lockWaitSeconds = 0;
-  /** What it says about how large commits should be. */
+  /** The size of commits that it recommends. */
   chainLimit = Infinity;
   /** Names the line of a refused rule, as iptables-nft does; legacy names only the COMMIT. */
   namesLines = true;
-  /** Matches that this kernel does not have; it reports them, but not their lines. */
+  /** Matches that this kernel lacks; it reports them, but not their lines. */
   lacking: readonly string[] = [];
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
@@ -69,7 +69,7 @@ export class MemoryIptables implements IptablesCommands {
     );
   }
 
-  /** Sees every commit, whoever makes it. */
+  /** Called for every commit, also of other programs. */
   watch(): WriteWatch {
     let seen = this.commits;
     let epoch = 0;
@@ -175,7 +175,7 @@ export class MemoryIptables implements IptablesCommands {
   }
 }
 
-/** Does what a line says; the reason when it cannot. */
+/** Applies a line; returns the reason if it cannot. */
 function change(table: Table, text: string): string | undefined {
   if (text.startsWith(':')) {
     table.set(text.slice(1).split(' ')[0]!, []);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../application/ports/logger.js';
 
-/** How bad it is. */
+/** The severity of a line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A line as it was logged. */

@@ -21,15 +21,15 @@ export interface BackendCall {
 
 /**
  * A backend that programs a table in memory and keeps every call, for tests and for embedders who only want the
- * decisions. It fails as it is told: single service ports, or calls as a whole; and it can be held up, so that a call
- * stays under way until it is let go.
+ * decisions. Tests can make single service ports fail, or calls as a whole; and they can hold a call, so that it stays
+ * in flight until released.
  */
 export class RecordingBackend implements Backend {
   readonly mode = 'recording';
   readonly calls: BackendCall[] = [];
   /** What is programmed: nothing before the start, nor after a clean-up. */
   readonly programmed = new Map<ServicePortKey, ForwardingEntry>();
-  /** The node as it was handed over last. */
+  /** The node of the last call. */
   node: NodeNetwork | undefined;
   /** Service ports that cannot be programmed, with the reason. */
   readonly poisoned = new Map<ServicePortKey, string>();
@@ -52,7 +52,7 @@ export class RecordingBackend implements Backend {
     return release;
   }
 
-  /** The calls since the last take. */
+  /** The calls since the last `take`. */
   take(): readonly BackendCall[] {
     return this.calls.splice(0);
   }

@@ -1,6 +1,6 @@
 import type { ObjectReference, ObjectSink, ResourceKind } from '../../application/ports/cluster-source.js';
 
-/** Keeps what a source delivers: every call as a line, and the objects that exist by now. */
+/** Keeps what a source delivers: every call as a line, and the objects that currently exist. */
 export class RecordingSink implements ObjectSink {
   /** `applied Service default/web`, `deleted Node /n1`, `synced Service`. */
   readonly calls: string[] = [];
@@ -24,7 +24,7 @@ export class RecordingSink implements ObjectSink {
     this.calls.push(`synced ${kind}`);
   }
 
-  /** The calls since the last take. */
+  /** The calls since the last `take`. */
   take(): readonly string[] {
     return this.calls.splice(0);
   }

@@ -9,15 +9,15 @@ import type {
 const KINDS: readonly ResourceKind[] = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR'];
 
 /**
- * A source that a test, or an embedder, speaks through: what is said before the start is delivered at the start, in
- * order; afterwards at once; nothing after the stop.
+ * A source driven by a test or an embedder: objects given before the start are delivered at the start, in order; later
+ * ones at once; nothing after the stop.
  */
 export class ScriptedSource implements ClusterSource {
   private readonly script: ((sink: ObjectSink) => void)[] = [];
   private sink: ObjectSink | undefined;
   private stopped = false;
   readonly problems: readonly string[] = [];
-  /** What `status` answers. */
+  /** What `status` returns. */
   statuses: readonly SourceStatus[] = [];
 
   /** With an error given, `start` rejects with it. */
@@ -54,7 +54,7 @@ export class ScriptedSource implements ClusterSource {
     return this.say((sink) => sink.deleted(kind, reference));
   }
 
-  /** Of all kinds when none is named. */
+  /** All kinds if none is named. */
   synced(...kinds: ResourceKind[]): this {
     for (const kind of kinds.length > 0 ? kinds : KINDS) this.say((sink) => sink.synced(kind));
     return this;

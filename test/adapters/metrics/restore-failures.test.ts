@@ -38,7 +38,7 @@ class Proxy {
 
   async begin(): Promise<this> {
     this.bench.put('a');
-    this.loop.initialised();
+    this.loop.initialized();
     await this.loop.firstAttempt;
     await this.pass(20);
     return this;

@@ -70,7 +70,7 @@ export class Bench {
   /** Lists what the state holds and runs the first sync. */
   async begin(...names: string[]): Promise<this> {
     for (const name of names) this.put(name);
-    this.loop.initialised();
+    this.loop.initialized();
     await this.settle();
     return this;
   }

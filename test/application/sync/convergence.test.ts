@@ -6,7 +6,7 @@ const name = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('change' as const), name }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), name }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('initialised' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('initialized' as const) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -47,7 +47,7 @@ describe('after any sequence of changes, failures and pauses', () => {
         for (const each of steps) {
           if (each.do === 'change') bench.change(each.name);
           if (each.do === 'remove') bench.remove(each.name);
-          if (each.do === 'initialised') bench.loop.initialised();
+          if (each.do === 'initialized') bench.loop.initialized();
           if (each.do === 'endpoints') bench.setEndpoints(each.name, ...each.addresses);
           if (each.do === 'move') bench.moveTo(each.zone);
           if (each.do === 'poison') bench.backend.poisoned.set(keyOf(each.name), 'refused');
@@ -68,7 +68,7 @@ describe('after any sequence of changes, failures and pauses', () => {
         release();
         bench.backend.poisoned.clear();
         bench.backend.failure = undefined;
-        bench.loop.initialised();
+        bench.loop.initialized();
         await bench.clock.advanceAsync(70_000);
         // An inspection may have asked for a sync a moment ago.
         if (!bench.loop.inSync) await bench.clock.advanceAsync(5000);

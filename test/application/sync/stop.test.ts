@@ -6,7 +6,7 @@ async function stopped(bench: Bench): Promise<void> {
   expect(bench.loop.inSync).toBe(false);
   bench.calls();
   bench.change('a');
-  bench.loop.initialised();
+  bench.loop.initialized();
   await bench.clock.advanceAsync(100_000);
   expect([bench.calls(), bench.clock.pending]).toEqual([[], 0]);
 }

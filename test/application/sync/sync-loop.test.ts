@@ -13,7 +13,12 @@ describe('start', () => {
   it('then syncs everything at once, and reports it', async () => {
     const bench = await new Bench().begin('a', 'b');
     expect(bench.syncs()).toEqual(['start a b']);
-    expect(bench.observer.calls).toEqual(['loopStarted IPv4', 'queued IPv4', 'taken IPv4', 'finished IPv4']);
+    expect(bench.observer.calls).toEqual([
+      'loopStarted IPv4',
+      'queued IPv4',
+      'dequeued IPv4',
+      'finished IPv4',
+    ]);
     expect(bench.observer.reports).toEqual([
       {
         ok: true,
@@ -32,7 +37,7 @@ describe('start', () => {
 
   it('is told once', async () => {
     const bench = await new Bench().begin('a');
-    bench.loop.initialised();
+    bench.loop.initialized();
     await bench.settle();
     expect(bench.syncs()).toEqual(['start a']);
     expect(bench.observer.calls.filter((call) => call.startsWith('loopStarted'))).toHaveLength(1);

@@ -65,7 +65,7 @@ describe('SyncReporting', () => {
     expect([metrics.of('serviceChange').length, metrics.of('endpointChange').length]).toEqual([4, 2]);
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([2]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([1]);
-    reporting.taken('IPv4');
+    reporting.dequeued('IPv4');
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([0]);
     expect(metrics.of('endpointChangesPending').at(-1)).toEqual([0]);
     reporting.serviceEvent('a/b', true);

@@ -50,7 +50,7 @@ export class Bench {
   readonly ipv4 = new ListeningLoop('IPv4');
   readonly ipv6 = new ListeningLoop('IPv6');
   readonly nodes: Node[] = [];
-  initialised = 0;
+  initialized = 0;
   readonly events: ClusterEvents;
 
   constructor() {
@@ -66,7 +66,7 @@ export class Bench {
         ServiceCIDR: new OnServiceCidr(state, loops, reports),
       },
       ['Service', 'EndpointSlice'],
-      () => this.initialised++,
+      () => this.initialized++,
     );
   }
 

@@ -7,12 +7,12 @@ import { Bench } from './bench.js';
 describe('ClusterEvents', () => {
   it('waits for the lists it needs, then reports each that arrives', async () => {
     const { events, ...bench } = new Bench();
-    const initialised = () => bench.initialised;
+    const initialized = () => bench.initialized;
     expect(events.missing).toEqual(['Service', 'EndpointSlice']);
     events.synced('Node');
     events.synced('Service');
     events.synced('Service');
-    expect([events.missing, initialised()]).toEqual([['EndpointSlice'], 0]);
+    expect([events.missing, initialized()]).toEqual([['EndpointSlice'], 0]);
     let complete = false;
     void events.complete.then(() => (complete = true));
     await Promise.resolve();
@@ -30,7 +30,7 @@ describe('ClusterEvents', () => {
       .synced();
     await source.start(bench.events, new AbortController().signal);
     expect([[...bench.state.serviceKeys()].length, bench.endpoints()]).toEqual([1, ['10.244.1.5:8080']]);
-    expect(bench.initialised).toBeGreaterThan(0);
+    expect(bench.initialized).toBeGreaterThan(0);
     source.delete('Service', { namespace: 'shop', name: 'cart' });
     expect([[...bench.state.serviceKeys()].length, bench.events.eventCount]).toEqual([0, 3]);
   });

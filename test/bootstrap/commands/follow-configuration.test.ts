@@ -69,7 +69,7 @@ async function following(body: string, ...flags: readonly string[]) {
     contexts,
     health,
   };
-  loop.initialised();
+  loop.initialized();
   await clock.advanceAsync(0);
   const end = followConfiguration(asked, edited, logger, stopping.signal);
   const logged = async (text: string): Promise<void> => {

@@ -56,7 +56,7 @@ describe('createProxy', () => {
     expect(world.backend.programmed.get('shop/cart/tcp/')!.endpoints.cluster).toMatchObject([
       { text: '10.244.1.5:8080' },
     ]);
-    expect(proxy.settled).toBe(true);
+    expect(proxy.inSync).toBe(true);
     await proxy.stop();
     await proxy.stop();
     expect(world.backend.calls.at(-1)!.method).toBe('close');

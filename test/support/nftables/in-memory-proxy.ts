@@ -22,7 +22,7 @@ const deaf: SyncObserver = {
   queued: () => undefined,
   finished: () => undefined,
   repaired: () => undefined,
-  taken: () => undefined,
+  dequeued: () => undefined,
   serviceEvent: () => undefined,
   endpointSliceEvent: () => undefined,
 };

@@ -108,20 +108,20 @@ class MindsTheOrder extends RecordingBackend {
 }
 
 const broken = {
-  ForgetsRemovals: [ForgetsRemovals, 'holds after every change what a fresh start would program'],
-  KeepsLeftovers: [KeepsLeftovers, 'puts right what a former process left otherwise'],
-  AlwaysWrites: [AlwaysWrites, 'writes nothing when a change is no change'],
-  StopsAtFailures: [StopsAtFailures, 'programs all but the service port that is refused'],
-  SwallowsFailures: [SwallowsFailures, 'starts without the service port that is refused'],
-  LosesWhatFails: [LosesWhatFails, 'programs all but the service port that is refused'],
+  ForgetsRemovals: [ForgetsRemovals, 'has the same rules after every change as after a fresh start'],
+  KeepsLeftovers: [KeepsLeftovers, 'corrects what an earlier process left'],
+  AlwaysWrites: [AlwaysWrites, 'writes nothing for a change to the same'],
+  StopsAtFailures: [StopsAtFailures, 'programs all but a refused service port'],
+  SwallowsFailures: [SwallowsFailures, 'starts without a refused service port'],
+  LosesWhatFails: [LosesWhatFails, 'programs all but a refused service port'],
   ChangesItsInput: [ChangesItsInput, 'starts with nothing to forward, and with services of every kind'],
   LeavesSomething: [LeavesSomething, 'removes everything that it made'],
   ClosesOnce: [ClosesOnce, 'removes nothing when it is closed'],
-  Meddles: [Meddles, 'finds nothing to repair when nobody touched anything'],
-  RejectsForOtherReasons: [RejectsForOtherReasons, 'rejects with the reason of the signal'],
-  KeepsNothing: [KeepsNothing, 'keeps what no entry explains'],
-  KeepsForever: [KeepsForever, 'keeps what no entry explains'],
-  MindsTheOrder: [MindsTheOrder, 'programs the same in whatever order services come'],
+  Meddles: [Meddles, 'finds nothing to repair when nothing was changed'],
+  RejectsForOtherReasons: [RejectsForOtherReasons, 'rejects only with the reason of the signal'],
+  KeepsNothing: [KeepsNothing, 'keeps unexplained rules'],
+  KeepsForever: [KeepsForever, 'keeps unexplained rules'],
+  MindsTheOrder: [MindsTheOrder, 'programs the same rules in whatever order services come'],
 } as const;
 
 describe('the contract', () => {

@@ -3,11 +3,11 @@ import type { DataType } from './table.js';
 
 /**
  * The two kinds of frontend keys. A frontend with an address is found by address, protocol and port; a node port by
- * protocol and port, after the address was seen to be the node's. Every map and chain that depends on the frontend
+ * protocol and port, after the address was checked to be the node's. Every map and chain that depends on the frontend
  * exists once for each.
  */
 export interface FrontendVariant {
-  /** In front of the names of maps and chains. */
+  /** Prefix of the names of maps and chains. */
   readonly prefix: '' | 'nodeport-';
   readonly fields: Key;
   readonly types: readonly DataType[];

@@ -21,8 +21,8 @@ export interface ChainRules {
 }
 
 /**
- * Numbers and ids of endpoints have the top bit set. They are still in the packet's priority when it is translated, and
- * are known by that bit when it leaves.
+ * Numbers and ids of endpoints have the top bit set. They are still in the packet's priority after it is translated,
+ * and that bit identifies them when it leaves.
  */
 export const FIRST_NUMBER = 0x80000000;
 
@@ -33,8 +33,9 @@ export function localTrafficStatement(detector: LocalTrafficDetector, is: Compar
 }
 
 /**
- * The chains that every table has, with their rules: which hook leads where, and what is decided without regard to the
- * traffic class (docs/spec/nftables.md §3 and §5). `sourceLengths` are the prefix lengths for which a set of sources exists.
+ * The chains that every table has, with their rules: where each hook leads, and what is decided regardless of the
+ * traffic class (docs/spec/nftables.md §3 and §5). `sourceLengths` are the prefix lengths for which a set of sources
+ * exists.
  */
 export function nodeChains(node: NodeNetwork, sourceLengths: readonly number[]): readonly ChainRules[] {
   return [
@@ -100,8 +101,8 @@ function servicesRules(node: NodeNetwork): readonly Rule[] {
 }
 
 /**
- * Last before the packet leaves: the priority that carried an endpoint's number is cleared, marked packets are masqueraded
- * and lose the mark, and so are pods that were sent to themselves.
+ * The last rules before the packet leaves: they clear the priority that carried an endpoint's number, masquerade marked
+ * packets and clear the mark, and masquerade packets that were sent back to their own pod.
  */
 function masqueradingRules({ masqueradeBit: bit }: NodeNetwork): readonly Rule[] {
   return [
@@ -146,7 +147,10 @@ function nodePortChecks(node: NodeNetwork): readonly Rule[] {
   ];
 }
 
-/** Reached only with an untranslated destination: an address in use with a wrong port is rejected, an unused one dropped. */
+/**
+ * Only packets with an untranslated destination get here: an address in use with a wrong port is rejected, an unused
+ * one dropped.
+ */
 function clusterIPRules(node: NodeNetwork): readonly Rule[] {
   return [
     {

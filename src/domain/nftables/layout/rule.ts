@@ -13,7 +13,7 @@ export type KeyField =
 
 export type Key = readonly KeyField[];
 
-/** A number drawn from [offset, offset + modulus), each with the same chance: `numgen random mod M offset O`. */
+/** A random number from [offset, offset + modulus), all equally likely: `numgen random mod M offset O`. */
 export interface RandomNumber {
   readonly modulus: number;
   readonly offset: number;
@@ -22,9 +22,10 @@ export interface RandomNumber {
 export type Comparison = '==' | '!=';
 
 /**
- * One statement of a rule. Statements run in order; a comparison or lookup that fails ends the rule and the packet goes
- * on with the next one. "Priority" is the packet's queueing priority (skb->priority), which serves as a register between
- * two lookups and is cleared again before the packet leaves. A `bit` of the packet's mark is an index: 0, the lowest, to 31.
+ * One statement of a rule. Statements run in order; a comparison or lookup that fails ends the rule and the packet
+ * continues with the next one. "Priority" is the packet's queueing priority (skb->priority), which serves as a register
+ * between two lookups and is cleared again before the packet leaves. A `bit` of the packet's mark is an index: 0, the
+ * lowest, to 31.
  */
 export type Statement =
   | {
@@ -55,7 +56,7 @@ export type Statement =
   | { readonly kind: 'mark-has'; readonly bit: number }
   | { readonly kind: 'mark-set'; readonly bit: number }
   | { readonly kind: 'mark-flip'; readonly bit: number }
-  /** Adds the key to a dynamic set, or renews its time. Fails (and ends the rule) when the set is full. */
+  /** Adds the key to a dynamic set, or restarts its timeout. Fails (and ends the rule) when the set is full. */
   | { readonly kind: 'remember'; readonly key: Key; readonly set: string; readonly timeoutSeconds: number }
   /** Translates the destination to the address and port that the map holds for the key. Ends the walk. */
   | { readonly kind: 'dnat'; readonly key: Key; readonly map: string }

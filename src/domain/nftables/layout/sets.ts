@@ -1,7 +1,7 @@
 import { BY_ADDRESS, VARIANTS, type FrontendVariant } from './keys.js';
 import type { DataType, SetDefinition } from './table.js';
 
-/** Room for clients in the affinity set; beyond it service goes on without stickiness. */
+/** Room for clients in the affinity set; beyond that, service continues without stickiness. */
 const AFFINITY_SIZE = 262_144;
 
 const ENDPOINT: readonly DataType[] = ['address', 'port'];
@@ -9,8 +9,8 @@ const ENDPOINT: readonly DataType[] = ['address', 'port'];
 /**
  * The sets and maps that depend on the kind of frontend. docs/nftables-layout.md explains each.
  *
- * No name here is one that kube-proxy uses for another type, or for what it deletes (`affinity-…`): its first transaction
- * must be accepted over this table, so that a node can go back to it.
+ * No name here is one that kube-proxy uses for another type, or that it deletes (`affinity-…`): the kernel must accept
+ * its first transaction on this table, so that a node can go back to kube-proxy.
  */
 export interface VariantSets {
   /** frontend → traffic class. */
@@ -21,7 +21,7 @@ export interface VariantSets {
   readonly endpoints: SetDefinition;
   /** frontend → traffic class, for clients on this node where the policy is Local. */
   readonly shortCircuits: SetDefinition;
-  /** Traffic class → chain for those clients. A map of its own, since the chains behind `classes` look into it. */
+  /** Traffic class → chain for those clients. A separate map, since the chains behind `classes` look into it. */
   readonly shortCircuitClasses: SetDefinition;
   /** frontend, number → endpoint, for clients on this node where the policy is Local. */
   readonly shortCircuitEndpoints: SetDefinition;
@@ -89,7 +89,7 @@ export const HAIRPIN_CONNECTIONS: SetDefinition = {
   comment: 'service hairpin connections',
 };
 
-/** Frontends that loadBalancerSourceRanges restrict. */
+/** Frontends restricted by loadBalancerSourceRanges. */
 export const RESTRICTED_FRONTENDS: SetDefinition = {
   name: 'restricted-frontends',
   key: BY_ADDRESS.types,
@@ -109,13 +109,13 @@ export const AFFINITY: SetDefinition = {
   dynamicSize: AFFINITY_SIZE,
 };
 
-/** By the length of the prefix; a table has those that it needs. */
+/** By prefix length; a table has those that it needs. */
 export const SOURCES_SETS: readonly SetDefinition[] = Array.from({ length: 129 }, (_, prefixLength) => ({
   name: `sources-${prefixLength}`,
   key: [...BY_ADDRESS.types, 'address'],
 }));
 
-/** Sources that may pass to a restricted frontend, by the length of their prefix. */
+/** Sources that may reach a restricted frontend, by their prefix length. */
 export function sourcesSet(prefixLength: number): SetDefinition {
   return SOURCES_SETS[prefixLength]!;
 }
@@ -130,13 +130,13 @@ export const STATIC_SETS: readonly SetDefinition[] = [
   ...VARIANTS.flatMap((variant) => Object.values(setsOf(variant)) as SetDefinition[]),
 ];
 
-/** Those that a table may have, whatever the services. */
+/** The sets that a table may have, whatever the services. */
 export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS];
 
-/** What kube-proxy's table has, and that of former versions, and ours never. */
+/** A set that the tables of kube-proxy and of earlier versions have, and ours never has. */
 export const MAP_OF_ANOTHER_LAYOUT = 'service-ips';
 
-/** Those that a packet asks only because an element of another one, or of the firewall, has led it there. */
+/** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
 export const LED_TO: ReadonlySet<SetDefinition> = new Set([
   ...SOURCES_SETS,
   ...VARIANTS.map(setsOf).flatMap((sets) => [

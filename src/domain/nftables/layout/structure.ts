@@ -16,7 +16,7 @@ import { formatPriority } from './priority.js';
 
 /**
  * A piece of the table that many services share and that exists as long as one uses it: the chain of a traffic class,
- * the chain that remembers clients for so long, the set of sources of one prefix length.
+ * the chain that remembers clients for one timeout, the set of sources of one prefix length.
  */
 export type Structure =
   | { readonly kind: 'class'; readonly name: string; readonly trafficClass: TrafficClass }
@@ -30,7 +30,7 @@ export type Structure =
 
 const interned = new Map<string, readonly Structure[]>();
 
-/** The class's chain and every chain that its rules lead to. The same class always gives the same value. */
+/** The class's chain and every chain that its rules lead to. The same class always returns the same value. */
 export function structuresOfClass(trafficClass: TrafficClass): readonly Structure[] {
   const name = className(trafficClass);
   const known = interned.get(name);

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import type { Rule } from './rule.js';
 
-/** The table keeps kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */
+/** The table has kube-proxy's name, so that taking over, and going back, is one transaction (docs/spec/nftables.md §1). */
 export const TABLE_NAME = 'kube-proxy';
 
 /** nft's name of the family. */
@@ -9,7 +9,7 @@ export function nftFamily(family: IpFamily): 'ip' | 'ip6' {
   return family === 'IPv4' ? 'ip' : 'ip6';
 }
 
-/** What a component of a set's key or a map's value is. `priority` is nft's classid. */
+/** The type of a component of a set's key or a map's value. `priority` is nft's classid. */
 export type DataType = 'address' | 'protocol' | 'port' | 'priority';
 
 export interface SetDefinition {
@@ -17,7 +17,7 @@ export interface SetDefinition {
   readonly key: readonly DataType[];
   /** Present for maps. */
   readonly value?: 'verdict' | readonly DataType[];
-  /** Filled by packets (`flags dynamic,timeout`), at most so many elements. */
+  /** Filled by packets (`flags dynamic,timeout`), with at most this many elements. */
   readonly dynamicSize?: number;
   readonly comment?: string;
 }

@@ -5,7 +5,7 @@ import type { NodeNetwork } from '../../forwarding/node-network.js';
 import { FIRST_NUMBER, localTrafficStatement } from './node-rules.js';
 
 /**
- * What is done with the traffic of a frontend, apart from its addresses: one chain serves all frontends of a class.
+ * How the traffic of a frontend is handled, apart from its addresses: one chain serves all frontends of a class.
  * - `pick`: choose among `count` endpoints of the frontend.
  * - `external`: masquerade, then pick.
  * - `external-local`: clients on this node take the short circuit; others pick among `count` local endpoints.
@@ -15,7 +15,7 @@ export interface TrafficClass {
   readonly variant: FrontendVariant;
   readonly kind: 'pick' | 'external' | 'external-local' | 'short-circuit';
   readonly count: number;
-  /** Seconds that a client stays with its endpoint; 0 without affinity. */
+  /** Seconds for which a client keeps its endpoint; 0 without affinity. */
   readonly affinitySeconds: number;
 }
 
@@ -29,13 +29,13 @@ export function className({ variant, kind, count, affinitySeconds }: TrafficClas
   return `${variant.prefix}${kind}-${count}${affinitySeconds > 0 && count > 0 ? `-sticky-${affinitySeconds}` : ''}`;
 }
 
-/** The chain that remembers a client's endpoint for so long and sends it there. */
+/** The chain that remembers a client's endpoint for this time and sends the client there. */
 export function rememberChain(variant: FrontendVariant, affinitySeconds: number): string {
   return `${variant.prefix}remember-${affinitySeconds}`;
 }
 
 /**
- * The number that stands for the class in maps: kind (2 bits), sticky (1), then seconds (17) and endpoint count plus
+ * The number of the class in maps: kind (2 bits), sticky (1), then seconds (17) and endpoint count plus
  * one (12), or a one and the count plus one (28). Neither half of it is ever zero, so nft prints it as `hhhh:hhhh`.
  */
 export function classNumber({ kind, count, affinitySeconds }: TrafficClass): number {
@@ -44,7 +44,7 @@ export function classNumber({ kind, count, affinitySeconds }: TrafficClass): num
   return KINDS.indexOf(kind) * 0x40000000 + rest;
 }
 
-/** The class of a number, undefined when it stands for none. Affinity that does nothing, for want of endpoints, is not in it. */
+/** The class of a number, undefined if there is none. Affinity without endpoints has no effect and is not part of it. */
 export function classOfNumber(number: number, variant: FrontendVariant): TrafficClass | undefined {
   const kind = KINDS[number >>> 30]!;
   const sticky = (number & 0x20000000) !== 0;
@@ -79,9 +79,9 @@ export function classRules(trafficClass: TrafficClass, node: NodeNetwork): reado
 }
 
 /**
- * A number is drawn, and with the frontend it is the key to an endpoint. A packet that met the table just before an
- * endpoint went may draw a number that is gone when it looks it up; the first number exists as long as any endpoint
- * does, so the second rule catches it.
+ * Picks a random number, which is the key to an endpoint together with the frontend. A packet that entered the table
+ * just before an endpoint was removed may pick a number that is gone at the lookup; the first number exists as long as
+ * any endpoint does, so the second rule catches it.
  */
 function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
   const { endpoints, shortCircuitEndpoints } = setsOf(variant);
@@ -93,8 +93,8 @@ function pickRules({ variant, kind, count }: TrafficClass): readonly Rule[] {
 }
 
 /**
- * One rule asks for each endpoint whether the client sticks to it, the next draws one. Ids instead of numbers are
- * remembered, so a client keeps its endpoint when others come and go, and none is kept to one that is gone.
+ * A rule for each endpoint checks whether the client sticks to it, the next picks one. The set remembers ids instead of
+ * numbers, so a client keeps its endpoint when others come and go, and no client stays with an endpoint that is gone.
  */
 function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): readonly Rule[] {
   const { affinityIds, shortCircuitAffinityIds } = setsOf(variant);
@@ -116,7 +116,7 @@ function stickyRules({ variant, kind, count, affinitySeconds }: TrafficClass): r
   ];
 }
 
-/** The rules of rememberChain: the client's time starts anew, then the packet goes to the endpoint behind the id. */
+/** The rules of rememberChain: they restart the client's timeout, then send the packet to the endpoint with the id. */
 export function rememberRules(variant: FrontendVariant, affinitySeconds: number): readonly Rule[] {
   const key: readonly KeyField[] = [{ field: 'priority' }, { field: 'saddr' }];
   return [
@@ -151,7 +151,7 @@ function externalLocalRules(trafficClass: TrafficClass, node: NodeNetwork): read
   return rules;
 }
 
-/** Draws the number of one of `count` endpoints, from the one at `first` on. */
+/** Picks the number of one of `count` endpoints, starting with the one at `first`. */
 function draw(count: number, first = 0): Statement {
   return { kind: 'set-priority', to: { modulus: count, offset: FIRST_NUMBER + first } };
 }
@@ -160,7 +160,7 @@ function withPriority(variant: FrontendVariant): readonly KeyField[] {
   return [...variant.fields, { field: 'priority' }];
 }
 
-/** nft wants to see the transport protocol in the rule before it accepts a port translation; port 0 is never used. */
+/** nft accepts a port translation only after a match of the transport protocol; port 0 is never used. */
 function translate(variant: FrontendVariant, map: string): readonly Statement[] {
   return [
     { kind: 'dport', is: '!=', port: 0 },

@@ -16,11 +16,11 @@ import { sourcesStructure, structuresOfClass, type Structure } from '../layout/s
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber } from '../layout/traffic-class.js';
 
-/** The elements of a table's sets, by name and key. Sets of another layout than ours are empty. */
+/** The elements of a table's sets, by name and key. Empty if the table has another layout. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
 
 /**
- * What an earlier process left in the table, by the comment that names its service port. Rules that were compiled come back
+ * What an earlier process left in the table, by the comment that names its service port. Compiled rules are restored
  * with the same parts, their elements in any order.
  */
 export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRules> {
@@ -28,7 +28,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
 
   constructor(
     private readonly sets: AdoptedSets,
-    /** Who has a part by now. */
+    /** Knows which service port holds a part by now. */
     private readonly desired: { holder(part: string): ServicePortKey | undefined },
   ) {}
 
@@ -103,7 +103,7 @@ interface AdoptedFrontend {
   readonly key: string;
 }
 
-/** Collects what the table has about one frontend, as compile.ts puts it there. */
+/** Collects the elements of one frontend, as compile.ts creates them. */
 class PartReader {
   private readonly elements: PlacedElement[] = [];
   private readonly uses: Structure[] = [];
@@ -138,7 +138,7 @@ class PartReader {
     return element;
   }
 
-  /** Where the frontend finds its traffic class, and the numbered lists that the class draws from. */
+  /** The frontend's traffic class, and the numbered lists that the class picks from. */
   private dispatched(map: SetDefinition, lists: readonly SetDefinition[]): void {
     const { variant, key } = this.frontend;
     const { value } = this.sets.get(map.name)?.elements.get(key) ?? {};
@@ -150,13 +150,13 @@ class PartReader {
       for (let number = FIRST_NUMBER; this.take(list, `${key} . ${formatPriority(number)}`);) number++;
   }
 
-  /** Where the endpoints of remembered ids are. */
+  /** The addresses of the endpoints with remembered ids. */
   private identified(map: SetDefinition, lists: readonly SetDefinition[]): void {
     const ids = this.elements.filter(({ set }) => lists.includes(set)).map(({ value }) => value!);
     for (const id of new Set(ids)) this.take(map, `${this.frontend.key} . ${id}`);
   }
 
-  /** Who may pass. */
+  /** The sources that may pass. */
   private restricted(): void {
     for (const { set, element, prefixLength } of this.sources) {
       this.elements.push({ set, ...element });

@@ -11,7 +11,7 @@ import {
 } from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
-/** The table as the rules of all service ports make it, with the structures that they use. */
+/** The rules of all service ports in the table, with the structures that they use. */
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
   private readonly parts = new HeldParts<TablePart>(sameElements);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
@@ -20,7 +20,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     return this.parts.of(owner);
   }
 
-  /** Who has the part; undefined when nobody claims it. */
+  /** The holder of the part; undefined if no service port claims it. */
   holder(part: string): ServicePortKey | undefined {
     return this.parts.holder(part);
   }
@@ -34,7 +34,7 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     for (const { structure } of this.users.values()) yield structure;
   }
 
-  /** Hands over every element that service ports put into the table, with the one that holds it. */
+  /** Calls `take` for every element of service ports, with its holder. */
   forEachElement(take: (element: PlacedElement, owner: ServicePortKey) => void): void {
     for (const { owner, part } of this.parts.held())
       for (const element of part.elements) take(element, owner);

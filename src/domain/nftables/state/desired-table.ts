@@ -15,18 +15,18 @@ export interface DesiredTable {
 export interface DesiredSet {
   readonly set: SetDefinition;
   readonly elements: readonly SetElement[];
-  /** The service port behind each element; undefined for those of the node and of shared structures. */
+  /** The service port of each element; undefined for elements of the node and of shared structures. */
   readonly owners: readonly (ServicePortKey | undefined)[];
 }
 
-/** Draws the image of a desired on a node. */
+/** The whole table for a desired state on a node. */
 export function desiredTable(desired: NftablesDesiredState, node: NodeNetwork): DesiredTable {
   const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
   for (const set of tableSets(desired)) sets.set(set, { elements: [], owners: [] });
   const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
-    const image = sets.get(set)!;
-    image.elements.push(element);
-    image.owners.push(owner);
+    const contents = sets.get(set)!;
+    contents.elements.push(element);
+    contents.owners.push(owner);
   };
   for (const key of nodePortKeys(node)) place(NODEPORT_IPS, { key });
   for (const structure of desired.structures()) {
@@ -64,7 +64,7 @@ function structureChains(desired: NftablesDesiredState, node: NodeNetwork): read
   });
 }
 
-/** The elements of NODEPORT_IPS: none where every address of the node takes node ports. */
+/** The elements of NODEPORT_IPS: none if every address of the node accepts node ports. */
 export function nodePortKeys(node: NodeNetwork): readonly string[] {
   return node.nodePortIPs === 'all' ? [] : node.nodePortIPs;
 }

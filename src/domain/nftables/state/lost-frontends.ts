@@ -4,7 +4,7 @@ import { setsOf } from '../layout/sets.js';
 import type { AdoptedSets } from './adopted-rules.js';
 import type { NftablesDesiredState } from './desired-state.js';
 
-/** The UDP frontends that led to endpoints before, and do not any more. */
+/** The UDP frontends that led to endpoints before, and no longer do. */
 export function lostUdpFrontends(
   before: AdoptedSets,
   desired: NftablesDesiredState,

@@ -4,7 +4,7 @@ import { NODEPORT_IPS } from '../layout/sets.js';
 import { nodePortKeys, tableChains } from './desired-table.js';
 import type { Transaction } from './transaction.js';
 
-/** Adds what a change of the node (its addresses, service ranges, options) means for the table. */
+/** Adds the operations that a change of the node (its addresses, service ranges, options) requires. */
 export function nodeTransaction(
   before: NodeNetwork,
   after: NodeNetwork,

@@ -2,7 +2,7 @@ import type { Part } from '../../reconcile/held-parts.js';
 import type { Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 
-/** An element and the set or map it stands in. */
+/** An element and its set or map. */
 export interface PlacedElement extends SetElement {
   readonly set: SetDefinition;
 }
@@ -13,7 +13,7 @@ export interface TablePart extends Part {
   readonly uses: readonly Structure[];
 }
 
-/** Everything that one service port puts into the table. */
+/** The rules of one service port: all its elements in the table. */
 export type NftablesServicePortRules = readonly TablePart[];
 
 export function sameElements(one: TablePart, other: TablePart): boolean {

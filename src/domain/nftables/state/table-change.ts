@@ -10,7 +10,7 @@ interface ElementChange {
   owner: ServicePortKey;
 }
 
-/** Elements, with the service port behind each. */
+/** Elements, with the service port of each. */
 export interface OwnedElements {
   readonly elements: readonly SetElement[];
   readonly owners: readonly ServicePortKey[];
@@ -26,11 +26,11 @@ export interface SetChange {
   readonly set: SetDefinition;
   readonly removed: OwnedElements;
   readonly added: OwnedElements;
-  /** Removed for good, from a set to which others lead: they go when nothing leads to them any more. */
-  readonly remains: OwnedElements;
+  /** Removed for good, from a set to which others lead: deleted once nothing leads to them. */
+  readonly unreferenced: OwnedElements;
 }
 
-/** What a batch of fragment changes does to the table, folded together: what comes and goes again leaves no trace. */
+/** What a batch of replacements does to the table, combined: what is added and removed again leaves no trace. */
 export class TableChange {
   private readonly changes = new Map<SetDefinition, Map<string, ElementChange>>();
   private readonly came = new Map<string, Structure>();
@@ -70,16 +70,16 @@ export class TableChange {
     return [...this.went.values()];
   }
 
-  /** Sets that were touched, each with what really differs. */
+  /** The affected sets, each with its actual differences. */
   *sets(): Iterable<SetChange> {
     for (const [set, changes] of this.changes) {
-      const [removed, added, remains] = [none(), none(), none()];
+      const [removed, added, unreferenced] = [none(), none(), none()];
       for (const { before, after, owner } of changes.values()) {
         if (before && after && sameElement(before, after)) continue;
-        if (before) place(!after && LED_TO.has(set) ? remains : removed, before, owner);
+        if (before) place(!after && LED_TO.has(set) ? unreferenced : removed, before, owner);
         if (after) place(added, after, owner);
       }
-      yield { set, removed, added, remains };
+      yield { set, removed, added, unreferenced };
     }
   }
 

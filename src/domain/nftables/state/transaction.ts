@@ -8,7 +8,7 @@ import type { Operation, SetDefinition } from '../layout/table.js';
 import { sourceLengths } from './desired-table.js';
 import type { OwnedElements, TableChange } from './table-change.js';
 
-/** Operations in order, with the service ports behind the elements of each, where any are. */
+/** Operations in order, with the service ports of their elements, if any. */
 export class Transaction {
   readonly operations: Operation[] = [];
   private readonly owners = new Map<number, readonly (ServicePortKey | undefined)[]>();
@@ -18,17 +18,17 @@ export class Transaction {
     this.operations.push(operation);
   }
 
-  /** Adds a chain's rules to a chain that is there and empty. */
+  /** Adds a chain's rules to an existing empty chain. */
   addRules({ chain, rules }: ChainRules): void {
     for (const rule of rules) this.add({ op: 'add-rule', chain: chain.name, rule });
   }
 
-  /** The service port behind an element of an operation. */
+  /** The service port of an element of an operation. */
   owner(operation: number, element: number): ServicePortKey | undefined {
     return this.owners.get(operation)?.[element];
   }
 
-  /** All service ports behind elements. */
+  /** The service ports of all elements. */
   *servicePorts(): Generator<ServicePortKey> {
     for (const owners of this.owners.values())
       for (const owner of owners) if (owner !== undefined) yield owner;
@@ -38,21 +38,21 @@ export class Transaction {
 /** Structures by name. */
 export type Structures = ReadonlyMap<string, Structure>;
 
-/** A change on its way into the kernel: three transactions, in this order. Each may be empty. */
+/** The three transactions that write a change, in this order. Each may be empty. */
 export interface ChangeTransactions {
   /** The chains and sets that elements are about to lead to. */
   readonly structures: Transaction;
   readonly elements: Transaction;
-  /** Takes away elements that nothing leads to any more. */
-  readonly remains: Transaction;
+  /** Removes elements that nothing leads to any more. */
+  readonly unreferenced: Transaction;
 }
 
 /**
- * What carries a change into the kernel. A transaction is one step for the table, but not for a packet on its way through
- * it: rules are those of the moment when it entered its base chain, each lookup answers as of its own moment. So a
- * packet must never be led to what was not there when it came, nor to what is gone when it asks: structures that come
- * are made before elements lead to them, what elements led to goes after them, and structures that nobody needs any
- * more stay for a while, `idle`.
+ * The transactions that write a change. A transaction is atomic for the table, but not for a packet that is being
+ * processed: it follows the rules as they were when it entered its base chain, while each lookup sees the elements of
+ * its own moment. So a packet must never be led to something that did not exist when it entered, nor to something that
+ * is gone at the lookup: new structures are created before elements lead to them, what elements led to is removed after
+ * them, and structures that are no longer needed stay for a while, `idle`.
  */
 export function changeTransactions(
   change: TableChange,
@@ -70,18 +70,19 @@ export function changeTransactions(
     rewriteFirewall(present, node, structures);
   }
   const elements = new Transaction();
-  const remains = new Transaction();
-  for (const { set, removed, added, remains: left } of change.sets()) {
+  const unreferenced = new Transaction();
+  for (const { set, removed, added, unreferenced: unused } of change.sets()) {
     changeElements('delete-elements', set, removed, elements);
-    changeElements('delete-elements', set, left, remains);
+    changeElements('delete-elements', set, unused, unreferenced);
     changeElements('add-elements', set, added, elements);
   }
-  return { structures, elements, remains };
+  return { structures, elements, unreferenced };
 }
 
 /**
- * What removes idle structures of those that are `present`, once no packet can be on its way to them. Two transactions: before Linux 6.2 a chain
- * cannot go in the one that removes the last element or rule pointing to it (docs/spec/nftables.md §9).
+ * The transactions that remove the idle ones of the `present` structures, once no packet can be on its way to them.
+ * Two, because before Linux 6.2 a chain cannot be deleted in the transaction that removes the last element or rule
+ * pointing to it (docs/spec/nftables.md §9).
  */
 export function idleRemovals(
   idle: Structures,

@@ -2,7 +2,7 @@ import { addressBits, cidrText, parseCidr, type Cidr } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
 import { UnsafeTextError } from './safe-text.js';
 
-/** Reads the network of an address statement: `a/n`, or one address. Undefined when it is none of the family. */
+/** Reads the network of an address statement: `a/n`, or one address. Undefined if it is not one of the family. */
 export function parseNetwork(family: IpFamily, text: string): Cidr | undefined {
   const cidr = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
   return cidr?.family === family ? cidr : undefined;
@@ -15,7 +15,7 @@ export function safeNetwork(family: IpFamily, text: string): Cidr {
   return network;
 }
 
-/** Canonical text: host bits cleared, a full prefix length left out. */
+/** Canonical text: host bits cleared, a full prefix length omitted. */
 export function networkText(network: Cidr): string {
   return network.prefixLength === addressBits(network.family) ? network.address : cidrText(network);
 }

@@ -8,8 +8,9 @@ import type { Comparison, Key, KeyField, Rule, Statement } from '../layout/rule.
 import { nftFamily } from '../layout/table.js';
 
 /**
- * Reads a rule that renderRule wrote, or that nft listed. The differences between nft's versions and options that are
- * known are understood (numbers for names, forms of `dnat`, hex without padding). Undefined for rules of other making.
+ * Reads a rule that renderRule wrote, or that nft listed. Understands the known differences between nft's versions and
+ * options (numbers for names, forms of `dnat`, hex without padding). Undefined for rules that this program would not
+ * write.
  */
 export function parseRule(family: IpFamily, text: string): Rule | undefined {
   const { body, comment } = splitComment(text.trim());
@@ -38,7 +39,7 @@ const HEX = '0x([0-9a-f]{1,8})';
 
 type Make = (family: IpFamily, parts: readonly (string | undefined)[]) => Statement | undefined;
 
-/** Each form of a statement, and what it means. The first that fits is taken, so the longer of two goes first. */
+/** Each form of a statement, and what it means. The first match wins, so the longer of two comes first. */
 const FORMS: readonly (readonly [RegExp, Make])[] = [
   form(`(?:meta )?priority set none`, () => ({ kind: 'set-priority', to: 'none' })),
   form(`(?:meta )?priority set ${KEY} map @${NAME}`, (family, [key, map]) =>

@@ -6,8 +6,8 @@ import type { DataType, SetDefinition, SetElement } from '../layout/table.js';
 const DATA_TYPES: readonly DataType[] = ['address', 'protocol', 'port', 'priority'];
 
 /**
- * Reads the lines of a set's declaration (without its elements), as renderDeclaration or nft wrote them. Undefined when
- * the set has anything that a SetDefinition cannot say.
+ * Reads the lines of a set's declaration (without its elements), as renderDeclaration or nft wrote them. Undefined if
+ * the set has anything that a SetDefinition cannot express.
  */
 export function parseDeclaration(
   family: IpFamily,
@@ -69,7 +69,7 @@ export class ElementReader {
     this.value = Array.isArray(set.value) ? new ComponentReader(set.value) : undefined;
   }
 
-  /** `key`, `key : value`, with `comment "…"` behind either; other attributes (`timeout`, `expires`, `counter`) are dropped. */
+  /** `key`, `key : value`, with `comment "…"` after either; other attributes (`timeout`, `expires`, `counter`) are dropped. */
   read(text: string): SetElement {
     let plain = text;
     let comment: string | undefined;
@@ -94,7 +94,7 @@ function withoutAttributes(text: string): string {
   return attribute < 0 ? text : text.slice(0, attribute);
 }
 
-/** Reads concatenations of certain types into their canonical form, touching only what may be printed in two ways. */
+/** Reads concatenations of certain types into their canonical form, changing only what may be printed in two ways. */
 class ComponentReader {
   private readonly protocols: readonly number[];
   private readonly addresses: readonly number[];

@@ -11,21 +11,21 @@ export interface ParsedTable {
 
 export interface ParsedChain {
   readonly hook?: Hook;
-  /** The words of the hook when it is none that a Hook can describe (a named priority, a device, a policy of drop). */
+  /** The words of the hook if a Hook cannot describe it (a named priority, a device, a policy of drop). */
   readonly otherHook?: string;
   readonly rules: readonly string[];
 }
 
 export interface ParsedSet {
-  /** Undefined when the set is none that a SetDefinition can describe. */
+  /** Undefined if a SetDefinition cannot describe the set. */
   readonly definition?: SetDefinition;
   /** The lines of the declaration, joined by `; `. */
   readonly declaration: string;
-  /** Empty for sets whose elements were not asked for, or have no definition. */
+  /** Empty for sets whose elements were not requested, or that have no definition. */
   readonly elements: ReadonlyMap<string, SetElement>;
 }
 
-/** A listing that does not look like one of `nft list table`. */
+/** A listing that `nft list table` would not print. */
 export class ListingError extends Error {
   constructor(line: number, text: string, expected: string) {
     super(
@@ -56,9 +56,9 @@ type Block =
     };
 
 /**
- * Reads a listing piece by piece, so that a large one never stands in memory as a whole.
+ * Reads a listing piece by piece, so that a large one is never in memory as a whole.
  *
- * By lines: outside → table (`table ip kube-proxy {`) → chain or set block → back to table at `}` → outside. Inside a
+ * Line by line: outside → table (`table ip kube-proxy {`) → chain or set block → back to table at `}` → outside. Inside a
  * set block, the lines before `elements = {` declare the set; the ones from there to the line that ends in ` }` hold elements.
  */
 export class TableParser {
@@ -70,7 +70,7 @@ export class TableParser {
   private line = 0;
   private complete = false;
 
-  /** `wanted` says of which sets the elements are to be read. */
+  /** `wanted` selects the sets whose elements are read. */
   constructor(
     private readonly family: IpFamily,
     private readonly wanted: (set: SetDefinition) => boolean,
@@ -86,7 +86,7 @@ export class TableParser {
     this.pending = joined.slice(start);
   }
 
-  /** What was read. Throws ListingError when the listing broke off. */
+  /** The table. Throws ListingError if the listing was cut off. */
   end(): ParsedTable {
     if (this.pending.trim() !== '') this.readLine(this.pending);
     if (!this.complete) throw new ListingError(this.line, this.pending, 'the end of the table');

@@ -43,7 +43,7 @@ export function renderStatement(family: IpFamily, statement: Statement): string 
       return `update @${safeName(statement.set)} { ${renderKey(family, statement.key)} timeout ${timeout}s }`;
     }
     case 'dnat':
-      // nft takes a port only after a statement that implies a transport protocol, such as `th dport`: the compiler's task.
+      // nft takes a port only after a statement that implies a transport protocol, such as `th dport`: the compiler adds that.
       return `dnat ${nftFamily(family)} to ${renderMap(family, statement)}`;
     case 'masquerade':
       return 'masquerade fully-random';

@@ -20,7 +20,7 @@ export interface TableContent {
   readonly chains: readonly { readonly chain: ChainDefinition; readonly rules: readonly Rule[] }[];
 }
 
-/** So many elements go into one `add element`: few enough for readable commands, enough to cost nothing. */
+/** Elements in one `add element`: few enough for readable commands, enough to cost nothing. */
 const ELEMENTS_PER_COMMAND = 200;
 
 /** A rule in the words of `nft --numeric-priority --numeric-time list`. Throws UnsafeTextError. */
@@ -36,8 +36,8 @@ export function renderHook(hook: Hook): string {
 }
 
 /**
- * The lines of `nft -f` that carry out an operation. Those of add-elements and delete-elements have one element each,
- * so that nft's error messages, which name a line, name an element; elementOfLine tells which.
+ * The lines of `nft -f` for an operation. Those of add-elements and delete-elements have one element each,
+ * so that nft's error messages, which name a line, name an element, which elementOfLine returns.
  */
 export function* renderOperation(family: IpFamily, operation: Operation): Generator<string> {
   const table = `${nftFamily(family)} ${TABLE_NAME}`;
@@ -100,7 +100,7 @@ function renderElementKey(set: SetDefinition, { key }: SetElement): string {
   return renderElement({ ...set, value: undefined }, { key });
 }
 
-/** The index of the element that stands on the line (from 0) of an add-elements or delete-elements operation. */
+/** The index of the element on the line (from 0) of an add-elements or delete-elements operation. */
 export function elementOfLine(line: number): number | undefined {
   const linesPerCommand = ELEMENTS_PER_COMMAND + 2;
   const within = (line % linesPerCommand) - 1;

@@ -1,9 +1,9 @@
 /**
- * The last border before text becomes nft's input: whatever is written into a command passes one of these checks.
- * They are cheap enough for every element of a large set, and know nothing of services.
+ * The last checks before text becomes nft's input: everything written into a command passes one of them. They are cheap
+ * enough for every element of a large set, and know nothing about services.
  */
 
-/** Text that cannot be written into an nft command as what it claims to be. The value is quoted and shortened. */
+/** Text that cannot safely be written into an nft command. The value is quoted and shortened. */
 export class UnsafeTextError extends Error {
   constructor(
     readonly what: string,
@@ -25,7 +25,7 @@ const COMMENT = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,128}$/;
 /** nft's limit for comments of rules, elements and objects. */
 export const MAX_COMMENT_LENGTH = 128;
 
-/** The name of a chain, set or map: what nft reads as one word (the kernel holds 255 bytes). */
+/** The name of a chain, set or map: one word for nft (the kernel allows 255 bytes). */
 export function safeName(name: string): string {
   if (!NAME.test(name))
     throw new UnsafeTextError(
@@ -68,14 +68,17 @@ export function safeNumber(what: string, value: number, minimum: number, maximum
   return value;
 }
 
-/** What a component of a key or value may consist of: addresses, numbers, protocol names, priorities. */
+/** The characters that a component of a key or value may contain: addresses, numbers, protocol names, priorities. */
 const COMPONENT = new Uint8Array(128);
 for (const character of '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.:')
   COMPONENT[character.charCodeAt(0)] = 1;
 const BLANK = 0x20;
 const DOT = 0x2e;
 
-/** A key or value of so many components joined by ` . `. One pass over the characters: large sets come through here. */
+/**
+ * A key or value with this number of components joined by ` . `. One pass over the characters, because large sets are
+ * checked here.
+ */
 export function safeConcatenation(text: string, components: number): string {
   let found = 1;
   let start = 0;

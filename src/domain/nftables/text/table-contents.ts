@@ -2,7 +2,7 @@ import type { ChainRules } from '../layout/node-rules.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import type { DesiredTable } from '../state/desired-table.js';
 
-/** A table indexed by name, as a packet meets it. */
+/** A table indexed by name, as needed to walk a packet through it. */
 export interface TableContents {
   readonly chains: ReadonlyMap<string, ChainRules>;
   readonly sets: ReadonlyMap<string, SetContents>;
@@ -14,7 +14,7 @@ export interface SetContents {
   readonly elements: ReadonlyMap<string, SetElement>;
 }
 
-/** The contents of the table that an image draws. */
+/** The contents of a desired table. */
 export function contentsOf({ chains, sets }: DesiredTable): TableContents {
   return {
     chains: new Map(chains.map((chain) => [chain.chain.name, chain])),

@@ -6,13 +6,13 @@ import { formatPriority, parsePriority } from '../layout/priority.js';
 import type { Key, KeyField, Statement } from '../layout/rule.js';
 import type { SetContents, TableContents } from '../text/table-contents.js';
 
-/** A packet under way: what rules have made of it so far. */
+/** A packet in flight: what the rules have changed so far. */
 export interface Course {
   readonly source: string;
   readonly destination: string;
   readonly port: number;
   readonly protocol: Protocol;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly inputInterface: string;
   readonly mark: number;
   readonly priority: number;
@@ -22,7 +22,7 @@ export interface Course {
   readonly remembers: Ending['remembers'];
 }
 
-/** The table cannot be walked: a rule or element names what is not there, or says what no kernel would take. */
+/** The table cannot be walked: a rule or element names something that does not exist, or that no kernel would accept. */
 export class MalformedTable extends Error {
   constructor(message: string) {
     super(message);
@@ -30,16 +30,16 @@ export class MalformedTable extends Error {
   }
 }
 
-/** Where evaluation goes on: the next statement, the next rule, behind the present chain, or (accepted) behind all chains. */
+/** Where evaluation continues: at the next statement, the next rule, after the current chain, or (accepted) after all chains. */
 interface Step {
   readonly course: Course;
   readonly to: 'statement' | 'rule' | 'caller' | 'end';
 }
 
-/** Rules that jump deeper than this are refused by the kernel (NFT_JUMP_STACK_SIZE). */
+/** The kernel refuses rules that jump deeper than this (NFT_JUMP_STACK_SIZE). */
 const MAX_DEPTH = 16;
 
-/** Evaluates chains. One course may become several where numbers are drawn. */
+/** Evaluates chains. One course becomes several where a rule picks a random number. */
 export class ChainWalk {
   constructor(
     private readonly table: TableContents,
@@ -48,7 +48,7 @@ export class ChainWalk {
     private readonly isLocal: (address: string) => boolean,
   ) {}
 
-  /** What a base chain makes of a packet. Its policy is accept. */
+  /** What happens to a packet in a base chain. Its policy is accept. */
   base(chain: string, course: Course): readonly Course[] {
     return this.chain(chain, course, 0).map((step) => step.course);
   }
@@ -139,7 +139,7 @@ export class ChainWalk {
     }
   }
 
-  /** What a verdict's text means; a key that the map does not have ends the rule. */
+  /** Applies a verdict by its text; a key that the map does not have ends the rule. */
   private verdict(text: string | undefined, course: Course, depth: number): readonly Step[] {
     if (text === undefined) return [{ course, to: 'rule' }];
     if (text === 'drop') return [{ course: { ...course, verdict: 'dropped' }, to: 'end' }];
@@ -157,7 +157,7 @@ export class ChainWalk {
     return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
   }
 
-  /** The values that may be set; undefined where the map has none for the key. */
+  /** The values that may be set; undefined if the map has none for the key. */
   private priorities(
     to: Extract<Statement, { kind: 'set-priority' }>['to'],
     course: Course,

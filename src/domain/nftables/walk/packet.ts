@@ -12,31 +12,31 @@ export interface Packet {
   readonly destinationPort: number;
 }
 
-/** What the rules ask the kernel besides the packet. */
+/** What the rules need to know besides the packet. */
 export interface PacketEnvironment {
-  /** The node's own addresses; loopback ones need not be among them. */
+  /** The node's own addresses; loopback addresses may be missing. */
   readonly localAddresses: ReadonlySet<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */
   readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** One way that a packet can go. Where the rules draw lots there are several. */
+/** One possible end of a packet. There are several where rules pick at random. */
 export interface Ending {
   readonly verdict: 'sent' | 'untouched' | 'refused' | 'dropped';
   /** Where the packet was sent: `ip:port`, IPv6 in brackets. Undefined unless `sent`. */
   readonly endpoint?: string;
   readonly masquerade: boolean;
-  /** What the packet carries at the end; a proxy should leave neither behind. */
+  /** What the packet carries at the end; a proxy should leave neither set. */
   readonly mark: number;
   readonly priority: number;
   /** What it left in dynamic sets: set and key. */
   readonly remembers: readonly { readonly set: string; readonly key: string }[];
 }
 
-/** All endings in one value. `mixed` for verdicts means that packets meet different fates, as none should. */
+/** All endings in one value. `mixed` means that packets get different verdicts, which should never happen. */
 export type Outcome =
   | {
-      /** Every endpoint that may be drawn, sorted. */ readonly to: readonly string[];
+      /** Every endpoint that may be picked, sorted. */ readonly to: readonly string[];
       readonly masquerade: boolean | 'mixed';
     }
   | 'refused'
@@ -44,7 +44,7 @@ export type Outcome =
   | 'untouched'
   | 'mixed';
 
-/** What becomes of packets of this kind. */
+/** What happens to packets of this kind. */
 export function outcomeOf(endings: readonly Ending[]): Outcome {
   const [first] = endings;
   if (!first || endings.some(({ verdict }) => verdict !== first.verdict)) return 'mixed';

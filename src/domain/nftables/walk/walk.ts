@@ -6,8 +6,9 @@ import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk, type Course } from './chain-walk.js';
 
 /**
- * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and tells every
- * way that it can go: where a rule draws a number, all numbers are drawn. The packet is the first of its connection.
+ * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and
+ * returns every possible ending: where a rule picks a random number, all numbers are tried. The packet is the first of
+ * its connection.
  * @throws MalformedTable when a rule names a chain or set that the table does not have
  */
 export function walk(
@@ -33,7 +34,7 @@ export function walk(
   return courses.map(endingOf);
 }
 
-/** Which base chains stand at which hook, and in which order the hooks are met. */
+/** The base chains at each hook, and the order of the hooks. */
 class Walk {
   private readonly baseChains: readonly (ChainRules & { readonly chain: { readonly hook: Hook } })[];
   private readonly chains: ChainWalk;
@@ -56,7 +57,7 @@ class Walk {
     );
   }
 
-  /** A packet that the node itself sends. One to itself leaves through `lo` and comes in again, not translated anew. */
+  /** A packet that the node itself sends. One to itself leaves through `lo` and comes in again, without another translation. */
   leave(course: Course): readonly Course[] {
     return this.hook('output', course)
       .flatMap((routed) => this.hook('postrouting', routed))

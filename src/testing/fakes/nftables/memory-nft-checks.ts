@@ -5,7 +5,7 @@ import type { Key, KeyField, Rule, Statement } from '../../../domain/nftables/la
 import type { DataType, Hook, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 import type { TableContents } from '../../../domain/nftables/text/table-contents.js';
 
-/** The kernel says no. `code` is its name for the error. */
+/** A refusal by the kernel. `code` is its name for the error. */
 export class KernelRefusal extends Error {
   constructor(
     readonly code: string,

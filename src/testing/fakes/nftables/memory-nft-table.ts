@@ -19,8 +19,8 @@ interface SetOfElements extends SetContents {
 }
 
 /**
- * One table as nf_tables keeps it, changed by operations under the kernel's rules; `KernelRefusal` says which one was
- * broken. Every change leaves behind how to undo it, so that a transaction costs what is in it, also when it fails.
+ * One table as nf_tables keeps it, changed by operations under the kernel's rules; a `KernelRefusal` names the broken
+ * one. Every change records how to undo it, so that a transaction costs what is in it, also when it fails.
  */
 export class MemoryNftTable implements TableContents {
   readonly chains = new Map<string, Chain>();
@@ -42,7 +42,7 @@ export class MemoryNftTable implements TableContents {
     this.reachChanged = false;
   }
 
-  /** The kernel's last look at the whole: loops, and statements that a hook does not allow. */
+  /** The kernel's final check of the whole table: loops, and statements that a hook does not allow. */
   check(): void {
     if (this.reachChanged) checkReach(this);
   }
@@ -183,7 +183,7 @@ export class MemoryNftTable implements TableContents {
   }
 }
 
-/** What must be equal for a set to be added over itself. */
+/** What must be equal when an existing set is added again. */
 function layout({ key, value, dynamicSize }: SetDefinition): string {
   return JSON.stringify([key, value, dynamicSize]);
 }

@@ -23,19 +23,19 @@ import { MemoryNftTable } from './memory-nft-table.js';
 /** A reason to refuse the operation, or this element of it; undefined to let it pass. */
 export type Refusal = (operation: Operation, element?: SetElement) => string | undefined;
 
-/** What a refusal tells: operation and element, the operation alone, or nothing, as a tool without positions. */
+/** What a refusal names: operation and element, the operation alone, or nothing, as a tool without positions. */
 export type Blame = 'element' | 'operation' | 'nothing';
 
 /**
- * nf_tables in memory: a fake of the kernel for tests of what uses a transport, without root, kernel or `nft`. It keeps
- * the tables `kube-proxy` of both families and holds transactions to the kernel's rules: all operations or none;
+ * nf_tables in memory: a fake kernel for tests of code that uses a transport, without root, kernel or `nft`. It keeps
+ * the tables `kube-proxy` of both families and applies the kernel's rules to transactions: all operations or none;
  * `EEXIST` for a map element with another value, a base chain with another hook, a set of other types; `ENOENT` for
  * what does not exist; `EBUSY` for deleting what is in use, as kernels before 6.2 judge it; `EINVAL` for lookups and
  * elements of other types than the set's; `ELOOP` and `EOPNOTSUPP` for chains that may not be reached from a hook.
- * Adding what is there already is no error.
+ * Adding what already exists is not an error.
  *
  *     const kernel = new MemoryNftTransport();
- *     const backend = new NftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
+ *     const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
  *     kernel.refuse((operation, element) => (element?.key.startsWith('10.96.0.7 ') ? 'EINVAL' : undefined));
  *     kernel.tamper('IPv4', [{ op: 'flush-chain', chain: 'services' }]);
  *     console.log(kernel.dump('IPv4'));
@@ -61,12 +61,12 @@ export class MemoryNftTransport implements NftTransport {
     this.tellsGeneration = generation !== undefined;
   }
 
-  /** Transactions that succeeded, in order. Those of tamper are not among them. */
+  /** Transactions that succeeded, in order, without those of `tamper`. */
   get commits(): readonly { readonly family: IpFamily; readonly operations: readonly Operation[] }[] {
     return this.committed;
   }
 
-  /** Operations in transactions that succeeded; an element counts as none of its own. */
+  /** Operations in transactions that succeeded; elements are not counted separately. */
   get operationCount(): number {
     return this.committed.reduce((sum, { operations }) => sum + operations.length, 0);
   }
@@ -137,8 +137,8 @@ export class MemoryNftTransport implements NftTransport {
   }
 
   /**
-   * Refuses transactions that hold what the predicate names. It is asked once for each element of operations that have
-   * elements, once without an element for each other operation. Several refusals may be in force.
+   * Refuses transactions that contain what the predicate selects. It is called once for each element of operations that
+   * have elements, and once without an element for each other operation. Several refusals may be active.
    * @returns lifts the refusal
    */
   refuse(refuse: Refusal, blame: Blame = 'element'): () => void {
@@ -154,19 +154,19 @@ export class MemoryNftTransport implements NftTransport {
   }
 
   /**
-   * Changes the table as somebody else would, past refusals and counts; the generation tells that somebody did.
-   * @throws NftCommitError when the kernel would not let them either
+   * Changes the table as another program would, bypassing refusals and counts; the generation shows it.
+   * @throws NftCommitError when the kernel would refuse that program as well
    */
   tamper(family: IpFamily, operations: readonly Operation[]): void {
     this.transact(family, operations, false);
   }
 
-  /** Somebody changed a table of another name: the generation moves, nothing of ours does. */
+  /** Another program changed another table: the generation moves, our tables stay the same. */
   bystanderCommits(): void {
     this.generationNumber++;
   }
 
-  /** The table as it stands, or undefined when there is none. It is the table itself, not a copy. */
+  /** The current table, or undefined when there is none. It is the table itself, not a copy. */
   contents(family: IpFamily): TableContents | undefined {
     return this.tables.get(family);
   }
