@@ -3,8 +3,7 @@ import { align, NLA_TYPE_MASK } from './protocol.js';
 
 /**
  * Walks the attributes between two positions of a buffer. `next` moves to the following one; `type`, `start` and `end`
- * then describe it. One reader can be set onto another stretch with `over`, so that a large dump allocates none per
- * element.
+ * then describe it. `over` moves a reader to another range, so that a large dump allocates no reader per element.
  */
 export class AttributeReader {
   type = 0;
@@ -81,7 +80,7 @@ export class AttributeReader {
     return bytes.toString('utf8', start, end > start && bytes[end - 1] === 0 ? end - 1 : end);
   }
 
-  /** The value itself: a view, valid as long as the buffer is. */
+  /** The value itself: a view, valid as long as the buffer. */
   value(): Buffer {
     return this.bytes.subarray(this.start, this.end);
   }

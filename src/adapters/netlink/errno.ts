@@ -4,7 +4,7 @@ const NAMES = new Map<number, string>();
 for (const [name, number] of Object.entries(constants.errno)) if (!NAMES.has(number)) NAMES.set(number, name);
 NAMES.set(constants.errno.EAGAIN, 'EAGAIN');
 NAMES.set(constants.errno.EOPNOTSUPP, 'EOPNOTSUPP');
-// The kernel's own numbers that C programs usually do not see.
+// The kernel's internal numbers, which C programs usually do not see.
 NAMES.set(85, 'ERESTART').set(117, 'EUCLEAN').set(61, 'ENODATA').set(49, 'EUNATCH');
 
 /** The kernel's name of an error number (positive), such as `EEXIST`. */

@@ -1,6 +1,6 @@
 import { errnoName } from './errno.js';
 
-/** Something went wrong with a netlink socket itself. */
+/** A netlink socket itself failed. */
 export abstract class NetlinkError extends Error {
   protected constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -8,10 +8,10 @@ export abstract class NetlinkError extends Error {
   }
 }
 
-/** Netlink cannot be used from this process at all; choose another way to the kernel. */
+/** Netlink cannot be used from this process at all; use another transport. */
 export class NetlinkUnavailableError extends NetlinkError {
   constructor(reason: string, options?: ErrorOptions) {
-    super(`netlink cannot be used: ${reason}`, options);
+    super(`netlink is unavailable: ${reason}`, options);
   }
 }
 
@@ -53,14 +53,14 @@ export class NetlinkRequestError extends NetlinkError {
   }
 }
 
-/** What came from the socket is not what the protocol promises. */
+/** The data from the socket violates the protocol. */
 export class NetlinkProtocolError extends NetlinkError {
   constructor(what: string) {
     super(`unexpected netlink reply: ${what}`);
   }
 }
 
-/** It was closed by ourselves. */
+/** The channel has been closed by its owner. */
 export class NetlinkClosedError extends NetlinkError {
   constructor() {
     super('the netlink socket was closed');

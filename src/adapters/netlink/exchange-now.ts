@@ -6,13 +6,13 @@ import { writeRequest, type NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
 import type { NLM_F_DUMP } from './protocol.js';
 
-/** Nothing else is asked for over the socket meanwhile. */
+/** Nothing else is requested over the socket meanwhile. */
 const SEQUENCE = 1;
 
 /**
- * Asks for something and reads the answer at once, on this thread: what NetlinkChannel does for those who can wait.
- * @param answer NLM_F_DUMP to ask for everything of a kind, 0 for one thing
- * @throws NetlinkError when the kernel cannot be reached, or refuses this process
+ * Sends a request and reads the answer at once, on this thread. NetlinkChannel does the same for callers that can wait.
+ * @param answer NLM_F_DUMP for all objects of a kind, 0 for one object
+ * @throws NetlinkError if the kernel cannot be reached, or refuses this process
  */
 export function exchangeNow(
   socket: NetlinkSocket,

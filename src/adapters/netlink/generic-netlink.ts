@@ -18,8 +18,8 @@ export function genericHeader(command: number, version: number): number {
 }
 
 /**
- * The number that the kernel has given to a family of generic netlink; it may be another one after the family's module was
- * loaded anew. Undefined when the kernel does not know the family.
+ * The number that the kernel has given to a family of generic netlink; it may change when the family's module is loaded
+ * again. Undefined if the kernel does not know the family.
  */
 export async function findGenericFamily(channel: NetlinkChannel, name: string): Promise<number | undefined> {
   let id: number | undefined;

@@ -3,13 +3,13 @@ import { errorMessage } from '../../application/error-message.js';
 import { loadCLibrary } from '../process/c-library.js';
 import { NetlinkUnavailableError } from './errors.js';
 
-/** The calls of the C library that a netlink socket needs. Each returns -1 on failure; `errno` then tells why. */
+/** The calls of the C library that a netlink socket needs. Each returns -1 on failure; `errno` then has the reason. */
 export interface Libc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Buffer, length: number): number;
   setsockopt(fd: number, level: number, option: number, value: Buffer, length: number): number;
   send(fd: number, bytes: Buffer, length: number, flags: number): number;
-  /** `send` on a thread of its own; the buffer must not change meanwhile. */
+  /** `send` on another thread; the buffer must not change meanwhile. */
   sendInBackground(
     fd: number,
     bytes: Buffer,
@@ -17,7 +17,7 @@ export interface Libc {
     flags: number,
   ): Promise<{ sent: number; errno: number }>;
   recv(fd: number, bytes: Buffer, length: number, flags: number): number;
-  /** `recv` on a thread of its own; the buffer must not be touched meanwhile, nor the descriptor closed. */
+  /** `recv` on another thread; meanwhile the buffer must not be touched and the descriptor must not be closed. */
   recvInBackground(
     fd: number,
     bytes: Buffer,

@@ -18,22 +18,22 @@ export interface NetlinkMessage {
   readonly flags: number;
   readonly sequence: number;
   readonly bytes: Buffer;
-  /** The payload's place in the buffer. */
+  /** The payload's position in the buffer. */
   readonly start: number;
   readonly end: number;
 }
 
-/** What the kernel says about a message that was sent to it. */
+/** The kernel's reply to a message. */
 export interface KernelReply {
   /** Of the message. */
   readonly sequence: number;
   /** 0 for an acknowledgement. */
   readonly errno: number;
-  /** The kernel's explanation, where it gives one. */
+  /** The kernel's explanation, if it gives one. */
   readonly explanation?: string;
   /** The offending attribute, in bytes from the start of the message. */
   readonly offset?: number;
-  /** At the end of a dump: what was dumped changed on the way. */
+  /** At the end of a dump: the dumped objects changed meanwhile. */
   readonly interrupted?: boolean;
 }
 

@@ -3,14 +3,14 @@ import { align, HEADER_LENGTH, NLA_F_NESTED } from './protocol.js';
 const ATTRIBUTE_HEADER = 4;
 
 /**
- * Writes messages and attributes, one behind the other, into one buffer that grows. Everything begins at a multiple of
- * four, so headers are written as whole words. Nests and messages are opened, and closed with the position that opening
- * gave. Little-endian machines only, as loadLibc demands.
+ * Writes messages and attributes, one after the other, into one buffer that grows. Everything begins at a multiple of
+ * four, so headers are written as whole words. Nests and messages are opened, and closed with the position returned by
+ * opening. Little-endian machines only, as loadLibc requires.
  */
 export class MessageWriter {
-  /** The first `length` bytes hold what was written. Replaced when it grows: do not keep it across writes. */
+  /** The first `length` bytes are the written ones. Replaced when it grows: do not keep it across writes. */
   bytes: Buffer;
-  /** The same memory in words of the host's byte order. */
+  /** The same memory as words in the host's byte order. */
   words: Uint32Array;
   length = 0;
 
@@ -19,7 +19,7 @@ export class MessageWriter {
     this.words = wordsOf(this.bytes);
   }
 
-  /** Makes room for so many more bytes, so that they may be written into `bytes` and `words` directly. */
+  /** Makes room for this many more bytes, so that they may be written into `bytes` and `words` directly. */
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed > this.bytes.length) this.grow(needed);

@@ -5,17 +5,17 @@ import type { NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
 
 /**
- * A conversation with the kernel over a socket of its own, in the network namespace of this process. Calls are carried out
- * one after the other. A socket on which something unforeseen happened is given up, since answers may still wait in it; the
- * next call opens another. Every call rejects with a NetlinkError when the kernel cannot be reached, and with
- * NetlinkPermissionError when it refuses this process.
+ * Requests to the kernel over its own socket, in the network namespace of this process. Calls run one after the other.
+ * After an unexpected error the socket is closed, since it may still contain answers; the next call opens another.
+ * Every call rejects with a NetlinkError if the kernel cannot be reached, and with NetlinkPermissionError if it refuses
+ * this process.
  */
 export class NetlinkChannel {
   private readonly conversation: NetlinkConversation;
   private last: Promise<unknown> = Promise.resolve();
   private closed = false;
 
-  /** @param isAnswer whether an error is one that the kernel answered, so that nothing more waits to be read */
+  /** @param isAnswer whether an error is the kernel's answer, so that nothing more is waiting to be read */
   constructor(
     openSocket: () => NetlinkSocket,
     private readonly isAnswer: (error: unknown) => boolean = (error) => error instanceof NetlinkRequestError,
@@ -23,19 +23,19 @@ export class NetlinkChannel {
     this.conversation = new NetlinkConversation(openSocket);
   }
 
-  /** Opens the socket now rather than with the first call. Throws a NetlinkError when there is no netlink. */
+  /** Opens the socket now rather than with the first call. Throws a NetlinkError if netlink is unavailable. */
   open(): void {
     void this.conversation.socket;
   }
 
-  /** Asks for one thing; `onAnswer` gets the message that carries it. The error number, 0 when there is none. */
+  /** Requests one object; `onAnswer` gets the message that carries it. Resolves with the error number, 0 if there is none. */
   ask(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): Promise<KernelReply> {
     return this.runExclusive((conversation) => conversation.ask(request, onAnswer));
   }
 
   /**
-   * Asks for everything of a kind; `onEntry` gets each message. Rejects with NetlinkRequestError when the kernel refuses;
-   * answers whether what was dumped stayed as it was meanwhile.
+   * Requests all objects of a kind; `onEntry` gets each message. Rejects with NetlinkRequestError if the kernel
+   * refuses; `interrupted` means that the objects changed meanwhile.
    */
   dump(
     request: NetlinkRequest,
@@ -49,14 +49,14 @@ export class NetlinkChannel {
   }
 
   /**
-   * Carries out requests in their order, many with one call; one that is refused does not stop the others. Now and then
-   * others have their turn.
+   * Performs requests in order, many with one call; a refused one does not stop the others. Yields to the event loop
+   * now and then.
    */
   perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
     return this.runExclusive((conversation) => conversation.perform(requests));
   }
 
-  /** Waits for the calls before, whatever became of them, and keeps others waiting until the call is done. */
+  /** Waits for earlier calls, whatever their outcome, and makes later ones wait until the call is done. */
   runExclusive<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(new NetlinkClosedError());
     const turn = this.last.then(async () => {

@@ -7,14 +7,14 @@ import { writeRequest, type NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
 import { NLM_F_ACK, NLM_F_DUMP } from './protocol.js';
 
-/** Sequence numbers have 32 bits; long before, they start over. */
+/** Sequence numbers have 32 bits; they start over long before the end. */
 const MAX_SEQUENCE = 0x8000_0000;
-/** Requests sent at once: well below what the receive buffer holds in answers. */
+/** Requests sent at once: their answers take far less than the receive buffer. */
 const AT_ONCE = 256;
 
 /**
- * Requests and their answers over a socket that is opened when it is needed: what NetlinkChannel says of them, for one caller
- * at a time.
+ * Requests and their answers over a socket that is opened when needed: as described at NetlinkChannel, but for one
+ * caller at a time.
  */
 export class NetlinkConversation {
   private readonly writer = new MessageWriter();
@@ -23,12 +23,12 @@ export class NetlinkConversation {
 
   constructor(private readonly openSocket: () => NetlinkSocket) {}
 
-  /** Throws a NetlinkError when there is no netlink. */
+  /** Throws a NetlinkError if netlink is unavailable. */
   get socket(): NetlinkSocket {
     return (this.opened ??= this.openSocket());
   }
 
-  /** The number of the next message. Who sends messages himself sets the one that comes after them. */
+  /** The number of the next message. A caller that sends messages itself sets the number after them. */
   get nextSequence(): number {
     if (this.following > MAX_SEQUENCE) this.following = 1;
     return this.following;
@@ -42,7 +42,7 @@ export class NetlinkConversation {
     return this.answered(request, 0, onAnswer);
   }
 
-  /** Unlike NetlinkChannel.dump, it leaves refusals to the caller. */
+  /** Unlike NetlinkChannel.dump, returns refusals to the caller. */
   dump(request: NetlinkRequest, onEntry: (message: NetlinkMessage) => void): Promise<KernelReply> {
     return this.answered(request, NLM_F_DUMP, onEntry);
   }

@@ -1,12 +1,12 @@
 import type { MessageWriter } from './message-writer.js';
 import { NLM_F_REQUEST } from './protocol.js';
 
-/** One request, without what stands in every message. */
+/** One request, without what every message contains. */
 export interface NetlinkRequest {
   readonly type: number;
-  /** Besides those that say that it is a request, and how it is to be answered. */
+  /** In addition to those for a request and for the kind of answer. */
   readonly flags?: number;
-  /** For errors: what is tried, on what. */
+  /** For errors: what was attempted, on what. */
   readonly attempt: string;
   /** Writes the family's own header and the attributes. */
   put(writer: MessageWriter): void;
@@ -14,8 +14,8 @@ export interface NetlinkRequest {
 
 /**
  * Writes the message of a request.
- * @param answer the flag that says how it is to be answered: NLM_F_DUMP with everything of a kind, NLM_F_ACK with an
- *   acknowledgement, 0 with the one thing that is asked for
+ * @param answer the flag for the kind of answer: NLM_F_DUMP for all objects of a kind, NLM_F_ACK for an
+ * acknowledgement, 0 for the one requested object
  */
 export function writeRequest(
   writer: MessageWriter,

@@ -19,29 +19,29 @@ const MSG_DONTWAIT = 0x40;
 
 /** The kernel fills at most 32 KiB into a datagram of a dump. */
 const RECEIVE_LENGTH = 64 * 1024;
-/** Requests from this size on are handed over on a thread of their own: the kernel works on them for milliseconds. */
+/** Requests of at least this size are sent on another thread: the kernel works on them for milliseconds. */
 const BACKGROUND_LENGTH = 256 * 1024;
-/** What the kernel keeps of the send buffer for itself, generously. */
+/** The part of the send buffer that the kernel uses itself, rounded up generously. */
 const SEND_MARGIN = 4096;
 
 export interface NetlinkSocketOptions {
-  /** Bytes for replies that wait to be read. Each takes about 830 of them, whatever its size. */
+  /** Bytes for unread replies. Each takes about 830 of them, whatever its size. */
   readonly receiveBuffer?: number;
-  /** Bits of the multicast groups whose notices are to be received. */
+  /** Bits of the multicast groups whose notifications to receive. */
   readonly groups?: number;
   readonly libc?: Libc;
 }
 
-/** What the kernel had to say until it fell silent. */
+/** The kernel's replies, until there are no more. */
 export interface Replies {
   readonly replies: readonly KernelReply[];
-  /** Some were lost because they did not fit into the receive buffer. */
+  /** Whether some were lost because they did not fit into the receive buffer. */
   readonly lost: boolean;
 }
 
 /**
- * A netlink socket in the network namespace of this process. The kernel works on a request while it is being sent: when
- * `send` is done, all replies wait to be read, so nothing here ever waits for input. One request at a time.
+ * A netlink socket in the network namespace of this process. The kernel processes a request while it is being sent:
+ * when `send` is done, all replies are ready to be read, so nothing here ever waits for input. One request at a time.
  */
 export class NetlinkSocket {
   private readonly buffer = Buffer.allocUnsafeSlow(RECEIVE_LENGTH);
@@ -53,8 +53,8 @@ export class NetlinkSocket {
   ) {}
 
   /**
-   * Opens a socket of the protocol (NETLINK_…). Throws NetlinkUnavailableError where the C library cannot be called,
-   * NetlinkSystemError where the kernel refuses.
+   * Opens a socket of the protocol (NETLINK_…). Throws NetlinkUnavailableError if the C library cannot be called,
+   * NetlinkSystemError if the kernel refuses.
    */
   static open(
     protocol: number,
@@ -68,7 +68,7 @@ export class NetlinkSocket {
       address.writeUInt16LE(AF_NETLINK, 0);
       address.writeUInt32LE(groups, 8);
       if (libc.bind(fd, address, address.length) < 0) throw new NetlinkSystemError('bind', libc.errno());
-      // Without these two, errors come without details but come all the same.
+      // Without these two, errors are still reported, but without details.
       socket.setOption(SOL_NETLINK, NETLINK_EXT_ACK, 1);
       socket.setOption(SOL_NETLINK, NETLINK_CAP_ACK, 1);
       socket.setBuffer(SO_RCVBUFFORCE, SO_RCVBUF, receiveBuffer);
@@ -81,7 +81,7 @@ export class NetlinkSocket {
 
   /**
    * Sends a request: one message, or several that belong together. The buffer must not change until it is done.
-   * Large ones, and those that the caller knows to be `laborious` for the kernel, do not hold up this thread.
+   * Large ones, and those that the caller marks as `laborious` for the kernel, do not block this thread.
    */
   async send(bytes: Buffer, length: number, laborious = false): Promise<void> {
     this.makeRoom(length);
@@ -109,7 +109,7 @@ export class NetlinkSocket {
     return { replies, lost };
   }
 
-  /** Hands on all messages that wait to be read. Returns whether some were lost for want of room. */
+  /** Passes on all unread messages. Returns whether some were lost for lack of room. */
   collectMessages(onMessage: (message: NetlinkMessage) => void): boolean {
     let lost = false;
     for (;;) {
@@ -121,9 +121,9 @@ export class NetlinkSocket {
   }
 
   /**
-   * Reads the answer to a request that was just sent: hands each message on, and returns at the end of the dump, at an
-   * error, or after one message where `single`. Between datagrams others have their turn. Messages with another sequence
-   * number are leftovers of an earlier request and passed over.
+   * Reads the answer to a request that was just sent: passes each message on, and returns at the end of the dump, at an
+   * error, or after one message if `single`. Yields to the event loop between datagrams. Skips messages with another
+   * sequence number, which belong to an earlier request.
    */
   async receiveAnswer(
     sequence: number,
@@ -138,8 +138,8 @@ export class NetlinkSocket {
   }
 
   /**
-   * Sends a small request and reads the whole answer at once, on this thread, without a turn for others: for what is short,
-   * and needed before anything else can be done. Otherwise like `receiveAnswer`.
+   * Sends a small request and reads the whole answer at once, on this thread, without yielding to the event loop: for
+   * short answers that are needed before anything else can be done. Otherwise like `receiveAnswer`.
    */
   exchange(
     bytes: Buffer,
@@ -157,9 +157,9 @@ export class NetlinkSocket {
   }
 
   /**
-   * Reads the answer to a request for a dump through which the kernel has to search: it does so while a datagram is
-   * read, so that happens on another thread. Otherwise like `receiveAnswer`.
-   * @param afterDatagram is waited for before the next datagram is read
+   * Reads the answer to a dump for which the kernel has to search: it searches while a datagram is read, so this
+   * happens on another thread. Otherwise like `receiveAnswer`.
+   * @param afterDatagram awaited before the next datagram is read
    */
   async receiveDump(
     sequence: number,
@@ -187,7 +187,10 @@ export class NetlinkSocket {
     this.fd = -1;
   }
 
-  /** Hands on the messages of a datagram that answer the request, up to the reply that ends the answer, if it is there. */
+  /**
+   * Passes on the messages of a datagram that answer the request, up to the reply that ends the answer, if the datagram
+   * contains it.
+   */
   private replyIn(
     length: number | 'nothing' | 'lost',
     sequence: number,
@@ -211,7 +214,7 @@ export class NetlinkSocket {
     return { sent, errno: sent < 0 ? this.libc.errno() : 0 };
   }
 
-  /** Reads one datagram into the buffer, if there is one. */
+  /** Reads one datagram into the buffer, if any. */
   private receive(): number | 'nothing' | 'lost' {
     for (;;) {
       const length = this.libc.recv(this.fd, this.buffer, this.buffer.length, MSG_DONTWAIT | MSG_TRUNC);
@@ -220,7 +223,7 @@ export class NetlinkSocket {
     }
   }
 
-  /** What the result of a `recv` means. */
+  /** The meaning of the result of a `recv`. */
   private received(length: number, errno: number): number | 'nothing' | 'lost' | 'again' {
     if (length > this.buffer.length)
       throw new NetlinkProtocolError(`a datagram of ${length} bytes was cut off`);

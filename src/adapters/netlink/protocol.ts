@@ -11,7 +11,7 @@ export const NLMSG_ERROR = 2;
 export const NLMSG_DONE = 3;
 
 export const NLM_F_REQUEST = 0x001;
-/** The request is answered also when it succeeds. */
+/** The kernel acknowledges the request even if it succeeds. */
 export const NLM_F_ACK = 0x004;
 /** In a reply: the dump was disturbed by a change and is not consistent. */
 export const NLM_F_DUMP_INTR = 0x010;
@@ -19,7 +19,7 @@ export const NLM_F_DUMP = 0x300;
 export const NLM_F_EXCL = 0x200;
 export const NLM_F_CREATE = 0x400;
 export const NLM_F_APPEND = 0x800;
-/** In an error reply: the offending message is not repeated behind its header. */
+/** In an error reply: the offending message is not repeated after its header. */
 export const NLM_F_CAPPED = 0x100;
 /** In an error reply: attributes with the details follow. */
 export const NLM_F_ACK_TLVS = 0x200;
@@ -32,7 +32,7 @@ export const NLA_TYPE_MASK = 0x3fff;
 export const NLMSGERR_ATTR_MSG = 1;
 export const NLMSGERR_ATTR_OFFS = 2;
 
-/** Messages and attributes begin at multiples of four. */
+/** Rounds up: messages and attributes begin at multiples of four. */
 export function align(length: number): number {
   return (length + 3) & ~3;
 }

@@ -8,20 +8,21 @@ import type { NftTransport, TableState } from './transport.js';
 
 const TABLE_COMMENT = 'rules for kube-proxy';
 
-/** What separates the kernel's table from its desired. */
+/** The difference between the kernel's table and the desired table. */
 export interface TableDifference {
-  /** What must be applied at once. Empty when nothing differs. */
+  /** To be applied at once. Empty if nothing differs. */
   readonly repair: Transaction;
   /**
-   * What may go afterwards, one transaction after the other: sets and chains that nobody refers to once `repair` is
-   * applied. Sets first, since their elements may lead to the chains; and before Linux 6.2 not together.
+   * To be applied afterwards, one transaction after the other: removes sets and chains that nothing refers to once
+   * `repair` is applied. Sets come first, because their elements may lead to the chains; before Linux 6.2 both cannot
+   * go together.
    */
   readonly removals: readonly Transaction[];
-  /** The present table cannot be changed into the desired one and is replaced as a whole. */
+  /** The present table cannot be changed into the desired one, so it is replaced as a whole. */
   readonly replaces: boolean;
 }
 
-/** Finds the least that turns the kernel's table into the desired one. */
+/** Finds the smallest change that turns the kernel's table into the desired one. */
 export function tableDifference(
   desired: DesiredTable,
   state: TableState | undefined,
@@ -43,7 +44,7 @@ export function tableDifference(
   return { repair, removals, replaces };
 }
 
-/** The table is kube-proxy's, or a former version's: whatever else is in it may be left from long ago. */
+/** Whether the table is kube-proxy's, or an earlier version's: anything else in it may be an old leftover. */
 export function isOfAnotherLayout(state: TableState): boolean {
   return state.sets.has(MAP_OF_ANOTHER_LAYOUT);
 }
@@ -79,7 +80,10 @@ function repairRules(
   }
 }
 
-/** The table is the proxy's alone, so what it does not know goes: chains of classes long unused, a stranger's rules. */
+/**
+ * The whole table belongs to the proxy, so anything unknown is removed: chains of classes long unused, rules of other
+ * programs.
+ */
 function removeUnknown(
   desired: DesiredTable,
   state: TableState,

@@ -2,13 +2,13 @@ import type { WriteEffect, WriteWatch } from '../../application/ports/write-watc
 import type { NftTransport } from './transport.js';
 
 /**
- * Tells whether any other program has committed nf_tables transactions in this network namespace, by counting ours against
- * the kernel's generation. Both families share one watch, since the kernel counts them together; so does iptables-nft, for
- * which each COMMIT is a transaction.
+ * Detects whether another program has committed nf_tables transactions in this network namespace, by comparing the
+ * number of ours with the kernel's generation. Both families share one watch, since the kernel counts them together; so
+ * does iptables-nft, for which each COMMIT is a transaction.
  *
- * It starts without knowledge. The first look takes the kernel's number as the base; each of our commits adds one to
- * what is expected; a look that finds another number starts a new epoch from there. A family that compared its table
- * in the present epoch knows that no other program has touched it since.
+ * The first check takes the kernel's number as the base; each of our commits adds one to the expected number; a check
+ * that finds another number starts a new epoch from there. A family that compared its table in the present epoch knows
+ * that no other program has written to it since.
  */
 export class GenerationWatch implements WriteWatch {
   readonly seesEveryWrite = true;
@@ -35,8 +35,8 @@ export class GenerationWatch implements WriteWatch {
   }
 
   /**
-   * Undefined when the transport cannot tell. While the other family writes, the kernel may have counted what is not counted
-   * here yet; the question waits until that is over.
+   * Undefined if the transport cannot tell. While the other family writes, the kernel may have counted a transaction
+   * that is not counted here yet; so this waits until that write is done.
    */
   async epoch(): Promise<number | undefined> {
     for (;;) {

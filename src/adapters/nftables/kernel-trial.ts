@@ -1,7 +1,7 @@
 import type { Operation } from '../../domain/nftables/layout/table.js';
 import { NftCommitError, type NftTransport } from './transport.js';
 
-/** What a kernel must know for nftables mode; some have nf_tables without address translation. The last step cannot be. */
+/** What a kernel must support for mode nftables; some have nf_tables without address translation. The last step always fails. */
 const OPERATIONS: readonly Operation[] = [
   { op: 'add-table', comment: 'rules for kube-proxy' },
   { op: 'add-chain', chain: { name: 'trial', hook: { type: 'nat', hook: 'prerouting', priority: -100 } } },
@@ -9,9 +9,9 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 /**
- * Asks the kernel whether it would take our kind of table, by a transaction that it must refuse as a whole for its last
- * step. Nothing changes.
- * @returns what it refuses before that; undefined when it refuses nothing else, or does not let this process ask
+ * Checks whether the kernel would accept our kind of table, with a transaction that it must refuse as a whole because
+ * of its last step. Nothing changes.
+ * @returns what it refuses before that; undefined if it refuses nothing else, or does not permit this process to check
  */
 export async function kernelTrial(transport: NftTransport): Promise<string | undefined> {
   try {

@@ -50,8 +50,8 @@ export function nftablesBackend(
 }
 
 /**
- * Programs one family's table `kube-proxy` through a transport. Chains and sets that nobody needs any more stay until the
- * next verification, since packets may be on their way to them.
+ * Programs one family's table `kube-proxy` through a transport. Chains and sets that are no longer needed stay until
+ * the next verification, because packets may be on their way to them.
  */
 class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Actual> {
   readonly mode = 'nftables';
@@ -59,7 +59,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
   readonly compile: (entry: ForwardingEntry) => NftablesServicePortRules;
   private node: NodeNetwork | undefined;
   private keepsUnexplained = false;
-  /** What the kernel has and nobody needs any more, by name. */
+  /** Structures in the kernel that are no longer needed, by name. */
   private readonly idle = new Map<string, Structure>();
   private readonly observer: NftablesObserver;
 
@@ -84,10 +84,10 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     return new TableChange();
   }
 
-  /** When it is refused, no element has changed. */
+  /** If the kernel refuses it, no element has changed. */
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
-    // Rules of idle chains were made for the former node.
+    // Rules of idle chains were written for the former node.
     if (former !== node) await this.removeIdle(change);
     this.node = node;
     const { arrivals, departures } = change;
@@ -144,7 +144,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     await this.transport.close();
   }
 
-  /** @param whole of which the transaction is a piece; all its service ports are suspects */
+  /** @param whole the transaction of which this is a piece; all its service ports are suspects */
   private async send(transaction: Transaction, whole = transaction, isPartial = false): Promise<void> {
     const { operations } = transaction;
     if (operations.length === 0) return;
@@ -159,7 +159,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     }
   }
 
-  /** @param change that is about to be written: the kernel does not have its arrivals yet, and still has its departures */
+  /** @param change the change about to be written: the kernel does not have its arrivals yet, and still has its departures */
   private async removeIdle(change = new TableChange()): Promise<void> {
     const arrivals = new Set(change.arrivals.map(({ name }) => name));
     const present = [...this.desired.structures()].filter(({ name }) => !arrivals.has(name));
@@ -168,7 +168,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     for (const removal of removals) await this.remove(removal);
   }
 
-  /** Removes leftovers. What the kernel still holds on to is found again by the next verification. */
+  /** Removes leftovers. The next verification finds again what the kernel still holds on to. */
   private async remove(removal: Transaction): Promise<void> {
     try {
       await this.send(removal);
@@ -183,7 +183,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
   }
 }
 
-/** The service ports behind the elements that the kernel named. */
+/** The service ports of the elements that the kernel named. */
 function culprits(
   { failures }: NftCommitError,
   transaction: Transaction,
@@ -202,7 +202,7 @@ function stepsOf(transactions: readonly Transaction[]): number {
   return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
 }
 
-/** What a table of our layout holds. */
+/** The sets of a table with our layout. */
 function setsOf(actual: Actual): AdoptedSets {
   return actual && !isOfAnotherLayout(actual) ? actual.sets : new Map();
 }

@@ -2,7 +2,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** What the driver reports to metrics. Calls are cheap and never throw. */
 export interface NftablesObserver {
-  /** Chains that are not used any more could not be deleted; they are tried again. */
+  /** Unused chains could not be deleted; the driver retries. */
   cleanupFailed(family: IpFamily): void;
 }
 

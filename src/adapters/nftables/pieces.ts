@@ -5,15 +5,15 @@ import { Transaction } from '../../domain/nftables/state/transaction.js';
 /** Elements in one transaction: some 16 MB of netlink messages, and about 0.2 s in the kernel. */
 const MAX_ELEMENTS = 200_000;
 
-/** In the order in which they are filled: a frontend of policy Local needs its short circuit. */
+/** In the order in which they are filled: a frontend with policy Local needs its short circuit. */
 const LEADING_TO_ENDPOINTS = [
   ...VARIANTS.map((variant) => setsOf(variant).shortCircuits),
   ...VARIANTS.map((variant) => setsOf(variant).frontends),
 ];
 
 /**
- * Splits a transaction that fills an empty table, so that the kernel is not locked for seconds. Every state on the way
- * is sound: maps that lead to a frontend's endpoints are filled after those that hold the endpoints.
+ * Splits a transaction that fills an empty table, so that the kernel is not locked for seconds. Every intermediate
+ * state is consistent: maps that lead to a frontend's endpoints are filled after those that hold the endpoints.
  */
 export function inPieces(whole: Transaction, limit = MAX_ELEMENTS): readonly Transaction[] {
   const count = whole.operations.reduce(

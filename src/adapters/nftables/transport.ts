@@ -8,26 +8,26 @@ import type {
 } from '../../domain/nftables/layout/table.js';
 
 /**
- * A way to speak to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing of
- * services; it carries transactions and reads the table `kube-proxy` of one family back.
+ * Access to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing about services; it
+ * commits transactions and reads the table `kube-proxy` of one family back.
  */
 export interface NftTransport {
   readonly name: 'netlink' | 'cli' | 'memory';
 
   /**
-   * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed.
-   * Rejects with NftCommitError when it refused: nothing has changed then. No retries inside. Not reentrant: the caller
+   * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed. Rejects
+   * with NftCommitError if the kernel refused: then nothing has changed. Does not retry. Not reentrant: the caller
    * waits for one call to settle before the next. An empty list does nothing.
    */
   commit(family: IpFamily, operations: readonly Operation[]): Promise<void>;
 
   /**
-   * Reads the whole table, or undefined when there is none. A read disturbed by a concurrent commit is repeated inside, a
-   * few times: where others commit all the time, a change that somebody makes to this table meanwhile may be in it or not,
-   * or in part. A generation asked for before the read then differs from the one after it, so nothing stays hidden.
-   * Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are left out.
-   * `expected` names the sets whose layout the caller knows; elements of other sets are left out. Rejects with the
-   * signal's reason soon after it is aborted.
+   * Reads the whole table, or undefined if there is none. A read disturbed by a concurrent commit is repeated a few
+   * times. If other programs commit all the time, the result may contain all, part or none of a change that another
+   * program makes to this table meanwhile; the generation before the read then differs from the one after it, so the
+   * change is noticed later. Large tables are read in pieces that yield to the event loop. Elements of dynamic sets are
+   * omitted. `expected` names the sets whose layout the caller knows; elements of other sets are omitted. Rejects with
+   * the signal's reason soon after it is aborted.
    */
   read(
     family: IpFamily,
@@ -36,12 +36,12 @@ export interface NftTransport {
   ): Promise<TableState | undefined>;
 
   /**
-   * A number that changes with every committed nf_tables transaction of anybody in this network namespace, or undefined
-   * where it is not to be had. Cheap: made to be asked every second.
+   * A number that changes with every committed nf_tables transaction in this network namespace, whichever program
+   * commits it. Undefined if unavailable. Cheap enough to call every second.
    */
   generation(): Promise<number | undefined>;
 
-  /** The text by which `read` would describe this rule, set or chain if the kernel held exactly it. */
+  /** The text that `read` would return for this rule, set or chain if the kernel held exactly it. */
   fingerprintRule(family: IpFamily, rule: Rule): string;
   fingerprintSet(family: IpFamily, set: SetDefinition): string;
   fingerprintChain(chain: ChainDefinition): string;
@@ -50,7 +50,7 @@ export interface NftTransport {
   close(): Promise<void>;
 }
 
-/** What the kernel holds, described by fingerprints that compare equal to those of the transport. */
+/** The kernel's table, described by fingerprints that compare equal to those of the transport. */
 export interface TableState {
   readonly chains: ReadonlyMap<string, ChainState>;
   readonly sets: ReadonlyMap<string, SetState>;
@@ -67,9 +67,9 @@ export interface SetState {
   readonly elements: ReadonlyMap<string, SetElement>;
 }
 
-/** One thing that the kernel refused in a transaction. */
+/** One refusal of the kernel in a transaction. */
 export interface NftFailure {
-  /** Index into the operations of the commit. Undefined when the transport cannot tell. */
+  /** Index into the operations of the commit. Undefined if the transport cannot tell. */
   readonly operation?: number;
   /** Index into the elements of that operation, where known. */
   readonly element?: number;

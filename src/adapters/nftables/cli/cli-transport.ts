@@ -23,8 +23,8 @@ import { NftTool, type NftToolOptions } from './nft-tool.js';
 import { writeScript } from './script.js';
 
 /**
- * nf_tables by way of the `nft` tool: `nft -f -` to write, `nft list table` to read. Where nft cannot be used at all,
- * calls reject with an NftToolError.
+ * nf_tables through the `nft` tool: `nft -f -` to write, `nft list table` to read. If nft cannot be used at all, calls
+ * reject with an NftToolError.
  */
 export class CliNftTransport implements NftTransport {
   readonly name = 'cli';
@@ -60,7 +60,7 @@ export class CliNftTransport implements NftTransport {
     throw new NftFailedError(`listing table ${nftFamily(family)} ${TABLE_NAME}`, outcome.messages.trim());
   }
 
-  /** nft has no cheap way to ask. */
+  /** Unavailable: nft has no cheap way to get it. */
   generation(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

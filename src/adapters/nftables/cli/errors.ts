@@ -6,7 +6,7 @@ export abstract class NftToolError extends Error {
   }
 }
 
-/** There is no `nft` to start. */
+/** `nft` cannot be started. */
 export class NftMissingError extends NftToolError {
   constructor(command: string, cause: unknown) {
     super(`cannot start ${command}: install the package nftables (1.0.1 or later), or put nft into PATH`, {
@@ -22,7 +22,7 @@ export class NftTooOldError extends NftToolError {
   }
 }
 
-/** The kernel refuses this process, or somebody else owns the table. */
+/** The kernel refuses this process, or another process owns the table. */
 export class NftPermissionError extends NftToolError {
   constructor(attempt: string, output: string) {
     super(
@@ -31,7 +31,7 @@ export class NftPermissionError extends NftToolError {
   }
 }
 
-/** Anything else: nft was killed, ran into its time limit, or failed to list. */
+/** Anything else: nft was killed, exceeded its time limit, or failed to list. */
 export class NftFailedError extends NftToolError {
   constructor(attempt: string, reason: string, options?: ErrorOptions) {
     super(`${attempt} failed: ${reason}`, options);

@@ -6,7 +6,7 @@ import { renderHook, renderRule } from '../../../domain/nftables/text/render-tex
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import type { Hook, SetDefinition } from '../../../domain/nftables/layout/table.js';
 
-/** What a chain is, its rules apart. */
+/** Describes a chain without its rules. */
 export function describeHook(hook: Hook | undefined): string {
   return hook ? renderHook(hook) : 'regular chain';
 }
@@ -15,7 +15,7 @@ export function describeChain(chain: ParsedChain): string {
   return chain.otherHook ?? describeHook(chain.hook);
 }
 
-/** What a set is, its elements and its comment apart: for a comment no set is made anew. */
+/** Describes a set without its elements and its comment: a set is not recreated because of a comment. */
 export function describeSet(family: IpFamily, set: SetDefinition): string {
   return `${setKeyword(set)} ${renderDeclaration(family, { ...set, comment: undefined }).join('; ')}`;
 }
@@ -24,7 +24,7 @@ export function describeParsedSet(family: IpFamily, set: ParsedSet): string {
   return set.definition ? describeSet(family, set.definition) : `other: ${set.declaration}`;
 }
 
-/** A listed rule in the words that we would have used for it, or as it is where it is none of ours. */
+/** A listed rule in our own form, or as listed if it is not one of ours. */
 export function describeRule(family: IpFamily, text: string): string {
   const rule = parseRule(family, text);
   if (!rule) return text;

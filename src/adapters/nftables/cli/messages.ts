@@ -1,7 +1,7 @@
 import type { NftFailure } from '../transport.js';
 import type { NftScript } from './script.js';
 
-/** The C library's words for the errors that nf_tables gives (docs/spec/nft-netlink.md §14), and their names. */
+/** The C library's texts for the errors of nf_tables (docs/spec/nft-netlink.md §14), and their names. */
 const ERROR_NAMES: Readonly<Record<string, string>> = {
   'No such file or directory': 'ENOENT',
   'File exists': 'EEXIST',
@@ -22,7 +22,7 @@ const ERROR_NAMES: Readonly<Record<string, string>> = {
 
 const PLACED = /^\/dev\/stdin:(\d+):\d+-\d+: Error: (.*)$/;
 
-/** Reads nft's messages: one failure for each `/dev/stdin:LINE:COLUMNS: Error: …`, at the operation written on that line. */
+/** Reads nft's messages: one failure for each `/dev/stdin:LINE:COLUMNS: Error: …`, at the operation on that line. */
 export function readFailures(messages: string, script: NftScript): NftFailure[] {
   const failures: NftFailure[] = [];
   for (const text of messages.split('\n')) {
@@ -33,7 +33,7 @@ export function readFailures(messages: string, script: NftScript): NftFailure[] 
   return [{ reason: errorName(messages.trim().split('\n')[0] || 'nft gave no reason') }];
 }
 
-/** The kernel's name for the error, or nft's words where it is nft's own. */
+/** The kernel's name for the error, or nft's text if it is nft's own error. */
 function errorName(message: string): string {
   const words = message.replace(/^.*Error: /, '').replace(/^Could not process rule: /, '');
   return ERROR_NAMES[words] ?? words;

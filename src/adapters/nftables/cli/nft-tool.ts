@@ -8,7 +8,7 @@ export interface NftToolOptions {
   readonly timeoutMilliseconds?: number;
 }
 
-/** How a run ended. Runs that could not take place are errors instead. */
+/** How a run ended. Runs that could not start or finish are errors instead. */
 export interface NftOutcome {
   readonly succeeded: boolean;
   /** nft's messages, in English. */
@@ -17,7 +17,7 @@ export interface NftOutcome {
 
 const MAX_MESSAGES = 16 * 1024 * 1024;
 
-/** Starts `nft`, and knows why it would not start. */
+/** Runs `nft`, and reports why it cannot be run. */
 export class NftTool {
   readonly command: string;
   private readonly timeout: number;
@@ -35,19 +35,19 @@ export class NftTool {
     return this.run(['-f', '-'], { input: pieces });
   }
 
-  /** `nft list table`, its output handed on piece by piece. */
+  /** `nft list table`, with its output passed on piece by piece. */
   async list(family: 'ip' | 'ip6', table: string, onOutput: (text: string) => void): Promise<NftOutcome> {
     await this.checkVersion();
     const numbersForPrioritiesAndTimes = ['--stateless', '--numeric-priority', '--numeric-time'];
     return this.run([...numbersForPrioritiesAndTimes, 'list', 'table', family, table], { onOutput });
   }
 
-  /** Ends what runs; later runs fail. */
+  /** Ends the running process; later runs fail. */
   close(): void {
     this.closing.abort();
   }
 
-  /** Asked once; asked again after a failure, for a package may be installed meanwhile. */
+  /** Determined once; again after a failure, because a package may be installed meanwhile. */
   private async checkVersion(): Promise<void> {
     this.supported ??= this.readVersion();
     try {
@@ -114,13 +114,16 @@ export class NftTool {
   }
 }
 
-/** Hands the output on as it comes; between two pieces, others have their turn. Ends quietly when the process does not start. */
+/**
+ * Passes the output on as it arrives, yielding to the event loop between two pieces. Ends quietly if the process does
+ * not start.
+ */
 async function forward(stream: NodeJS.ReadableStream, onOutput: (text: string) => void): Promise<void> {
   stream.setEncoding('utf8');
   try {
     for await (const text of stream) onOutput(text as string);
   } catch (error) {
-    // A stream cut off shows in how the process ended, which is reported by the caller.
+    // If the stream is cut off, the process ended abnormally, which the caller reports.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }

@@ -16,7 +16,7 @@ export class NftScript {
     private readonly firstLines: readonly number[],
   ) {}
 
-  /** The operation, and if possible the element, that stands on a line (from 1). */
+  /** The operation, and if possible the element, on a line (from 1). */
   locate(line: number): { operation: number; element?: number } | undefined {
     const index = line - 1;
     let low = 0;
@@ -40,9 +40,9 @@ function elementAt(operation: Operation, line: number): number | undefined {
 }
 
 /**
- * Writes the operations out, letting others have their turn between pieces. All of it is written before nft starts: an
+ * Writes the operations out, yielding to the event loop between pieces. Everything is written before nft starts: an
  * error half-way must not leave nft with half a transaction, which it would commit. Throws NftCommitError for text that
- * must not reach nft, naming every operation that holds some.
+ * must not reach nft, naming every operation that contains some.
  */
 export async function writeScript(family: IpFamily, operations: readonly Operation[]): Promise<NftScript> {
   const pieces: string[] = [];

@@ -24,17 +24,17 @@ import * as nf from './nf-tables.js';
 import { queryTable, type Ask, type Question } from './read/table-query.js';
 import { attributesOf } from './read/table-reader.js';
 
-/** So often a read is begun anew because of what may be commits to tables of others. */
+/** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
 const READ_ATTEMPTS = 10;
-/** So many bytes are encoded before others have their turn: about a millisecond's work. */
+/** Bytes encoded before yielding to the event loop: about a millisecond's work. */
 const ENCODED_AT_ONCE = 1024 * 1024;
 /** A larger buffer is not kept for the next batch. */
 const KEPT_BUFFER = 1024 * 1024;
 
 /**
- * nf_tables over a netlink channel. A transaction is one batch, sent at once; the kernel has committed or refused it when
- * sending is done, and only errors are answered.
+ * nf_tables over a netlink channel. A transaction is one batch, sent at once; the kernel has committed or refused it
+ * when sending is done, and replies only to report errors.
  */
 export class NetlinkNftTransport implements NftTransport {
   readonly name = 'netlink';
@@ -42,7 +42,7 @@ export class NetlinkNftTransport implements NftTransport {
 
   private constructor(private readonly channel: NetlinkChannel) {}
 
-  /** Throws NetlinkUnavailableError or NetlinkSystemError where netlink is not to be had; `nft` may serve instead. */
+  /** Throws NetlinkUnavailableError or NetlinkSystemError if netlink is unavailable; then `nft` may work. */
   static open(openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)): NetlinkNftTransport {
     const isAnswer = (error: unknown): boolean =>
       error instanceof NftCommitError || error instanceof NetlinkRequestError;
@@ -120,7 +120,7 @@ export class NetlinkNftTransport implements NftTransport {
         const failure = index.failureOf(reply, writer.bytes);
         if (failure) failures.push(failure);
       }
-      // No acknowledgements were asked for, so replies that were lost were errors.
+      // No acknowledgements were requested, so lost replies were errors.
       if (lost && failures.length === 0) failures.push({ reason: 'ENOBUFS' });
       if (failures.length > 0) throw new NftCommitError(family, failures);
     } finally {
@@ -158,7 +158,7 @@ export class NetlinkNftTransport implements NftTransport {
     return generation;
   }
 
-  /** Sends one request and hands on what is answered. False when what is asked for is not there. */
+  /** Sends one request and passes on the answer. False if the requested object does not exist. */
   private async ask(
     conversation: NetlinkConversation,
     familyWord: number,
@@ -179,7 +179,7 @@ export class NetlinkNftTransport implements NftTransport {
   }
 }
 
-/** Small messages by which the kernel frees any number of elements before it answers. */
+/** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
   return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
 }

@@ -1,4 +1,4 @@
-/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as they are used (docs/spec/nft-netlink.md §5, §6, §9). */
+/** Numbers of linux/netfilter/nf_tables.h and nfnetlink.h, as far as used here (docs/spec/nft-netlink.md §5, §6, §9). */
 
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
@@ -27,7 +27,7 @@ export const GETGEN = NF_TABLES | 16;
 export function familyWord(family: IpFamily): number {
   return family === 'IPv4' ? 2 : 10;
 }
-/** The same in front of and behind a batch: family 0, and the subsystem as resource id in network byte order. */
+/** The same before and after a batch: family 0, and the subsystem as resource id in network byte order. */
 export const BATCH_WORD = 10 << 24;
 
 export const TABLE = { NAME: 1, FLAGS: 2, USERDATA: 6 } as const;
@@ -59,7 +59,7 @@ export const GENERATION_ID = 1;
 
 export const SET_FLAG = { ANONYMOUS: 1, MAP: 8, TIMEOUT: 0x10, EVAL: 0x20 } as const;
 
-/** What nft calls the type of verdicts, and what it gives as their length. */
+/** nft's type number of verdicts, and the length that it sends for them. */
 export const VERDICT_TYPE = 0xffffff00;
 
 /** Verdicts, as unsigned numbers. */
@@ -71,7 +71,7 @@ export const VERDICT_CODES = {
   return: 0xfffffffb,
 } as const;
 
-/** Types of userdata entries, by which nft remembers what the kernel has no place for (docs/spec/nft-netlink.md §11). */
+/** Types of userdata entries, in which nft stores what the kernel has no field for (docs/spec/nft-netlink.md §11). */
 export const USERDATA = {
   COMMENT: 0,
   KEY_BYTE_ORDER: 0,

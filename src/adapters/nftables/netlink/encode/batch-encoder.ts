@@ -21,16 +21,16 @@ const MAX_LIST = 64_500;
 
 const HOOK_NUMBERS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
 
-/** Where encoding is, for the errors that it throws. */
+/** The position of the encoder, for the errors that it throws. */
 export interface Position {
   readonly operation: number;
   readonly element?: number;
 }
 
 /**
- * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the flags that
- * nft uses. `encode` pauses after every message that is full of elements, so that others may have their turn. It throws
- * UnsafeTextError for what cannot be written; `position` then tells where.
+ * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the
+ * flags that nft uses. `encode` pauses after every message that is full of elements, so that the caller can yield to
+ * the event loop. It throws UnsafeTextError for what cannot be written; `position` then says where.
  */
 export class BatchEncoder {
   readonly index: BatchIndex;

@@ -4,7 +4,7 @@ import { align, HEADER_LENGTH, NLA_TYPE_MASK } from '../../../netlink/protocol.j
 import type { NftFailure } from '../../transport.js';
 import { ELEMENTS } from '../nf-tables.js';
 
-/** Where each message of a batch came from. Its sequence number is `firstSequence` plus its index. */
+/** The origin of each message of a batch. Its sequence number is `firstSequence` plus its index. */
 export class BatchIndex {
   private readonly operations: number[] = [];
   private readonly firstElements: number[] = [];
@@ -16,14 +16,14 @@ export class BatchIndex {
     return this.firstSequence + this.operations.length;
   }
 
-  /** Notes the next message: its operation (-1 for none), the first of the elements in it (-1 for none), its place. */
+  /** Records the next message: its operation (-1 for none), its first element (-1 for none), its position. */
   note(operation: number, firstElement: number, start: number): void {
     this.operations.push(operation);
     this.firstElements.push(firstElement);
     this.starts.push(start);
   }
 
-  /** What the kernel's error says about the operations. Undefined for replies to something else. */
+  /** The refusal that the kernel's error reports. Undefined for replies to something else. */
   failureOf(reply: KernelReply, bytes: Buffer): NftFailure | undefined {
     const index = reply.sequence - this.firstSequence;
     if (index < 0 || index >= this.operations.length || reply.errno === 0) return undefined;
@@ -35,7 +35,7 @@ export class BatchIndex {
     return element === undefined ? { operation, reason } : { operation, element, reason };
   }
 
-  /** The element to which the offset into the message points, or the only one that the message has. */
+  /** The element at the offset in the message, or the only one in the message. */
   private elementOf(index: number, offset: number | undefined, bytes: Buffer): number | undefined {
     const first = this.firstElements[index]!;
     if (first < 0) return undefined;

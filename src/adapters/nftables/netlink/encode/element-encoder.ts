@@ -25,7 +25,7 @@ const ENTRY = (LIST_ELEMENT | NLA_F_NESTED) << 16;
 
 /**
  * Writes the elements of sets. Large tables have a million of them, so headers are written as single words, texts are
- * scanned straight into the message, and nothing is allocated.
+ * scanned directly into the message, and nothing is allocated.
  */
 export class ElementEncoder {
   private readonly scanner = new ComponentScanner();
@@ -52,7 +52,7 @@ export class ElementEncoder {
     writer.words[entry >>> 2] = ENTRY | (writer.length - entry);
   }
 
-  /** A key or a value: data in its nest. */
+  /** A key or a value: nested data. */
   private putData(nest: number, components: readonly Component[], length: number, text: string): void {
     const { writer } = this;
     const word = writer.length >>> 2;

@@ -116,7 +116,7 @@ export class ExpressionWriter {
     });
   }
 
-  /** Destination NAT to the address in register 1 and the port in that other register. */
+  /** Destination NAT to the address in register 1 and the port in the given register. */
   dnat(family: number, portRegister: number): void {
     const mapsAddressAndPort = 3;
     this.expression('nat', (writer) => {
@@ -142,7 +142,7 @@ export class ExpressionWriter {
     });
   }
 
-  /** Adds the key in register 1 to a set, or starts its time anew. */
+  /** Adds the key in register 1 to a set, or restarts its timeout. */
   update(set: string, timeoutMilliseconds: number): void {
     this.expression('dynset', (writer) => {
       writer.putText(1, set);

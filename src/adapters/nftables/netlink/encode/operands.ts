@@ -4,8 +4,8 @@ import { componentOf, ownLength } from '../read/components.js';
 import { ComponentScanner } from '../read/component-scanner.js';
 
 /**
- * What expressions compare and calculate with, as bytes. What the kernel computed is in the host's byte order, what came
- * from the packet in the network's.
+ * The operands of expressions, as bytes. Values computed by the kernel are in the host's byte order, packet data in the
+ * network's.
  */
 
 const INTERFACE_NAME_LENGTH = 16;
@@ -24,14 +24,14 @@ export function networkWord(value: number): Buffer {
   return bytes;
 }
 
-/** Throws UnsafeTextError for what is no port. */
+/** Throws UnsafeTextError if it is not a port. */
 export function networkPort(port: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(safeNumber('port', port, 0, 65535));
   return bytes;
 }
 
-/** Of an address of the family. Throws UnsafeTextError. */
+/** The bytes of an address of the family. Throws UnsafeTextError. */
 export function addressBytes(family: IpFamily, text: string): Buffer {
   const component = componentOf(family, 'address');
   const words = new Uint32Array(ownLength(component) / 4);
@@ -39,7 +39,7 @@ export function addressBytes(family: IpFamily, text: string): Buffer {
   return Buffer.from(words.buffer);
 }
 
-/** So many bytes, of which the first bits are ones. */
+/** A mask of this many bytes whose first bits are ones. */
 export function maskBytes(length: number, prefixLength: number): Buffer {
   return Buffer.from(
     Array.from(
@@ -49,7 +49,7 @@ export function maskBytes(length: number, prefixLength: number): Buffer {
   );
 }
 
-/** A whole name is compared with its padding, so that it is not taken for a prefix. Throws UnsafeTextError. */
+/** A whole name is compared with its padding, so that it does not match as a prefix. Throws UnsafeTextError. */
 export function interfaceBytes(name: string, wildcard: boolean): Buffer {
   const bytes = Buffer.from(safeInterface(name));
   return wildcard ? bytes : Buffer.concat([bytes], INTERFACE_NAME_LENGTH);

@@ -23,7 +23,7 @@ const CT_STATUS_DNAT = 0x20;
 const RTN_LOCAL = 2;
 /** Port unreachable. */
 const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
-/** Where addresses stand in the network header. */
+/** Offsets of the addresses in the network header. */
 const OFFSET = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
 /** Writes a rule's expressions and comment as attributes of NEWRULE (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
@@ -114,7 +114,7 @@ class StatementEncoder {
     this.write.lookup(map, { dreg: 1 });
   }
 
-  /** Loads the fields into consecutive slots from the first on. */
+  /** Loads the fields into consecutive slots, starting with the first. */
   private key(key: Key): void {
     let slot = 0;
     for (const field of key) {
@@ -152,7 +152,7 @@ class StatementEncoder {
     );
   }
 
-  /** As nft does it: a prefix that ends with a byte is compared by loading fewer bytes, others through a mask. */
+  /** As nft does it: a prefix that ends at a byte boundary is compared by loading fewer bytes, others with a mask. */
   private address(field: 'saddr' | 'daddr', is: Comparison, text: string): void {
     const { family, addressLength, write } = this;
     const network = safeNetwork(family, text);

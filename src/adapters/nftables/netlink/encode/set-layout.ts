@@ -65,7 +65,7 @@ function shape(components: readonly Component[]): { type: number; length: number
   );
 }
 
-/** What a set is, in words that compare equal when two sets are alike but for name, comment and elements. */
+/** Describes a set in words that compare equal if two sets differ only in name, comment and elements. */
 export function describeLayout(layout: Omit<SetLayout, 'key' | 'value'>): string {
   const { flags, keyType, keyLength, dataType, dataLength, size } = layout;
   return [

@@ -3,12 +3,12 @@ import type { SetDefinition } from '../../../../domain/nftables/layout/table.js'
 import { Component } from '../read/components.js';
 import { USERDATA } from '../nf-tables.js';
 
-/** nft's form of an expression: its kind (13, a concatenation), then its parts, which are only told for `typeof`. */
+/** nft's form of an expression: its kind (13, a concatenation), then its parts, which are only stored for `typeof`. */
 const CONCATENATION = Buffer.concat([entry(0, number(13)), entry(1, new Uint8Array())]);
 
 /**
- * What nft stores with a set, so that it can list it: byte orders, and that a key or value is a concatenation (nftables'
- * src/mnl.c, src/expression.c; checked byte for byte against nft 1.0.6).
+ * The userdata that nft stores with a set, so that it can list it: byte orders, and whether a key or value is a
+ * concatenation (nftables' src/mnl.c, src/expression.c; checked byte for byte against nft 1.0.6).
  */
 export function setUserdata(
   set: SetDefinition,

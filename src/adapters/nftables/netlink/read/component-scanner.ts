@@ -15,16 +15,16 @@ for (let digit = 0; digit < 16; digit++) {
 }
 
 /**
- * Turns the text of keys and values into the words that the kernel compares: each component left-aligned in slots of
+ * Converts the text of keys and values into the words that the kernel compares: each component left-aligned in slots of
  * four bytes, packet data in network byte order, priorities in the host's (docs/spec/nft-netlink.md §7.2). One pass
- * over the characters and no allocation: every element of a large set comes through here.
+ * over the characters and no allocation, because it is used for every element of a large set.
  */
 export class ComponentScanner {
   private text = '';
   private at = 0;
   private readonly groups = new Uint16Array(8);
 
-  /** Writes the components from that word on. Throws UnsafeTextError for text that is not exactly such components. */
+  /** Writes the components, starting at that word. Throws UnsafeTextError for text that is not exactly such components. */
   scan(text: string, components: readonly Component[], words: Uint32Array, word: number): void {
     this.text = text;
     this.at = 0;

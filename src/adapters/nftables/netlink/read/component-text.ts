@@ -1,7 +1,7 @@
 import { formatPriority } from '../../../../domain/nftables/layout/priority.js';
 import { Component, slotLength } from './components.js';
 
-/** The canonical text of the components that stand there; ComponentScanner reads it back. */
+/** The canonical text of the components at that position; ComponentScanner reads it back. */
 export function componentsText(bytes: Buffer, start: number, components: readonly Component[]): string {
   let text = '';
   let at = start;

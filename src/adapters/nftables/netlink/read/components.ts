@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { DataType } from '../../../../domain/nftables/layout/table.js';
 
-/** How one component of a key or value is written. Numbers, so that scanning a million of them costs no comparison of texts. */
+/** The encoding of one component of a key or value. Numbers, so that scanning a million of them needs no string comparison. */
 export const enum Component {
   IPv4Address,
   IPv6Address,
@@ -24,12 +24,12 @@ export function componentOf(family: IpFamily, type: DataType): Component {
   }
 }
 
-/** Bytes that a component takes in a concatenation. */
+/** Bytes of a component in a concatenation. */
 export function slotLength(component: Component): 4 | 16 {
   return component === Component.IPv6Address ? 16 : 4;
 }
 
-/** Bytes of the component's own type; what is missing to a slot is zero. */
+/** Bytes of the component's own type; the rest of its slot is zero. */
 export function ownLength(component: Component): 1 | 2 | 4 | 16 {
   switch (component) {
     case Component.Protocol:

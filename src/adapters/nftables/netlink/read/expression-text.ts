@@ -1,7 +1,7 @@
 import type { AttributeReader } from '../../../netlink/attribute-reader.js';
 import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT } from '../nf-tables.js';
 
-/** How an attribute is read. `flags` are left out when zero, since older kernels do not give them then. */
+/** How an attribute is read. `flags` are omitted if zero, because older kernels do not send them then. */
 type Form = 'number' | 'flags' | 'text' | 'data';
 type Shape = Readonly<Record<number, readonly [label: string, form: Form]>>;
 
@@ -55,7 +55,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 
 /**
  * Describes the expressions of a rule, sent or dumped, in text that compares equal for equal rules: the attributes in
- * order of their numbers, without those that a dump adds. Expressions that the backend does not use show by name alone.
+ * order of their numbers, without those that a dump adds. Expressions that the backend does not use are described by name only.
  */
 export function expressionsText(list: AttributeReader): string {
   const texts: string[] = [];
@@ -104,7 +104,7 @@ function dataText(data: AttributeReader): string {
   return 'nothing';
 }
 
-/** A verdict as the kernel describes it. */
+/** A verdict as the kernel sends it. */
 export function readVerdict(attributes: AttributeReader): { readonly code: number; readonly chain?: string } {
   let code = 0;
   let chain: string | undefined;

@@ -7,14 +7,14 @@ import { putRule } from '../encode/rule-encoder.js';
 import { describeLayout, setLayout } from '../encode/set-layout.js';
 import { describeBaseChain, readRule, REGULAR_CHAIN } from './table-reader.js';
 
-/** The text by which readRule would describe the rule: it is written as it would be sent, and read. */
+/** The text that readRule would return for the rule: the rule is encoded as for sending, then read. */
 export function fingerprintRule(family: IpFamily, rule: Rule): string {
   const writer = new MessageWriter(4096);
   putRule(writer, family, rule);
   return readRule(new AttributeReader(writer.bytes, 0, writer.length)).fingerprint;
 }
 
-/** The comment does not count: for a comment no set is made anew. */
+/** The comment does not count: a set is not recreated because of a comment. */
 export function fingerprintSet(family: IpFamily, set: SetDefinition): string {
   return describeLayout(setLayout(family, set));
 }

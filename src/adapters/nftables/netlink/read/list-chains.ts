@@ -9,9 +9,9 @@ import * as nf from '../nf-tables.js';
 import { attributesOf } from './table-reader.js';
 
 /**
- * The names of all chains of nf_tables in a family, whosever they are; iptables-nft has its own there. None where the
- * kernel has no nf_tables.
- * @throws NetlinkError when the kernel cannot be asked
+ * The names of all chains of nf_tables in a family, of all programs, including iptables-nft. None if the kernel has no
+ * nf_tables.
+ * @throws NetlinkError if the kernel cannot be reached
  */
 export async function listChains(family: IpFamily): Promise<readonly string[]> {
   const channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_NETFILTER));
@@ -35,7 +35,7 @@ export async function listChains(family: IpFamily): Promise<readonly string[]> {
   }
 }
 
-/** How a kernel answers that has no nf_tables at all. */
+/** Whether the error means that the kernel has no nf_tables at all. */
 export function isWithoutNfTables(error: unknown): boolean {
   return error instanceof NetlinkRequestError && error.errno === EINVAL;
 }

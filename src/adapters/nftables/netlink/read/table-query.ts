@@ -13,23 +13,23 @@ import { attributesOf, ElementReader, readChain, readRule, readSet, type ListedS
 const ELEMENT_ATTEMPTS = 20;
 const PAUSE_MILLISECONDS = 20;
 
-/** Something that is asked of the kernel about one family. */
+/** A question to the kernel about one family. */
 export interface Question {
   readonly type: number;
   /** For messages. */
   readonly name: string;
-  /** Everything of the kind is asked for rather than one thing. */
+  /** Requests all objects of the kind rather than one. */
   readonly all?: boolean;
   readonly put?: (writer: MessageWriter) => void;
   readonly onMessage?: (message: NetlinkMessage) => void;
 }
 
-/** Asks the kernel; false when what is asked for is not there. */
+/** Asks the kernel; false if the requested object does not exist. */
 export type Ask = (question: Question) => Promise<boolean>;
 
 /**
- * Reads the table once. 'disturbed' when parts were not found, because it or another table changed on the way; a change that
- * does not show in this way shows in the generation.
+ * Reads the table once. 'disturbed' if parts were not found, because it or another table changed meanwhile; a change
+ * that is not detected this way shows in the generation.
  */
 export async function queryTable(
   ask: Ask,
@@ -57,8 +57,9 @@ export async function queryTable(
 }
 
 /**
- * Chains with the fingerprints of their rules in order. The kernel lists chains of all tables and finds its place again by
- * counting, so that one of ours is passed over when another table's go meanwhile; its rules, listed by table, tell of it.
+ * Chains with the fingerprints of their rules in order. The kernel lists chains of all tables and finds its place again
+ * by counting, so it skips one of ours if chains of another table are deleted meanwhile; the rules, listed by table,
+ * reveal that.
  */
 async function queryChains(ask: Ask): Promise<ReadonlyMap<string, ChainState> | undefined> {
   const chains = new Map<string, { fingerprint: string; rules: string[] }>();
@@ -87,8 +88,8 @@ async function querySets(ask: Ask): Promise<readonly ListedSet[] | undefined> {
 
 /**
  * The elements of a set. The kernel grows its hash table in the background after large insertions, and a dump meanwhile
- * leaves elements out and gives others twice, with nothing to tell of it. So a dump holds when none came twice and the
- * number is the one that the kernel counts, or the same as in the dump before.
+ * omits some elements and repeats others, without any indication. So a dump is valid if no element came twice and their
+ * number is the kernel's count, or the same as in the dump before.
  */
 async function queryElements(
   ask: Ask,
@@ -120,7 +121,7 @@ function dump(
   name: string,
   onEntry: (attributes: AttributeReader) => void,
 ): Promise<boolean> {
-  // The table's name is attribute number 1 of everything.
+  // The table's name is attribute number 1 of every object.
   const put = (writer: MessageWriter) => writer.putText(1, TABLE_NAME);
   return ask({ type, name, all: true, put, onMessage: (message) => onEntry(attributesOf(message)) });
 }

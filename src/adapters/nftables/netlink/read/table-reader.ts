@@ -9,12 +9,12 @@ import { describeLayout, type SetLayout } from '../encode/set-layout.js';
 const HOOK_NAMES: readonly Hook['hook'][] = ['prerouting', 'input', 'forward', 'output', 'postrouting'];
 const ACCEPT = 1;
 
-/** The attributes of a message of nf_tables, behind its own header of four bytes. */
+/** The attributes of a message of nf_tables, after its own header of four bytes. */
 export function attributesOf({ bytes, start, end }: NetlinkMessage): AttributeReader {
   return new AttributeReader(bytes, start + 4, end);
 }
 
-/** A chain of our table; undefined for those of others, which a dump of chains has too. */
+/** A chain of our table; undefined for chains of other tables, which a dump of chains contains too. */
 export function readChain(attributes: AttributeReader): { name: string; fingerprint: string } | undefined {
   let name = '';
   let table = '';
@@ -48,7 +48,7 @@ export function readChain(attributes: AttributeReader): { name: string; fingerpr
 
 export const REGULAR_CHAIN = 'regular chain';
 
-/** What a base chain is, its rules apart. */
+/** Describes a base chain without its rules. */
 export function describeBaseChain(type: string, hook: string, priority: number, policy = ACCEPT): string {
   const accepts = policy === ACCEPT ? 'accept' : `verdict ${policy}`;
   return `type ${type} hook ${hook} priority ${priority} policy ${accepts}`;
@@ -81,7 +81,7 @@ export function readRule(attributes: AttributeReader): { chain: string; fingerpr
 export interface ListedSet {
   readonly name: string;
   readonly fingerprint: string;
-  /** How many elements it has; undefined on kernels that do not tell. */
+  /** How many elements it has; undefined on kernels that do not report it. */
   readonly count: number | undefined;
 }
 
@@ -131,7 +131,7 @@ function readSize(attributes: AttributeReader): number {
 /** Reads the messages of a dump of elements. */
 export class ElementReader {
   readonly elements = new Map<string, SetElement>();
-  /** How many were read; more than there are elements when some came twice. */
+  /** How many were read; more than the number of elements if some came twice. */
   seen = 0;
   private readonly entries = new AttributeReader(Buffer.alloc(0));
   private readonly entry = new AttributeReader(Buffer.alloc(0));
