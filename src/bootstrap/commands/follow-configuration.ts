@@ -18,7 +18,7 @@ import type { Resolved } from '../injection/identifier.js';
 import { checkedSettings, nodeSettings } from '../node/node-settings.js';
 
 /** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
-export class ConfigurationUpdatedError extends Error {
+class ConfigurationUpdatedError extends Error {
   constructor() {
     super("content of the proxy server's configuration file was updated");
     this.name = 'ConfigurationUpdatedError';

@@ -6,7 +6,7 @@ import type { Part } from './part.js';
 const STOP_LIMIT = 4_000;
 
 /** A part took longer to stop than it may. */
-export class StopTimeoutError extends Error {
+class StopTimeoutError extends Error {
   constructor(milliseconds: number) {
     super(`did not stop within ${Math.round(milliseconds)} ms; no longer waiting for it`);
     this.name = 'StopTimeoutError';

@@ -68,7 +68,7 @@ function incrementalEqualsFull<Place>(
     run: () =>
       fc.assert(
         fc.asyncProperty(fc.array(batch, { maxLength: 5 }), (batches) =>
-          Stage.play(subject, (stage) => live(stage, batches)),
+          Stage.run(subject, (stage) => live(stage, batches)),
         ),
         { numRuns: 50 },
       ),

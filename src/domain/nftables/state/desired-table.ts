@@ -46,7 +46,7 @@ export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): r
 }
 
 /** The sets that the table has: those of every table, and one for each prefix length of sources. */
-export function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
+function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
   return [...STATIC_SETS, ...sourceLengths(desired.structures()).map(sourcesSet)];
 }
 
