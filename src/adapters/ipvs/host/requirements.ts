@@ -9,7 +9,7 @@ import type { VirtualServers } from '../kernel/virtual-servers.js';
 const OLDEST_IPSET = 6;
 
 /** Mode ipvs cannot run on this host; the message has a line for each thing missing. */
-export class IpvsRequirementsError extends Error {
+class IpvsRequirementsError extends Error {
   constructor(readonly missing: readonly string[]) {
     super(`mode ipvs cannot run on this host:\n${missing.map((thing) => `- ${thing}`).join('\n')}`);
     this.name = 'IpvsRequirementsError';

@@ -1,5 +1,5 @@
 /** The `nft` tool could not be used at all, whatever the transaction. Nothing was changed. */
-export abstract class NftToolError extends Error {
+abstract class NftToolError extends Error {
   protected constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;

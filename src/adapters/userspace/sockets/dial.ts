@@ -2,7 +2,7 @@ import type { EndpointAddress } from '../../../domain/userspace/round-robin.js';
 import { DialError } from '../errors.js';
 
 /** How long each attempt may take, in milliseconds (docs/spec/userspace.md §3.1). */
-export const DIAL_TIMEOUTS: readonly number[] = [250, 500, 1_000, 2_000];
+const DIAL_TIMEOUTS: readonly number[] = [250, 500, 1_000, 2_000];
 
 export interface Dialled<Connection> {
   readonly endpoint: EndpointAddress;
