@@ -86,7 +86,7 @@ describe('HttpListener', () => {
     });
 
     it('gives them a time, and serves others again', async () => {
-      listener = listen(0, true, { connections: 10, request: 300, check: 50 });
+      listener = listen(0, true, { connections: 10, request: 1500, check: 50 });
       await listener.start();
       await clients.open(listener.port!, 10);
       await expect(answered()).rejects.toThrow();
