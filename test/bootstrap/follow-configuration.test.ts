@@ -25,7 +25,7 @@ import {
 } from '../../src/bootstrap/identifiers.js';
 import { checkedSettings, nodeSettings } from '../../src/bootstrap/node-settings.js';
 import { ClusterState } from '../../src/domain/state/cluster-state.js';
-import { RecordingObserver } from '../application/recording-observer.js';
+import { RecordingObserver } from '../support/recording-observer.js';
 import { HEADER } from './configuration/support.js';
 
 let folder: string;

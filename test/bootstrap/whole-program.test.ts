@@ -15,10 +15,10 @@ import {
 } from '../../src/bootstrap/identifiers.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
-import { StandInApiServer } from '../stand-in/api-server.js';
-import { makeCertificates, type Certificates } from '../stand-in/certificates.js';
-import { writeKubeconfig } from '../stand-in/kubeconfig.js';
-import type { ApiObject } from '../stand-in/object-store.js';
+import { StandInApiServer } from '../support/api-server/api-server.js';
+import { makeCertificates, type Certificates } from '../support/api-server/certificates.js';
+import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
+import type { ApiObject } from '../support/api-server/object-store.js';
 
 /** The program as it is put together, but for the kernel, the servers and the time: an API server, and a backend in memory. */
 

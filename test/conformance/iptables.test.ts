@@ -1,11 +1,11 @@
-import { parseSave } from '../domain/iptables/parse-save.js';
+import { parseSave } from '../support/iptables/parse-save.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../kernel/iptables-node.js';
-import { probe } from '../kernel/probe.js';
-import { ProxyProcess } from '../kernel/proxy-process.js';
-import { Testbed } from '../kernel/testbed.js';
-import { comparableTables } from './comparable-tables.js';
-import { readScenario, scenarioNames, type Step } from './scenarios.js';
+import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import { probe } from '../support/testbed/probe.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { comparableTables } from '../support/recorded/comparable-tables.js';
+import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
 
 const names = await scenarioNames();
 const families: readonly IpFamily[] = ['IPv4', 'IPv6'];

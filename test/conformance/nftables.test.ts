@@ -1,9 +1,9 @@
-import { probe } from '../kernel/probe.js';
-import { ProxyProcess, transportNames, type TransportName } from '../kernel/proxy-process.js';
-import { contentsOf, readTable } from '../kernel/ruleset.js';
-import { Testbed } from '../kernel/testbed.js';
-import { until } from '../kernel/until.js';
-import { readScenario, scenarioNames, type Step } from './scenarios.js';
+import { probe } from '../support/testbed/probe.js';
+import { ProxyProcess, transportNames, type TransportName } from '../support/program/proxy-process.js';
+import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { until } from '../support/until.js';
+import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
 
 const names = await scenarioNames();
 const scenarios = await Promise.all(names.map((name) => readScenario(name)));

@@ -5,12 +5,12 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { serviceObjects, testNode, testServiceCidr } from '../kernel/cluster-objects.js';
-import { Driver, DriverBundle } from '../kernel/in-namespace.js';
+import { serviceObjects, testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
+import { Driver, DriverBundle } from '../support/program/in-namespace.js';
 import type { StandInDriver } from '../kernel/stand-in/driver.js';
-import { Testbed } from '../kernel/testbed.js';
-import { askOnce, Backend } from '../kernel/traffic.js';
-import { until } from '../kernel/until.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, Backend } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 import { Image, type Volumes } from './image.js';
 import { Kubectl } from './kubectl.js';
 

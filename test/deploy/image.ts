@@ -3,8 +3,8 @@ import type { V1Container } from '@kubernetes/client-node';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtProxy } from '../kernel/built-proxy.js';
-import type { Host } from '../kernel/host.js';
+import { builtProxy } from '../support/program/built-proxy.js';
+import type { Host } from '../support/testbed/host.js';
 
 /** What the pod's environment says of the node it runs on. */
 const nodeName = 'node1';

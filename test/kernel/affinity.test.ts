@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { askOnce, askTimes, Backend, type Frontend } from './traffic.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, askTimes, Backend, type Frontend } from '../support/testbed/traffic.js';
 
 const timeoutSeconds = 3;
 const viaClusterIP: Frontend = { dst: '172.30.20.2', port: 80 };

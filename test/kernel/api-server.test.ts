@@ -1,12 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
-import { Command } from './command.js';
-import type { Host } from './host.js';
-import { DriverBundle } from './in-namespace.js';
-import { contentsOf, readTable } from './ruleset.js';
-import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
-import { until } from './until.js';
+import {
+  serviceObjects,
+  testNode,
+  testServiceCidr,
+  type TestService,
+} from '../support/testbed/cluster-objects.js';
+import { Command } from '../support/program/command.js';
+import type { Host } from '../support/testbed/host.js';
+import { DriverBundle } from '../support/program/in-namespace.js';
+import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { bundleStandIn, ServedNode, type StandInBundle } from '../support/program/served-node.js';
+import { until } from '../support/until.js';
 
 /** Addresses that the proxy answers on. */
 const health = 'http://127.0.0.1:10256';

@@ -13,7 +13,7 @@ import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
 import { UserspaceBackend } from '../../src/adapters/userspace/userspace-backend.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
-import { HOST } from '../adapters/iptables/services.js';
+import { HOST } from '../support/iptables/services.js';
 
 const family = 'IPv4';
 const prefix = `t${process.pid}-contract`;

@@ -2,17 +2,17 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { program } from '../../src/adapters/iptables/choose-variant.js';
-import { parseSave } from '../domain/iptables/parse-save.js';
+import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
-import { comparableTables } from '../conformance/comparable-tables.js';
-import { readScenario } from '../conformance/scenarios.js';
-import { builtProxy } from './built-proxy.js';
-import { clusterObjects, type TestService } from './cluster-objects.js';
-import { Command, type CommandOptions, type Ended } from './command.js';
-import { Host } from './host.js';
-import { Namespace } from './in-namespace.js';
-import { contentsOf, readTable } from './ruleset.js';
-import { until } from './until.js';
+import { comparableTables } from '../support/recorded/comparable-tables.js';
+import { readScenario } from '../support/recorded/scenarios.js';
+import { builtProxy } from '../support/program/built-proxy.js';
+import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { Command, type CommandOptions, type Ended } from '../support/program/command.js';
+import { Host } from '../support/testbed/host.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { until } from '../support/until.js';
 
 const health = 'http://127.0.0.1:10256';
 const metrics = 'http://127.0.0.1:10249';

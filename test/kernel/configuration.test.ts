@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, unlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { clusterObjects, type TestService } from './cluster-objects.js';
-import { Command } from './command.js';
-import { Host } from './host.js';
-import { Namespace } from './in-namespace.js';
-import { until } from './until.js';
+import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { Command } from '../support/program/command.js';
+import { Host } from '../support/testbed/host.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { until } from '../support/until.js';
 
 const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
 const UPDATED = "content of the proxy server's configuration file was updated";

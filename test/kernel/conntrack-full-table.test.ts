@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { median } from '../../bench/statistics.js';
-import { clusterObjects, testConfig } from './cluster-objects.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
-import { Driver, DriverBundle } from './in-namespace.js';
-import { ProxyProcess } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { until } from './until.js';
+import { Driver, DriverBundle } from '../support/program/in-namespace.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { until } from '../support/until.js';
 
 const million = 1_000_000;
 /** Bound for an endpoint that goes. */

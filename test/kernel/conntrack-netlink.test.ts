@@ -1,7 +1,7 @@
 import type { FlowQuery } from '../../src/domain/conntrack/doubts.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 
 const udp: EntryToMake = {
   protocol: 17,

@@ -1,10 +1,10 @@
-import { clusterObjects, testConfig, type TestService } from './cluster-objects.js';
-import { trackedConnections, type TrackedConnection } from './conntrack.js';
-import type { Host } from './host.js';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { Backend, OpenConnection, type Frontend } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
+import { trackedConnections, type TrackedConnection } from '../support/testbed/conntrack.js';
+import type { Host } from '../support/testbed/host.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { Backend, OpenConnection, type Frontend } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const clusterIP = { dst: '172.30.20.9', port: 81 };
 const nodePort = { dst: '198.51.100.11', port: 30189 };

@@ -1,11 +1,11 @@
 import { stringify, parse } from 'yaml';
-import { readScenario } from '../conformance/scenarios.js';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { contentsOf, readTable, type TableObject } from './ruleset.js';
-import { Testbed } from './testbed.js';
-import { askOnce, askTimes, Backend, errorsOf, SteadyClient } from './traffic.js';
-import { until } from './until.js';
+import { readScenario } from '../support/recorded/scenarios.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { contentsOf, readTable, type TableObject } from '../support/testbed/ruleset.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, askTimes, Backend, errorsOf, SteadyClient } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const clusterIP = '172.30.20.6';
 const web = { what: 'http', dst: clusterIP, port: 80 } as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { history, settings, survivors } from '../adapters/nftables/cluster-arbitraries.js';
+import { history, settings, survivors } from '../support/nftables/cluster-arbitraries.js';
 import type { IncrementalDriver } from './incremental/driver.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
-import { transportNames } from './proxy-process.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
+import { transportNames } from '../support/program/proxy-process.js';
 
 const RUNS = 12;
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { iptablesVariants, NodeIptables, type ChainSinceMark } from './iptables-node.js';
-import { ProxyProcess } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { askTimes, Backend } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { iptablesVariants, NodeIptables, type ChainSinceMark } from '../support/testbed/iptables-node.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askTimes, Backend } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const web = { what: 'http', dst: '172.30.20.12', port: 80 } as const;
 const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;

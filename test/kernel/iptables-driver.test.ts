@@ -12,7 +12,7 @@ import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { Handlers } from './iptables-driver/driver.js';
 import {
   endpointChain,
@@ -21,7 +21,7 @@ import {
   nodeNetwork,
   serviceChain,
   Services,
-} from '../adapters/iptables/services.js';
+} from '../support/iptables/services.js';
 
 const folder = mkdtempSync(join(tmpdir(), `t${process.pid}-ipd-`));
 const lockFile = join(folder, 'xtables.lock');

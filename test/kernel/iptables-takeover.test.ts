@@ -7,9 +7,9 @@ import { IptablesTool } from '../../src/adapters/iptables/iptables-tool.js';
 import { BLIND_WATCH } from '../../src/adapters/iptables/rules-watch.js';
 import { XtablesLock } from '../../src/adapters/iptables/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
-import { parseSave } from '../domain/iptables/parse-save.js';
+import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
-import { comparableTables } from '../conformance/comparable-tables.js';
+import { comparableTables } from '../support/recorded/comparable-tables.js';
 import {
   forwardingTable,
   recordedContext,
@@ -19,9 +19,9 @@ import {
   recordedCases,
   recordedSteps,
   type RecordedStep,
-} from '../domain/iptables/recorded.js';
-import { Host } from './host.js';
-import { iptablesVariants, NodeIptables } from './iptables-node.js';
+} from '../support/recorded/cluster.js';
+import { Host } from '../support/testbed/host.js';
+import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 
 /** This machine need not have the counters: they are taken out of the dumps, and the rules that are for them alone. */
 const HOST = { ...RECORDED_HOST, counters: new Set<never>() };

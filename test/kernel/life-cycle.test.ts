@@ -3,11 +3,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
-import { Command, type CommandOptions, type Ended } from './command.js';
-import { readTable } from './ruleset.js';
-import { bundleStandIn, ServedNode, type StandInBundle } from './served-node.js';
-import { until } from './until.js';
+import {
+  serviceObjects,
+  testNode,
+  testServiceCidr,
+  type TestService,
+} from '../support/testbed/cluster-objects.js';
+import { Command, type CommandOptions, type Ended } from '../support/program/command.js';
+import { readTable } from '../support/testbed/ruleset.js';
+import { bundleStandIn, ServedNode, type StandInBundle } from '../support/program/served-node.js';
+import { until } from '../support/until.js';
 
 /** The start, the end, and what happens to a running program, seen from outside: the real program and an API server. */
 

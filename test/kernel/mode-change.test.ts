@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { HINT_CHAIN, iptablesVariants, NodeIptables } from './iptables-node.js';
-import { ProxyProcess, type ModeName } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { Backend, errorsOf, OpenConnection, SteadyClient } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const web = { what: 'http', dst: '172.30.20.11', port: 80 } as const;
 const nodePort = { what: 'http', dst: '198.51.100.11', port: 30191, src: '198.18.0.50' } as const;

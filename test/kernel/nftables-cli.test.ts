@@ -8,7 +8,7 @@ import {
 } from '../../src/adapters/nftables/cli/errors.js';
 import { NftCommitError } from '../../src/adapters/nftables/transport.js';
 import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
-import { parseTable } from '../domain/nftables/parse-table.js';
+import { parseTable } from '../support/nftables/parse-table.js';
 import { parseRule } from '../../src/domain/nftables/parse-rule.js';
 import { renderTable } from '../../src/domain/nftables/render-text.js';
 import {
@@ -17,7 +17,7 @@ import {
   type SetDefinition,
   type SetElement,
 } from '../../src/domain/nftables/table.js';
-import { sampleTable } from '../domain/nftables/every-statement.js';
+import { sampleTable } from '../support/nftables/every-statement.js';
 import { WorkBetweenTurns } from '../support/work-between-turns.js';
 import { NftNamespace } from './nftables-cli-namespace.js';
 

@@ -4,8 +4,8 @@ import { renderTable } from '../../src/domain/nftables/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { Rule } from '../../src/domain/nftables/rule.js';
 import type { Operation, SetDefinition, SetElement } from '../../src/domain/nftables/table.js';
-import { sampleTable, type SampleTable } from '../domain/nftables/every-statement.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { sampleTable, type SampleTable } from '../support/nftables/every-statement.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { NetlinkDriver } from './nftables-netlink/driver.js';
 
 const ADDRESSES: SetDefinition = { name: 'addresses', key: ['address'] };

@@ -1,9 +1,9 @@
 import { parse, stringify } from 'yaml';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { ProxyProcess, type ModeName } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { askOnce, Backend } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { ProxyProcess, type ModeName } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, Backend } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const NODE = '198.51.100.11';
 const LATER = '198.51.100.12';

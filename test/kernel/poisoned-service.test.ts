@@ -1,13 +1,18 @@
-import { comparableTables } from '../conformance/comparable-tables.js';
-import { iptablesVariants, NodeIptables } from './iptables-node.js';
-import { serviceObjects, testNode, testServiceCidr, type TestService } from './cluster-objects.js';
-import { Host } from './host.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { comparableTables } from '../support/recorded/comparable-tables.js';
+import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import {
+  serviceObjects,
+  testNode,
+  testServiceCidr,
+  type TestService,
+} from '../support/testbed/cluster-objects.js';
+import { Host } from '../support/testbed/host.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { PoisonDriver } from './poison/driver.js';
 import type { Poison, Way } from './poison/poison.js';
-import { transportNames } from './proxy-process.js';
-import { contentsOf, readTable } from './ruleset.js';
-import { until } from './until.js';
+import { transportNames } from '../support/program/proxy-process.js';
+import { contentsOf, readTable } from '../support/testbed/ruleset.js';
+import { until } from '../support/until.js';
 
 const count = 500;
 /** The services that are poisoned, each in its own way. */

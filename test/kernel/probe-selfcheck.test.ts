@@ -1,6 +1,6 @@
-import { readScenario, scenarioNames } from '../conformance/scenarios.js';
-import { probe } from './probe.js';
-import { Testbed } from './testbed.js';
+import { readScenario, scenarioNames } from '../support/recorded/scenarios.js';
+import { probe } from '../support/testbed/probe.js';
+import { Testbed } from '../support/testbed/testbed.js';
 
 const names = await scenarioNames();
 

@@ -1,10 +1,10 @@
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import { iptablesVariants, NodeIptables } from './iptables-node.js';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
-import { Testbed } from './testbed.js';
-import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { contentsOf, readTable, RulesetMonitor } from '../support/testbed/ruleset.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const web = { what: 'http', dst: '172.30.20.3', port: 80 } as const;
 const sticky = { what: 'http', dst: '172.30.20.4', port: 80 } as const;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { contentsOf, readTable, RulesetMonitor } from './ruleset.js';
-import { Testbed } from './testbed.js';
-import { Backend, errorsOf, SteadyClient } from './traffic.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { contentsOf, readTable, RulesetMonitor } from '../support/testbed/ruleset.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { Backend, errorsOf, SteadyClient } from '../support/testbed/traffic.js';
 
 const cart = { what: 'http', dst: '10.96.77.1', port: 80 } as const;
 const cartFromOutside = { what: 'http', dst: '203.0.113.9', port: 80, src: '203.0.113.5' } as const;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clusterObjects, testConfig } from './cluster-objects.js';
-import type { Host } from './host.js';
-import { ProxyProcess, transportNames } from './proxy-process.js';
-import { Testbed } from './testbed.js';
+import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
+import type { Host } from '../support/testbed/host.js';
+import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
 import {
   askOnce,
   askTimes,
@@ -12,8 +12,8 @@ import {
   SteadyClient,
   type Destination,
   type Request,
-} from './traffic.js';
-import { until } from './until.js';
+} from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const clusterIP = '172.30.20.1';
 const nodeIP = '198.51.100.11';

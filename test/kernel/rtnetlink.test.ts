@@ -1,6 +1,6 @@
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { AddressesDriver } from './rtnetlink/driver.js';
-import { until } from './until.js';
+import { until } from '../support/until.js';
 
 let bundle: DriverBundle<AddressesDriver>;
 let namespace: Namespace;

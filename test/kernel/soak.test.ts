@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testNode, testServiceCidr } from './cluster-objects.js';
-import { Command } from './command.js';
-import { Host } from './host.js';
-import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
-import { NodeIptables } from './iptables-node.js';
-import { contentsOf, readTable } from './ruleset.js';
+import { testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
+import { Command } from '../support/program/command.js';
+import { Host } from '../support/testbed/host.js';
+import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
+import { NodeIptables } from '../support/testbed/iptables-node.js';
+import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { Churn, randomNumbers } from './soak/churn.js';
 import { FigureSeries, processFigures } from './soak/process-figures.js';
 import type { StandInDriver } from './stand-in/driver.js';
-import { until } from './until.js';
+import { until } from '../support/until.js';
 
 /** How long it lasts, in seconds: a minute, or what `npm run soak` says. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 60);

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { Testbed } from './testbed.js';
-import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from './traffic.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from '../support/testbed/traffic.js';
 
 const namespaces = async (testbed: Testbed): Promise<string[]> => {
   const own = testbed.node.name.replace(/node1$/, '');

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { savedRules, type SavedTables } from '../../src/domain/iptables/saved-tables.js';
 import { USERSPACE_FRAME } from '../../src/domain/userspace/frame.js';
-import { clusterObjects, testConfig, type TestService } from './cluster-objects.js';
-import { Command } from './command.js';
-import { iptablesVariants, NodeIptables } from './iptables-node.js';
-import { ProxyProcess } from './proxy-process.js';
-import { Testbed } from './testbed.js';
-import { askOnce, askTimes, Backend, OpenConnection } from './traffic.js';
-import { until } from './until.js';
+import { clusterObjects, testConfig, type TestService } from '../support/testbed/cluster-objects.js';
+import { Command } from '../support/program/command.js';
+import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
+import { Testbed } from '../support/testbed/testbed.js';
+import { askOnce, askTimes, Backend, OpenConnection } from '../support/testbed/traffic.js';
+import { until } from '../support/until.js';
 
 const NODE = '198.51.100.11';
 const tcp = (port: number, nodePort?: number) =>

@@ -1,5 +1,5 @@
 import { configurationRoutes } from '../../../src/adapters/debug/configuration-routes.js';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 let served: Served;
 

@@ -1,5 +1,5 @@
 import { logFlagRoutes } from '../../../src/adapters/debug/log-flag-routes.js';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 let served: Served;
 let set: number[];

@@ -1,5 +1,5 @@
 import { pingRoutes } from '../../../src/adapters/debug/ping-routes.js';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 let served: Served;
 let checked: unknown[];

@@ -3,7 +3,7 @@ import { Profiler, ProfilerBusyError } from '../../../src/adapters/debug/pprof/p
 import { pprofRoutes } from '../../../src/adapters/debug/pprof/pprof-routes.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 let profiler: Profiler;
 let served: Served;

@@ -1,6 +1,6 @@
 import { serviceRoutes } from '../../../src/adapters/debug/service-routes.js';
 import type { Explain } from '../../../src/application/use-cases/explain.js';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 const explain = {
   overview: () => ({ families: [], rejected: ['Service a/b: no'] }),

@@ -3,7 +3,7 @@ import { zpageFormat } from '../../../src/adapters/debug/zpage-format.js';
 import { zpageRoutes } from '../../../src/adapters/debug/zpage-routes.js';
 import { unixDate, upTime } from '../../../src/adapters/debug/zpage-times.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { Served } from '../http/served.js';
+import { Served } from '../../support/http/served.js';
 
 const START = Date.parse('2026-09-06T06:19:51.500Z');
 const STRUCTURED = 'application/json;v=v1beta1;g=config.k8s.io';

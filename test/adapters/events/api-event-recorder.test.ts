@@ -6,8 +6,8 @@ import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import { ApiConnectionError, ApiError } from '../../../src/adapters/kubernetes/api-error.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 import type { ClusterEvent } from '../../../src/application/ports/event-recorder.js';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';
 const START = Date.parse('2026-05-04T10:00:00Z');

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { HalfOpen } from '../http/half-open.js';
+import { HalfOpen } from '../../support/http/half-open.js';
 import { ServiceHealthServer } from '../../../src/adapters/health/service-health-server.js';
 import type {
   HealthCheckSocket,

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { HalfOpen } from './half-open.js';
+import { HalfOpen } from '../../support/http/half-open.js';
 import { BindError, HttpListener } from '../../../src/adapters/http/http-listener.js';
 import type { ConnectionLimits } from '../../../src/adapters/http/open-server.js';
 

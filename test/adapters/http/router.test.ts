@@ -1,6 +1,6 @@
 import { respond, TEXT_TYPE } from '../../../src/adapters/http/plain-response.js';
 import type { Handler } from '../../../src/adapters/http/router.js';
-import { Served } from './served.js';
+import { Served } from '../../support/http/served.js';
 
 let served: Served;
 

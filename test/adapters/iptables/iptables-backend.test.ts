@@ -7,9 +7,16 @@ import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
 import type { TableName } from '../../../src/domain/iptables/table.js';
-import { renderSave } from '../../domain/iptables/render-save.js';
+import { renderSave } from '../../support/iptables/render-save.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
-import { endpointChain, HOST, keyOf, nodeNetwork, serviceChain, Services } from './services.js';
+import {
+  endpointChain,
+  HOST,
+  keyOf,
+  nodeNetwork,
+  serviceChain,
+  Services,
+} from '../../support/iptables/services.js';
 
 const node = nodeNetwork();
 let iptables: MemoryIptables;

@@ -1,8 +1,8 @@
 import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { IptablesPlanner } from '../../../src/adapters/iptables/iptables-planner.js';
-import { parseSave } from '../../domain/iptables/parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { comparableTables } from '../../conformance/comparable-tables.js';
+import { comparableTables } from '../../support/recorded/comparable-tables.js';
 import {
   forwardingTable,
   recordedContext,
@@ -12,7 +12,7 @@ import {
   recordedCases,
   recordedSteps,
   type RecordedStep,
-} from '../../domain/iptables/recorded.js';
+} from '../../support/recorded/cluster.js';
 
 const cases = recordedCases();
 

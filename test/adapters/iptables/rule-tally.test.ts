@@ -2,7 +2,7 @@ import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { IptablesBackend } from '../../../src/adapters/iptables/iptables-backend.js';
 import { SILENT_OBSERVER } from '../../../src/adapters/iptables/iptables-observer.js';
-import { HOST, nodeNetwork, Services } from './services.js';
+import { HOST, nodeNetwork, Services } from '../../support/iptables/services.js';
 
 const node = nodeNetwork();
 let iptables: MemoryIptables;

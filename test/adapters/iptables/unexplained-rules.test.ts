@@ -12,8 +12,8 @@ import {
   RECORDED_HOST,
   recordedState,
   recordedCases,
-} from '../../domain/iptables/recorded.js';
-import { HOST } from './services.js';
+} from '../../support/recorded/cluster.js';
+import { HOST } from '../../support/iptables/services.js';
 
 let iptables: MemoryIptables;
 beforeEach(() => void (iptables = new MemoryIptables()));

@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import { SERVICE_SETS, setName } from '../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { follow, serviceChange } from '../../domain/iptables/arbitraries.js';
+import { follow, serviceChange } from '../../support/iptables/arbitraries.js';
 import { MemoryNode, nodeNetwork } from './memory-node.js';
 
 const NAMES = ['a', 'b', 'c'];

@@ -2,7 +2,7 @@ import type { IpvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint } from '../../domain/model/samples.js';
+import { endpoint } from '../../support/samples.js';
 import { MemoryNode, nodeNetwork } from './memory-node.js';
 import { changed, entryOf, gone, keyOf } from './services.js';
 

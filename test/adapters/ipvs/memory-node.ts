@@ -15,7 +15,7 @@ import { SetTable } from '../../../src/adapters/ipvs/set-table.js';
 import { IpvsBackend, type IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-backend.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { HOST } from '../iptables/services.js';
+import { HOST } from '../../support/iptables/services.js';
 
 class JournalledIptables extends MemoryIptables {
   constructor(private readonly journal: string[]) {

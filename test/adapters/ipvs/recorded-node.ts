@@ -3,7 +3,7 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { SERVICE_SETS, setHeader, setName } from '../../../src/domain/ipvs/service-sets.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import type { VirtualServer } from '../../../src/domain/ipvs/virtual-server.js';
-import { recordedText, type RecordedStep } from '../../domain/iptables/recorded.js';
+import { recordedText, type RecordedStep } from '../../support/recorded/cluster.js';
 import type { MemoryNode } from './memory-node.js';
 
 const SERVER = /^-A --?(\S+) \[?([^\]]+?)\]?:(\d+) -s (\w+)(?: -p (\d+))?$/;

@@ -1,6 +1,6 @@
 import { createLine } from '../../../src/domain/ipset/script-lines.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
-import { parseSave } from '../../domain/iptables/parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import { PERSISTENT } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setHeader } from '../../../src/domain/ipvs/service-sets.js';
@@ -12,8 +12,8 @@ import {
   recordedState,
   recordedSteps,
   type RecordedStep,
-} from '../../domain/iptables/recorded.js';
-import { recordedKernel, type RecordedKernel } from '../../domain/ipvs/recorded.js';
+} from '../../support/recorded/cluster.js';
+import { recordedKernel, type RecordedKernel } from '../../support/recorded/ipvs-kernel.js';
 import { MemoryNode } from './memory-node.js';
 import { leaveBehind } from './recorded-node.js';
 

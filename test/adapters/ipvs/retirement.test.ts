@@ -4,7 +4,7 @@ import { BLIND_WATCH } from '../../../src/adapters/iptables/rules-watch.js';
 import { IpSetMissingError } from '../../../src/adapters/ipset/errors.js';
 import { retireIpvs } from '../../../src/adapters/ipvs/ipvs-retirement.js';
 import { SWEEP_PERIOD } from '../../../src/adapters/ipvs/server-table.js';
-import { HOST } from '../iptables/services.js';
+import { HOST } from '../../support/iptables/services.js';
 import { MemoryNode, nodeNetwork } from './memory-node.js';
 import { entryOf } from './services.js';
 

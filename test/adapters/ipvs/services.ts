@@ -4,7 +4,7 @@ import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { ServicePortKey } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { endpoint, service } from '../../domain/model/samples.js';
+import { endpoint, service } from '../../support/samples.js';
 
 /** The service `shop/NAME`, its cluster IP 10.96.0.N for its number in the alphabet, with endpoints in 10.244.1.0/24. */
 export function entryOf(

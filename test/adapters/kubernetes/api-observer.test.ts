@@ -1,8 +1,8 @@
 import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import type { AnsweredRequest } from '../../../src/adapters/kubernetes/api-observer.js';
 import { RequestRate } from '../../../src/adapters/kubernetes/request-rate.js';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { CountingClock } from './harness.js';
 
 let server: StandInApiServer;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import type { Connection } from '../../../src/adapters/kubernetes/connection.js';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { makeCertificates, type Certificates } from '../../stand-in/certificates.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { CountingClock, service, setUp, until } from './harness.js';
 
 let certificates: Certificates;

@@ -9,7 +9,7 @@ import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
 import type { Connection } from '../../../src/adapters/kubernetes/connection.js';
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import type { ApiTimeouts, ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
-import type { ApiObject } from '../../stand-in/object-store.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
 
 /** The real time, counting its open timers. */
 export class CountingClock implements Clock {

@@ -1,6 +1,6 @@
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { makeCertificates, type Certificates } from '../../stand-in/certificates.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { node, service, setUp, slice, until, type Setup } from './harness.js';
 import type { ApiTimeouts, ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
 

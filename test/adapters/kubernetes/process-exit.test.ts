@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { mkdtemp } from 'node:fs/promises';
 import { execa } from 'execa';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { tmpdir } from 'node:os';
 
 /** In a process of its own, bundled as the product is: what is loaded, and whether anything keeps the process alive. */

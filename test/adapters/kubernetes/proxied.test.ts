@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { ApiClient } from '../../../src/adapters/kubernetes/api-client.js';
-import { ConnectProxy } from '../../stand-in/connect-proxy.js';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { ConnectProxy } from '../../support/api-server/connect-proxy.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { CountingClock, service, setUp, until } from './harness.js';
 
 /** An API server behind an HTTP proxy, under a name that only the proxy knows. */

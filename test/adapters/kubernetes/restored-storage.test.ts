@@ -1,7 +1,7 @@
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/timings.js';
-import { StandInApiServer } from '../../stand-in/api-server.js';
-import { makeCertificates, type Certificates } from '../../stand-in/certificates.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import { service, setUp, until, type Setup } from './harness.js';
 
 /** An API server whose storage is restored from a backup: what it says is older than what was heard of it before. */

@@ -6,7 +6,7 @@ import { HealthSlis } from '../../../src/adapters/metrics/health-slis.js';
 import { metricsRoutes } from '../../../src/adapters/metrics/metrics-routes.js';
 import { MetricsServer } from '../../../src/adapters/metrics/metrics-server.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import { parseExposition } from './exposition.js';
+import { parseExposition } from '../../support/metrics/exposition.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 let metrics: PrometheusMetrics;

@@ -7,8 +7,8 @@ import {
 import { showServicePorts, showSources } from '../../../src/adapters/metrics/scrapes.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { parseExposition, type ShownMetric } from './exposition.js';
-import { specMetrics } from './spec-metrics.js';
+import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
+import { specMetrics } from '../../support/metrics/spec-metrics.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 

@@ -6,10 +6,10 @@ import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metr
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
-import { RecordingObserver } from '../../application/recording-observer.js';
+import { RecordingObserver } from '../../support/recording-observer.js';
 import { Bench } from '../../application/sync/bench.js';
-import { HOST } from '../iptables/services.js';
-import { parseExposition } from './exposition.js';
+import { HOST } from '../../support/iptables/services.js';
+import { parseExposition } from '../../support/metrics/exposition.js';
 
 /** A proxy of mode iptables that has programmed the Service `a`. */
 class Proxy {

@@ -6,7 +6,7 @@ import {
 import { NetlinkChannel } from '../../../src/adapters/netlink/netlink-channel.js';
 import type { NetlinkRequest } from '../../../src/adapters/netlink/netlink-request.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
-import { errorMessage, FakeLibc, plainMessage } from './fake-libc.js';
+import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 
 const EPERM = 1;
 const ENOENT = 2;

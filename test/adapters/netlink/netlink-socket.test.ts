@@ -4,7 +4,7 @@ import {
   NetlinkSystemError,
 } from '../../../src/adapters/netlink/errors.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
-import { errorMessage, FakeLibc, plainMessage } from './fake-libc.js';
+import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 
 const EINTR = 4;
 const EPERM = 1;

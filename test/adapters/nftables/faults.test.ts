@@ -8,8 +8,8 @@ import { setsOf } from '../../../src/domain/nftables/sets.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { SETTINGS } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
+import { SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 const SERVICES = 50;
 const clusterIP = (number: number) => `172.30.1.${number}`;

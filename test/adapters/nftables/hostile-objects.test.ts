@@ -10,9 +10,9 @@ import type { ResourceKind } from '../../../src/application/ports/cluster-source
 import { rawName } from '../../../src/application/use-cases/object-reports.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { renderOperation } from '../../../src/domain/nftables/render-text.js';
-import { LOCAL_ADDRESSES, NODE } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
-import { USUAL_SETTINGS } from '../../application/node/usual-settings.js';
+import { LOCAL_ADDRESSES, NODE } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
+import { USUAL_SETTINGS } from '../../support/usual-settings.js';
 
 /** Objects as they should be, with something in every field that is read, and in some that are not. */
 const TEMPLATES: Readonly<Record<ResourceKind, object>> = {

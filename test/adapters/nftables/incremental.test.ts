@@ -9,9 +9,16 @@ import type { Ending, Packet } from '../../../src/domain/nftables/packet.js';
 import { renderRule } from '../../../src/domain/nftables/render-text.js';
 import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { expectedOutcome, type Expected } from '../../domain/nftables/expected-outcome.js';
-import { history, LOCAL_ADDRESSES, POOL, settings, survivors, type Change } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
+import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
+import {
+  history,
+  LOCAL_ADDRESSES,
+  POOL,
+  settings,
+  survivors,
+  type Change,
+} from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 const proxyLogger = new MemoryLogger();
 const localAddresses = new Set(LOCAL_ADDRESSES);

@@ -8,8 +8,8 @@ import { outcomeOf, type Packet } from '../../../src/domain/nftables/packet.js';
 import { tableImage } from '../../../src/domain/nftables/table-image.js';
 import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
+import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 function* packets(): Iterable<Packet> {
   const destinations = [

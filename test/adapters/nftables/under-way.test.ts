@@ -8,8 +8,8 @@ import type { Packet } from '../../../src/domain/nftables/packet.js';
 import type { Operation } from '../../../src/domain/nftables/table.js';
 import type { TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { LOCAL_ADDRESSES, NODE, SETTINGS } from './cluster-arbitraries.js';
-import { InMemoryProxy } from './in-memory-proxy.js';
+import { LOCAL_ADDRESSES, NODE, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 /** Keeps what the table was after each transaction. */
 class RememberingKernel extends MemoryNftTransport {

@@ -5,7 +5,7 @@ import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkLocalAddresses } from '../../../src/adapters/rtnetlink/netlink-local-addresses.js';
-import { errorMessage, FakeLibc, plainMessage } from '../netlink/fake-libc.js';
+import { errorMessage, FakeLibc, plainMessage } from '../../support/fake-libc.js';
 
 const NEW_ADDRESS = 20;
 const DELETED_ADDRESS = 21;

@@ -1,7 +1,7 @@
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { NodeContexts, type NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { USUAL_SETTINGS } from './usual-settings.js';
+import { USUAL_SETTINGS } from '../../support/usual-settings.js';
 
 const settings: NodeSettings = { ...USUAL_SETTINGS, nodePortAddresses: [] };
 

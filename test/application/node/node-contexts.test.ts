@@ -4,7 +4,7 @@ import type { Node } from '../../../src/domain/model/node.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { USUAL_SETTINGS } from './usual-settings.js';
+import { USUAL_SETTINGS } from '../../support/usual-settings.js';
 
 const SETTINGS: NodeSettings = { ...USUAL_SETTINGS, nodeName: 'n1' };
 const node = (ips: string[], parts: Partial<Node> = {}): Node => ({

@@ -6,8 +6,8 @@ import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sy
 import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { Service } from '../../../src/domain/model/service.js';
-import { service, slice, sliceEndpoint } from '../../domain/model/samples.js';
-import { RecordingObserver } from '../recording-observer.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
+import { RecordingObserver } from '../../support/recording-observer.js';
 
 export const START = 1_000_000;
 

@@ -11,7 +11,7 @@ import type { Node } from '../../../src/domain/model/node.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
-import { RecordingObserver } from '../recording-observer.js';
+import { RecordingObserver } from '../../support/recording-observer.js';
 
 /** A loop that only listens. */
 export class ListeningLoop implements ChangeReceiver {

@@ -1,7 +1,7 @@
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import { ObjectReports, rawName } from '../../../src/application/use-cases/object-reports.js';
-import { rawService, rawSlice } from '../../domain/border/objects.js';
+import { rawService, rawSlice } from '../../support/objects.js';
 import { Bench } from './bench.js';
 
 describe('ClusterEvents', () => {

@@ -11,7 +11,7 @@ import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { service, slice, sliceEndpoint } from '../../domain/model/samples.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
 const KEY = 'shop/cart/tcp/';
 const CONTEXT = {

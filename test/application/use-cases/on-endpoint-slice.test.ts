@@ -1,4 +1,4 @@
-import { rawSlice } from '../../domain/border/objects.js';
+import { rawSlice } from '../../support/objects.js';
 import { Bench, services, START } from './bench.js';
 
 const TRIGGER = 'endpoints.kubernetes.io/last-change-trigger-time';

@@ -1,4 +1,4 @@
-import { rawService } from '../../domain/border/objects.js';
+import { rawService } from '../../support/objects.js';
 import { Bench, services } from './bench.js';
 
 const NAME = { namespace: 'shop', name: 'cart' };

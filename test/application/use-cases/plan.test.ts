@@ -2,7 +2,7 @@ import { NftablesPlanner } from '../../../src/adapters/nftables/nftables-planner
 import { planFamilies } from '../../../src/application/use-cases/plan.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { service, slice, sliceEndpoint } from '../../domain/model/samples.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
 const contexts = {
   of: (family: IpFamily) => ({

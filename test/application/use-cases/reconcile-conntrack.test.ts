@@ -14,7 +14,7 @@ import type { Service } from '../../../src/domain/model/service.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
-import { service as sampleService, slice as sampleSlice, sliceEndpoint } from '../../domain/model/samples.js';
+import { service as sampleService, slice as sampleSlice, sliceEndpoint } from '../../support/samples.js';
 
 const nodeIP = '192.0.2.11';
 

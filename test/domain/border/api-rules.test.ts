@@ -4,7 +4,7 @@ import {
   metadataRules,
   serviceRules,
 } from '../../../src/domain/border/api-rules.js';
-import { rawService, rawSlice } from './objects.js';
+import { rawService, rawSlice } from '../../support/objects.js';
 
 /** Each problem begins with the field that it is about. */
 const fieldOf = (problem: string): string => problem.split(' ')[0]!;

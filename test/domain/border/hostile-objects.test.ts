@@ -12,7 +12,7 @@ import { readEndpoints } from '../../../src/domain/border/read-endpoints.js';
 import { readNode } from '../../../src/domain/border/read-node.js';
 import { readServiceCidr } from '../../../src/domain/border/read-service-cidr.js';
 import { readService } from '../../../src/domain/border/read-service.js';
-import { rawService, rawSlice } from './objects.js';
+import { rawService, rawSlice } from '../../support/objects.js';
 
 const node = {
   metadata: { name: 'n1', labels: {} },

@@ -1,5 +1,5 @@
 import { readEndpointSlice } from '../../../src/domain/border/read-endpoint-slice.js';
-import { rawSlice } from './objects.js';
+import { rawSlice } from '../../support/objects.js';
 
 const read = (fields: object, metadata: object = {}, nodeName = 'n1') =>
   readEndpointSlice(rawSlice(fields, metadata), nodeName);

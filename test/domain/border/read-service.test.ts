@@ -1,7 +1,7 @@
 import { readService } from '../../../src/domain/border/read-service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { cidrText } from '../../../src/domain/net/cidr.js';
-import { rawService } from './objects.js';
+import { rawService } from '../../support/objects.js';
 
 const read = (spec: object, rest: object = {}) => readService(rawService(spec, rest));
 const addresses = (...texts: string[]) => texts.map((text) => parseAddress(text));

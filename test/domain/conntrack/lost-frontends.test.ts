@@ -4,7 +4,7 @@ import { IptablesComposition } from '../../../src/domain/iptables/composition.js
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
 import { IptablesImage } from '../../../src/domain/iptables/image.js';
 import { lostUdpFrontends as lostInIptables } from '../../../src/domain/iptables/lost-frontends.js';
-import { parseSave } from '../iptables/parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { TableComposition } from '../../../src/domain/nftables/composition.js';
 import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/lost-frontends.js';
@@ -17,7 +17,7 @@ import {
   RECORDED_HOST,
   recordedState,
   recordedCases,
-} from '../iptables/recorded.js';
+} from '../../support/recorded/cluster.js';
 
 const text = ({ address = '', port }: { address?: string | undefined; port: number }) => `${address} ${port}`;
 

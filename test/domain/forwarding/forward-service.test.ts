@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { cidrText, parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint, service } from '../model/samples.js';
+import { endpoint, service } from '../../support/samples.js';
 
 const CONTEXT: ForwardingContext = {
   family: 'IPv4',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { ForwardingContext } from '../../../src/domain/forwarding/forward-service.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
-import { service, slice, sliceEndpoint } from '../model/samples.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
 const CONTEXT: ForwardingContext = {
   family: 'IPv4',

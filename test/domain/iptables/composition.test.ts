@@ -10,9 +10,9 @@ import type { IptablesFragment } from '../../../src/domain/iptables/table.js';
 import { IptablesImage, sharedHolds } from '../../../src/domain/iptables/image.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { follow, inTwoOrders, serviceChange } from './arbitraries.js';
-import { RECORDED_HOST } from './recorded.js';
-import { allChains, isHeld, sharedChain, TablesInMemory } from './tables-in-memory.js';
+import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
+import { RECORDED_HOST } from '../../support/recorded/cluster.js';
+import { allChains, isHeld, sharedChain, TablesInMemory } from '../../support/iptables/tables-in-memory.js';
 
 const NAMES = ['a', 'b', 'c'];
 

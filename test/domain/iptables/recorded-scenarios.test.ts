@@ -2,8 +2,8 @@ import { compileIptables } from '../../../src/domain/iptables/compile.js';
 import { IptablesComposition } from '../../../src/domain/iptables/composition.js';
 import { iptablesFrame } from '../../../src/domain/iptables/frame.js';
 import { IptablesImage } from '../../../src/domain/iptables/image.js';
-import { parseSave } from './parse-save.js';
-import { renderSave } from './render-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
+import { renderSave } from '../../support/iptables/render-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
@@ -13,8 +13,8 @@ import {
   recordedState,
   recordedCases,
   type RecordedStep,
-} from './recorded.js';
-import { expectRecorded } from './recorded-rules.js';
+} from '../../support/recorded/cluster.js';
+import { expectRecorded } from '../../support/recorded/iptables-rules.js';
 
 const cases = recordedCases();
 

@@ -12,8 +12,8 @@ import { UnsafeRuleTextError } from '../../../src/domain/iptables/unsafe-rule-te
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { serviceEntries } from './arbitraries.js';
-import { RECORDED_HOST } from './recorded.js';
+import { serviceEntries } from '../../support/iptables/arbitraries.js';
+import { RECORDED_HOST } from '../../support/recorded/cluster.js';
 
 const NO_COUNTERS = { ...RECORDED_HOST, counters: new Set<never>() };
 const node: NodeNetwork = {

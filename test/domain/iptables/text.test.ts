@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { canonicalRule } from '../../../src/domain/iptables/canonical-rule.js';
 import { isServiceChain, ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import { SaveReader, SaveSyntaxError } from '../../../src/domain/iptables/save-reader.js';
-import { parseSave } from './parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import { oneIn } from '../../../src/domain/iptables/probability.js';
 import { comment, quoted } from '../../../src/domain/iptables/quoting.js';
-import { renderSave } from './render-save.js';
+import { renderSave } from '../../support/iptables/render-save.js';
 import { savedRules } from '../../../src/domain/iptables/saved-tables.js';
 import type { Protocol } from '../../../src/domain/model/service-port-name.js';
 

@@ -1,6 +1,6 @@
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import { renderSave } from '../iptables/render-save.js';
+import { renderSave } from '../../support/iptables/render-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
 import { ipvsImage } from '../../../src/domain/ipvs/image.js';
@@ -11,9 +11,9 @@ import type { Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { endpoint, service } from '../model/samples.js';
-import { RECORDED_HOST } from '../iptables/recorded.js';
-import { allChains } from '../iptables/tables-in-memory.js';
+import { endpoint, service } from '../../support/samples.js';
+import { RECORDED_HOST } from '../../support/recorded/cluster.js';
+import { allChains } from '../../support/iptables/tables-in-memory.js';
 
 const NODE: NodeNetwork = {
   family: 'IPv4',

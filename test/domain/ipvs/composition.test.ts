@@ -8,9 +8,9 @@ import { ipvsImage } from '../../../src/domain/ipvs/image.js';
 import { SERVICE_SETS } from '../../../src/domain/ipvs/service-sets.js';
 import { TouchedState } from '../../../src/domain/ipvs/touched-state.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { follow, inTwoOrders, serviceChange } from '../iptables/arbitraries.js';
-import { RECORDED_HOST } from '../iptables/recorded.js';
-import { allChains } from '../iptables/tables-in-memory.js';
+import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
+import { RECORDED_HOST } from '../../support/recorded/cluster.js';
+import { allChains } from '../../support/iptables/tables-in-memory.js';
 
 const NAMES = ['a', 'b', 'c'];
 

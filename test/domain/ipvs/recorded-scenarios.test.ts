@@ -1,5 +1,5 @@
 import { setLines } from '../../../src/domain/ipset/script-lines.js';
-import { parseSave } from '../iptables/parse-save.js';
+import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsComposition } from '../../../src/domain/ipvs/composition.js';
 import { ipvsImage, type IpvsImage } from '../../../src/domain/ipvs/image.js';
@@ -13,9 +13,9 @@ import {
   recordedState,
   recordedCases,
   type RecordedStep,
-} from '../iptables/recorded.js';
-import { expectRecorded } from '../iptables/recorded-rules.js';
-import { recordedKernel } from './recorded.js';
+} from '../../support/recorded/cluster.js';
+import { expectRecorded } from '../../support/recorded/iptables-rules.js';
+import { recordedKernel } from '../../support/recorded/ipvs-kernel.js';
 
 const cases = recordedCases();
 

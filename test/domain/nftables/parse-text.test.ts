@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { parseRule } from '../../../src/domain/nftables/parse-rule.js';
 import { ListingError, TableParser } from '../../../src/domain/nftables/parse-text.js';
-import { parseTable } from './parse-table.js';
+import { parseTable } from '../../support/nftables/parse-table.js';
 import { renderRule, renderTable, type TableContent } from '../../../src/domain/nftables/render-text.js';
 import { hook, name, rule, setWithElements } from './arbitraries.js';
-import { sampleTable } from './every-statement.js';
+import { sampleTable } from '../../support/nftables/every-statement.js';
 
 function content(family: (typeof IP_FAMILIES)[number]): fc.Arbitrary<TableContent> {
   const chain = fc.record({ name, hook }, { requiredKeys: ['name'] });

@@ -8,7 +8,7 @@ import type { Fragment } from '../../../src/domain/nftables/fragment.js';
 import { PresentFragments } from '../../../src/domain/nftables/present-fragments.js';
 import { contentsOf, type TableContents } from '../../../src/domain/nftables/table-contents.js';
 import { tableImage } from '../../../src/domain/nftables/table-image.js';
-import { serviceEntries } from '../iptables/arbitraries.js';
+import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
   return new Set(frontends.map(({ address, port }) => `${address} ${port}`)).size === frontends.length;

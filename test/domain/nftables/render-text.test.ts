@@ -10,7 +10,7 @@ import {
 import type { Statement } from '../../../src/domain/nftables/rule.js';
 import { UnsafeTextError } from '../../../src/domain/nftables/safe-text.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/table.js';
-import { hookedSamples, matchSamples } from './every-statement.js';
+import { hookedSamples, matchSamples } from '../../support/nftables/every-statement.js';
 
 const ENDPOINTS: SetDefinition = {
   name: 'endpoints',

@@ -4,7 +4,7 @@ import { withMode } from '../../../src/bootstrap/configuration/proxy-configurati
 import { nodeSettings } from '../../../src/bootstrap/node-settings.js';
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 
-/** The recorded scenarios' test bed (test/kernel/testbed.ts) as the walk sees it: addresses, interfaces and routes. */
+/** The recorded scenarios' test bed (test/support/testbed/testbed.ts) as the walk sees it: addresses, interfaces and routes. */
 
 export interface Client {
   /** Undefined: the node itself. */

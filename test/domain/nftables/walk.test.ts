@@ -11,10 +11,10 @@ import { contentsOf, type TableContents } from '../../../src/domain/nftables/tab
 import { TableDelta } from '../../../src/domain/nftables/table-delta.js';
 import { tableImage } from '../../../src/domain/nftables/table-image.js';
 import { walk } from '../../../src/domain/nftables/walk.js';
-import { InMemoryProxy } from '../../adapters/nftables/in-memory-proxy.js';
-import { readScenario, scenarioNames, type Scenario } from '../../conformance/scenarios.js';
-import { planOf, type Family, type Target } from '../../kernel/probe-plan.js';
-import type { Verdict } from '../../kernel/probe.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
+import { readScenario, scenarioNames, type Scenario } from '../../support/recorded/scenarios.js';
+import { planOf, type Family, type Target } from '../../support/testbed/probe-plan.js';
+import type { Verdict } from '../../support/testbed/probe.js';
 import { clients, localAddresses, ownAddressTowards, settingsOf } from './walk-testbed.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 

@@ -5,7 +5,7 @@ import {
   type NodeTopology,
   type PolicyNeeds,
 } from '../../../src/domain/selection/select-endpoints.js';
-import { endpoint } from '../model/samples.js';
+import { endpoint } from '../../support/samples.js';
 
 const NODE: NodeTopology = { nodeName: 'n1', zone: 'a', nodeHints: true };
 const CLUSTER = { usesClusterEndpoints: true, usesLocalEndpoints: false };

@@ -1,6 +1,6 @@
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
-import { service, slice, sliceEndpoint } from '../model/samples.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
 
 const UNNAMED = { port: '', protocol: 'TCP' } as const;
 const one = sliceEndpoint('10.0.0.1');

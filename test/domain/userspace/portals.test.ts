@@ -6,7 +6,7 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { USERSPACE_FRAME } from '../../../src/domain/userspace/frame.js';
 import { compilePortals } from '../../../src/domain/userspace/portals.js';
 import type { ProxyAddress } from '../../../src/domain/userspace/proxy-address.js';
-import { service } from '../model/samples.js';
+import { service } from '../../support/samples.js';
 
 const EVERYWHERE: ProxyAddress = { listen: undefined, host: '192.0.2.4' };
 const ONE: ProxyAddress = { listen: '192.0.2.5', host: '192.0.2.5' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { NoEndpointError, RoundRobin } from '../../../src/domain/userspace/round-robin.js';
-import { endpoint } from '../model/samples.js';
+import { endpoint } from '../../support/samples.js';
 
 const [a, b, c] = ['10.244.1.1', '10.244.1.2', '10.244.1.3'].map((address) => endpoint(address)) as [
   ReturnType<typeof endpoint>,

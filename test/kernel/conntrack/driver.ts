@@ -13,7 +13,7 @@ import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/doubts.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { serve } from '../driver.js';
+import { serve } from '../../support/program/driver.js';
 
 /** Makes tracked connections out of nothing and drives the adapter, inside a namespace. */
 

@@ -4,10 +4,10 @@ import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { openNftTransports } from '../../../src/bootstrap/nft-transport.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { LOCAL_ADDRESSES, type Change } from '../../adapters/nftables/cluster-arbitraries.js';
-import { InMemoryProxy } from '../../adapters/nftables/in-memory-proxy.js';
-import { serve } from '../driver.js';
-import type { TransportName } from '../proxy-process.js';
+import { LOCAL_ADDRESSES, type Change } from '../../support/nftables/cluster-arbitraries.js';
+import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
+import { serve } from '../../support/program/driver.js';
+import type { TransportName } from '../../support/program/proxy-process.js';
 
 /** What became of a history in the kernel. */
 export interface Lived {

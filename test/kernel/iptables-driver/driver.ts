@@ -15,8 +15,8 @@ import { IptablesMode } from '../../../src/bootstrap/modes/iptables-mode.js';
 import type { VerificationKind } from '../../../src/application/ports/backend.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { HOST, nodeNetwork, Services } from '../../adapters/iptables/services.js';
-import { serve } from '../driver.js';
+import { HOST, nodeNetwork, Services } from '../../support/iptables/services.js';
+import { serve } from '../../support/program/driver.js';
 
 /** Drives iptables from inside a namespace, with the watches that need to be there. */
 let tool: IptablesTool;

@@ -13,7 +13,7 @@ import {
   type SetElement,
 } from '../../../src/domain/nftables/table.js';
 import { WorkBetweenTurns } from '../../support/work-between-turns.js';
-import { serve } from '../driver.js';
+import { serve } from '../../support/program/driver.js';
 
 /** Drives the netlink transport from inside a namespace. */
 let transport = NetlinkNftTransport.open();

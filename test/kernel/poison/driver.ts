@@ -6,7 +6,7 @@ import type { ServiceStatus } from '../../../src/application/status/service-stat
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
 import { CLUSTER_SOURCE, METRICS, SERVICE_STATUSES, SYNC_LOOPS } from '../../../src/bootstrap/identifiers.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
-import { serve } from '../driver.js';
+import { serve } from '../../support/program/driver.js';
 import { poisonedIptables } from './iptables.js';
 import { poisonedNftables } from './nftables.js';
 import type { Poison, Way } from './poison.js';

@@ -11,7 +11,7 @@ import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type { Fragment, PlacedElement } from '../../../src/domain/nftables/fragment.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/keys.js';
 import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/sets.js';
-import type { TransportName } from '../proxy-process.js';
+import type { TransportName } from '../../support/program/proxy-process.js';
 import type { Poison } from './poison.js';
 
 const poisons = {

@@ -1,5 +1,5 @@
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
-import type { TransportName } from '../proxy-process.js';
+import type { TransportName } from '../../support/program/proxy-process.js';
 
 /** By which means rules are written: a transport of nftables, or a variant of iptables. */
 export type Way = TransportName | IptablesVariant;

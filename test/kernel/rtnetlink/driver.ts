@@ -5,7 +5,7 @@ import { NETLINK_ROUTE } from '../../../src/adapters/netlink/protocol.js';
 import { SystemClock } from '../../../src/adapters/process/system-clock.js';
 import { NetlinkLocalAddresses } from '../../../src/adapters/rtnetlink/netlink-local-addresses.js';
 import { readHostNetwork } from '../../../src/adapters/userspace/host-network.js';
-import { serve } from '../driver.js';
+import { serve } from '../../support/program/driver.js';
 
 /** Lists and follows the addresses of the namespace it runs in. */
 

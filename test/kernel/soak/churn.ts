@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../stand-in/object-store.js';
-import { serviceObjects, type TestService } from '../cluster-objects.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+import { serviceObjects, type TestService } from '../../support/testbed/cluster-objects.js';
 
 /** One step of a cluster that never rests. */
 export interface ClusterChange {

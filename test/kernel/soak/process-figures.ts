@@ -1,4 +1,4 @@
-import type { Host } from '../host.js';
+import type { Host } from '../../support/testbed/host.js';
 
 /** What a process holds at one moment. */
 export interface ProcessFigures {

@@ -1,11 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StandInApiServer, type RecordedRequest } from '../../stand-in/api-server.js';
-import { makeCertificates } from '../../stand-in/certificates.js';
-import type { Failure } from '../../stand-in/faults.js';
-import { writeKubeconfig } from '../../stand-in/kubeconfig.js';
-import type { ApiObject } from '../../stand-in/object-store.js';
-import { serve } from '../driver.js';
+import { StandInApiServer, type RecordedRequest } from '../../support/api-server/api-server.js';
+import { makeCertificates } from '../../support/api-server/certificates.js';
+import type { Failure } from '../../support/api-server/faults.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+import { serve } from '../../support/program/driver.js';
 
 /** A stand-in API server inside a namespace. */
 const api = await StandInApiServer.start();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '../bundle.js';
+import { bundle } from '../../support/program/bundle.js';
 import { Guest, type GuestEnd, type GuestOptions } from './guest.js';
 
 const reporter = fileURLToPath(new URL('./reporter.mjs', import.meta.url));

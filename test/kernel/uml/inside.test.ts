@@ -1,4 +1,4 @@
-import { builtProxy } from '../built-proxy.js';
+import { builtProxy } from '../../support/program/built-proxy.js';
 import { declareGuestTests, type GuestProgram } from './guest-tests.js';
 
 // Built here: what a guest builds is lost with it.

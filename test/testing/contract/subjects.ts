@@ -10,7 +10,7 @@ import { NftablesBackend } from '../../../src/adapters/nftables/nftables-backend
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { MemoryNode } from '../../adapters/ipvs/memory-node.js';
-import { HOST } from '../../adapters/iptables/services.js';
+import { HOST } from '../../support/iptables/services.js';
 import { iptablesSnapshot, nftablesSnapshot } from './snapshots.js';
 
 const STRANGERS = '*nat\n:MINE - [0:0]\n-A PREROUTING -j MINE\n-A MINE -j RETURN\nCOMMIT\n';

@@ -1,6 +1,6 @@
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
-import { service } from '../../domain/model/samples.js';
+import { service } from '../../support/samples.js';
 
 const NODE = {
   family: 'IPv4',

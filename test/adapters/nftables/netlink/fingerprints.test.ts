@@ -4,7 +4,7 @@ import {
   fingerprintSet,
 } from '../../../../src/adapters/nftables/netlink/fingerprints.js';
 import type { Rule } from '../../../../src/domain/nftables/rule.js';
-import { hookedSamples, matchSamples } from '../../../domain/nftables/every-statement.js';
+import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
 
 describe('the fingerprint of a rule', () => {
   it('says what the rule does', () => {

@@ -1,7 +1,7 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
 import type { Operation } from '../../../../src/domain/nftables/table.js';
-import { errorMessage, FakeLibc, plainMessage } from '../../netlink/fake-libc.js';
+import { errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
 
 const ENOENT = 2;
 const EAGAIN = 11;

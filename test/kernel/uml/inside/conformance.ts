@@ -4,10 +4,10 @@
  */
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
-import { readScenario, scenarioNames, type Step } from '../../../conformance/scenarios.js';
-import { probe } from '../../probe.js';
-import { ProxyProcess } from '../../proxy-process.js';
-import { Testbed } from '../../testbed.js';
+import { readScenario, scenarioNames, type Step } from '../../../support/recorded/scenarios.js';
+import { probe } from '../../../support/testbed/probe.js';
+import { ProxyProcess } from '../../../support/program/proxy-process.js';
+import { Testbed } from '../../../support/testbed/testbed.js';
 import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
 import { tool } from './tool.js';
 

@@ -1,12 +1,12 @@
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { clusterObjects, testConfig, type TestService } from '../../cluster-objects.js';
-import { Command } from '../../command.js';
-import { ProxyProcess } from '../../proxy-process.js';
-import { Testbed } from '../../testbed.js';
-import { askTimes, Backend, OpenConnection } from '../../traffic.js';
-import { until } from '../../until.js';
+import { clusterObjects, testConfig, type TestService } from '../../../support/testbed/cluster-objects.js';
+import { Command } from '../../../support/program/command.js';
+import { ProxyProcess } from '../../../support/program/proxy-process.js';
+import { Testbed } from '../../../support/testbed/testbed.js';
+import { askTimes, Backend, OpenConnection } from '../../../support/testbed/traffic.js';
+import { until } from '../../../support/until.js';
 import { comparable, emptyNode, listNode } from './recorded-kernel.js';
 import { linesOf, tool } from './tool.js';
 

@@ -1,8 +1,8 @@
-import { parseSave } from '../../../domain/iptables/parse-save.js';
+import { parseSave } from '../../../support/iptables/parse-save.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
-import { comparableTables } from '../../../conformance/comparable-tables.js';
-import type { Step } from '../../../conformance/scenarios.js';
-import { HINT_CHAIN } from '../../iptables-node.js';
+import { comparableTables } from '../../../support/recorded/comparable-tables.js';
+import type { Step } from '../../../support/recorded/scenarios.js';
+import { HINT_CHAIN } from '../../../support/testbed/iptables-node.js';
 import { linesOf } from './tool.js';
 
 /** Stands between what two tools print. */

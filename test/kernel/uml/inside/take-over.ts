@@ -12,13 +12,13 @@ import { IpvsBackend, type IpvsKernel } from '../../../../src/adapters/ipvs/ipvs
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/netlink-service-addresses.js';
 import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/netlink-virtual-servers.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
-import { readScenario, scenarioNames } from '../../../conformance/scenarios.js';
+import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
 import {
   forwardingTable,
   RECORDED_HOST,
   recordedContext,
   recordedState,
-} from '../../../domain/iptables/recorded.js';
+} from '../../../support/recorded/cluster.js';
 import { emptyNode, leaveRecorded } from './recorded-kernel.js';
 import { here, tool } from './tool.js';
 

@@ -1,6 +1,6 @@
 import { execa, type ResultPromise } from 'execa';
 import { builtProxy } from './built-proxy.js';
-import type { Host } from './host.js';
+import type { Host } from '../testbed/host.js';
 
 export interface CommandOptions {
   /** Over the environment of the test. */

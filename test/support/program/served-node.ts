@@ -1,12 +1,12 @@
-import { Host } from './host.js';
+import { Host } from '../testbed/host.js';
 import { DriverBundle, Namespace, type Driver } from './in-namespace.js';
-import type { StandInDriver } from './stand-in/driver.js';
+import type { StandInDriver } from '../../kernel/stand-in/driver.js';
 
 export type StandInBundle = DriverBundle<StandInDriver>;
 
 /** The stand-in API server as a program. Make it once for each test file. */
 export function bundleStandIn(): Promise<StandInBundle> {
-  return DriverBundle.make<StandInDriver>(new URL('./stand-in/driver.ts', import.meta.url));
+  return DriverBundle.make<StandInDriver>(new URL('../../kernel/stand-in/driver.ts', import.meta.url));
 }
 
 /** A node in a namespace of its own, with a stand-in API server in the same namespace. */

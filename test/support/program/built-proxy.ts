@@ -2,7 +2,7 @@ import { execa } from 'execa';
 import { readdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const repository = fileURLToPath(new URL('../../', import.meta.url));
+const repository = fileURLToPath(new URL('../../../', import.meta.url));
 const bundle = `${repository}dist/kubeproxy.js`;
 let built: Promise<string> | undefined;
 

@@ -1,8 +1,8 @@
-import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
-import { program } from '../../src/adapters/iptables/choose-variant.js';
-import { parseSave } from '../domain/iptables/parse-save.js';
-import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
-import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
+import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
+import { program } from '../../../src/adapters/iptables/choose-variant.js';
+import { parseSave } from '../iptables/parse-save.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Host } from './host.js';
 
 /** Both variants of iptables; what holds for one must hold for the other. */

@@ -1,4 +1,4 @@
-import type { Libc } from '../../../src/adapters/netlink/libc.js';
+import type { Libc } from '../../src/adapters/netlink/libc.js';
 
 /** A C library whose socket answers as it is told to: each `recv` takes the next datagram or error number. */
 export class FakeLibc implements Libc {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
-import { USUAL_SETTINGS } from '../../application/node/usual-settings.js';
+import { USUAL_SETTINGS } from '../usual-settings.js';
 
 /**
  * Random clusters of valid objects, drawn from few names, addresses and ports, so that services collide, lose their

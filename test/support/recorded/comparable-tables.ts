@@ -1,5 +1,5 @@
-import type { SavedTables } from '../../src/domain/iptables/saved-tables.js';
-import type { RuleText } from '../../src/domain/iptables/table.js';
+import type { SavedTables } from '../../../src/domain/iptables/saved-tables.js';
+import type { RuleText } from '../../../src/domain/iptables/table.js';
 
 /** Chains that hold an entry for each service, in an order that is kube-proxy's own chance. */
 const SHARED = /^KUBE-(?:SERVICES|NODEPORTS|EXTERNAL-SERVICES|PROXY-FIREWALL)$/;

@@ -1,6 +1,6 @@
 import type { IptablesImage } from '../../../src/domain/iptables/image.js';
 import { savedRules, type SavedTables } from '../../../src/domain/iptables/saved-tables.js';
-import { allChains, isHeld } from './tables-in-memory.js';
+import { allChains, isHeld } from '../iptables/tables-in-memory.js';
 
 /** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
 export function expectRecorded(image: IptablesImage, recorded: SavedTables): void {

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../src/domain/net/address.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { recordedText, type RecordedStep } from '../iptables/recorded.js';
+import { recordedText, type RecordedStep } from './cluster.js';
 
 /** What the tools printed of a recorded node, of one family, sorted. */
 export interface RecordedKernel {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { builtProxy } from './built-proxy.js';
-import type { Host } from './host.js';
+import type { Host } from '../testbed/host.js';
 
 const metricsAddress = '127.0.0.1:10249';
 const healthzAddress = '127.0.0.1:10256';

@@ -1,7 +1,7 @@
 import { execa, type ResultPromise } from 'execa';
 import { createInterface } from 'node:readline';
 import type { Host } from './host.js';
-import { until } from './until.js';
+import { until } from '../until.js';
 
 /** A chain, map or set of a table, as `nft -a list table` shows it. */
 export interface TableObject {

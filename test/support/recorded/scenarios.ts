@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Verdicts } from '../kernel/probe.js';
+import type { Verdicts } from '../testbed/probe.js';
 
 const tableFiles = {
   nftables: ['nft-ip', 'nft-ip6'],
   iptables: ['iptables', 'ip6tables'],
   ipvs: ['iptables', 'ip6tables', 'ipvs', 'ipset', 'addresses'],
 } as const;
-const root = fileURLToPath(new URL('./scenarios/', import.meta.url));
+const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
 
 /** One state of the cluster, and what kube-proxy 1.36 made of it. */
 export interface Step {

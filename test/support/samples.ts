@@ -1,12 +1,12 @@
-import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import type { Endpoint } from '../../src/domain/model/endpoint.js';
 import {
   slicePort,
   type EndpointSlice,
   type NumberedPort,
   type SliceEndpoint,
-} from '../../../src/domain/model/endpoint-slice.js';
-import type { Service } from '../../../src/domain/model/service.js';
-import { hostPort } from '../../../src/domain/net/address.js';
+} from '../../src/domain/model/endpoint-slice.js';
+import type { Service } from '../../src/domain/model/service.js';
+import { hostPort } from '../../src/domain/net/address.js';
 
 /** A Service with one TCP port, and what a test changes about it. */
 export function service(parts: Partial<Service> = {}): Service {

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import type { ApiObject } from '../stand-in/object-store.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { ApiObject } from '../api-server/object-store.js';
 
 /** A service for a test; the rest of the object is filled in. */
 export interface TestService {

@@ -2,10 +2,10 @@ import { build, type Plugin } from 'esbuild';
 import { readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundleOptions } from '../../scripts/bundle-options.mjs';
+import { bundleOptions } from '../../../scripts/bundle-options.mjs';
 
-const tests = fileURLToPath(new URL('../', import.meta.url));
-const nodeModules = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const tests = fileURLToPath(new URL('../../', import.meta.url));
+const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
 /** A file of the tests that looks for others beside itself finds them from within a bundle, too. */
 const ownPlaces: Plugin = {

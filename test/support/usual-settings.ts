@@ -1,4 +1,4 @@
-import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
+import type { NodeSettings } from '../../src/application/node/node-contexts.js';
 
 /** A node as most are. */
 export const USUAL_SETTINGS: NodeSettings = {
