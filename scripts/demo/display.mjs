@@ -24,7 +24,7 @@ export function topology(network) {
   say();
 }
 
-/** One line for each target: who answered how often. */
+/** One line for each target: how often each backend responded. */
 export function tallies(targets, counts) {
   targets.forEach(({ service, kind, address }, index) => {
     const answers = Object.entries(counts[index]).map(([answer, count]) =>
