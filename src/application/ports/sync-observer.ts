@@ -23,7 +23,7 @@ export interface SyncObserver {
 export interface SyncReport {
   /** Everything was programmed, except for service ports that failed alone. */
   readonly ok: boolean;
-  /** Why not, when not ok. */
+  /** The reason, if not `ok`. */
   readonly error?: string;
   /** The first sync, or the one after a failure: everything was compared. */
   readonly full: boolean;
