@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { BACKEND_ADDRESSES, CLIENT_ADDRESS, NODE_ADDRESS } from './network.mjs';
 
-const colours = process.stdout.isTTY && !process.env.NO_COLOR;
-const paint = (style, text) => (colours ? styleText(style, text) : text);
+const colors = process.stdout.isTTY && !process.env.NO_COLOR;
+const paint = (style, text) => (colors ? styleText(style, text) : text);
 
 export const say = (text = '') => console.log(text);
 export const complain = (text) => console.error(paint('red', text));
