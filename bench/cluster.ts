@@ -1,5 +1,5 @@
 /**
- * A made-up cluster of any size: N services of M endpoints each. Deterministic: the same numbers give the same objects,
+ * A synthetic cluster of any size: N services of M endpoints each. Deterministic: the same numbers produce the same objects,
  * so that a second run finds nothing to change. Cluster IPs count up in 10.96.0.0/12, pods in 10.128.0.0/9.
  */
 
@@ -9,7 +9,7 @@ export const CLUSTER_CIDR = '10.128.0.0/9';
 const SERVICE_CIDR = '10.96.0.0/12';
 const FIRST_SERVICE = 0x0a600100; // 10.96.1.0
 const FIRST_POD = 0x0a800001; // 10.128.0.1
-/** Above the pods of 100,000 services of 50 endpoints. */
+/** Above the pods of 100,000 services with 50 endpoints. */
 const FIRST_REPLACEMENT = 0x0ae00001; // 10.224.0.1
 
 /** Largest sizes whose addresses stay inside their ranges. */
@@ -53,8 +53,8 @@ export function service(index: number): object {
 }
 
 /**
- * Its endpoints. A `generation` above 0 replaces the first of them by another pod, a different one for each
- * generation (up to 100,000): what a rollout does.
+ * Its endpoints. A `generation` above 0 replaces the first of them with another pod, a different one for each
+ * generation (up to 100,000), as a rollout does.
  */
 export function endpointSlice(index: number, endpoints: number, generation = 0): object {
   const addresses = Array.from({ length: endpoints }, (_, endpoint) =>

@@ -33,7 +33,7 @@ export class BenchHost {
     return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
-  /** Runs a program to its end. Rejects with what it said when it does not exit with 0. */
+  /** Runs a program to its end. Rejects with its output if it does not exit with 0. */
   async run(...command: string[]): Promise<Run> {
     const began = performance.now();
     const child = this.start(...command);
@@ -53,7 +53,7 @@ export class BenchHost {
   }
 }
 
-/** What a stream has brought so far. */
+/** The output of a stream so far. */
 export function collect(stream: NodeJS.ReadableStream | null): () => string {
   let text = '';
   stream?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Guest } from '../test/kernel/uml/guest.js';
 
 const OUTPUT = 'output';
-/** The largest size takes a while without a word. */
+/** The largest size takes a while without output. */
 const SILENCE_SECONDS = 1800;
 
-/** Runs this benchmark on a kernel of its own that has IPVS (user-mode Linux), and returns what it prints. */
+/** Runs this benchmark on its own kernel with IPVS (user-mode Linux), and returns what it prints. */
 export async function runInGuest(program: string, parameters: readonly string[]): Promise<string> {
   const guest = await Guest.make();
   try {

@@ -20,19 +20,18 @@ import type { Phase } from './phase.js';
 import type { InProcessResult } from './report.js';
 import { median, quantile } from './statistics.js';
 
-/*
- * What is measured inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS MODE [FILE]`
- * prints InProcessResult as one line of JSON. MODE is a proxy mode; FILE is told which phase begins. Runs in the namespace
+/* The measurements inside one process, without files and start-up: `node in-process.js SERVICES ENDPOINTS MODE [FILE]`
+ * prints InProcessResult as one line of JSON. MODE is a proxy mode; The current phase is written to FILE. Runs in the namespace
  * of the BenchHost.
  */
 
 type MeasuredMode = 'nftables' | 'iptables' | 'ipvs';
 
-/** So many single changes: one of iptables takes as long as the tool does. */
+/** The number of single changes: one of iptables takes as long as the tool does. */
 const CHANGES = { nftables: 2_000, iptables: 20, ipvs: 200 };
 const BURST = 1_000;
 const PAGE = 500;
-/** Milliseconds between pages: a megabyte or two each, which is about as fast as an API server makes them. */
+/** Milliseconds between pages: a megabyte or two each, which is about as fast as an API server delivers them. */
 const PAGE_PERIOD = 50;
 
 /** Calls back when the next sync of IPv4 is finished. */
@@ -58,8 +57,8 @@ class FinishedSyncs implements SyncObserver {
 }
 
 /**
- * Delivers the Services and their endpoints as they come from an API server, in pages. Returns how many milliseconds that
- * takes without the pauses, which a mode may use.
+ * Delivers the Services and their endpoints as an API server does, in pages. Returns how many milliseconds that takes
+ * without the pauses, which a mode may use.
  */
 async function deliverServices(events: ClusterEvents, services: number, endpoints: number): Promise<number> {
   let milliseconds = 0;
@@ -79,12 +78,12 @@ async function deliverServices(events: ClusterEvents, services: number, endpoint
   return milliseconds;
 }
 
-/** As it comes over the network: texts that a program put together take more memory. */
+/** As received over the network: strings that a program concatenates take more memory. */
 function parsed(object: object): unknown {
   return JSON.parse(JSON.stringify(object));
 }
 
-/** What opening warns of, such as a lock file of the container's own, is no concern here. */
+/** Warnings on opening, such as about a container's own lock file, do not matter here. */
 function open(mode: MeasuredMode, { ipvs }: Configuration): Promise<OpenMode> {
   const logger = new MemoryLogger();
   if (mode === 'nftables') return new NftablesMode('auto', logger).open(['IPv4', 'IPv6']);
@@ -97,10 +96,10 @@ async function measure(
   modeName: MeasuredMode,
   begin: (phase: Phase) => void,
 ): Promise<InProcessResult> {
-  // A change is measured, not the pause before it that other modes make by default.
+  // This measures a change, not the pause before it that other modes make by default.
   const pause = ['--iptables-min-sync-period', '0s', '--ipvs-min-sync-period', '0s'];
   const argv = ['--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR, ...pause];
-  // Of all addresses as node ports' own, which is the default, the program warns.
+  // The program warns about node ports on all addresses, which is the default.
   argv.push('--nodeport-addresses', 'primary');
   const asked = parseCommandLine(argv, { readFile: () => '', hostname: () => NODE_NAME });
   const commandLine = { ...asked, configuration: withMode(asked.configuration, modeName) };
@@ -127,7 +126,7 @@ async function measure(
   for (const kind of ['Node', 'ServiceCIDR', 'Service', 'EndpointSlice'] as const) events.synced(kind);
   await Promise.all(loops.map((loop) => loop.firstAttempt));
   const firstSync = performance.now() - began;
-  // As at the end of the program's start.
+  // As the program does at the end of its start.
   await collectGarbage();
 
   begin('change');
@@ -153,7 +152,7 @@ async function measure(
   const burst = performance.now() - burstStart;
 
   const problems = [...logger.at('error'), ...logger.at('warn')];
-  if (problems.length > 0) throw new Error(`the run was not clean: ${JSON.stringify(problems.slice(0, 3))}`);
+  if (problems.length > 0) throw new Error(`the run had problems: ${JSON.stringify(problems.slice(0, 3))}`);
   await Promise.all(loops.map((loop) => loop.stop()));
   await mode.close();
   return {
@@ -165,7 +164,7 @@ async function measure(
   };
 }
 
-// The clock's timers alone would let the process end.
+// The clock's timers alone would not keep the process alive.
 const alive = setInterval(() => {}, 2 ** 30);
 const [services = '1000', endpoints = '5', modeName = 'nftables', phaseFile] = process.argv.slice(2);
 const begin = (phase: Phase) => {

@@ -15,25 +15,25 @@ import { leastOfEach } from './statistics.js';
 import { countWrites } from './writes.js';
 
 const kubeproxy = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
-/** Node as `bin/kubeproxy` asks for it. */
+/** Node with the options of `bin/kubeproxy`. */
 const node = [process.execPath, ...optionsOf(kubeproxy)];
 const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
 const replayer = fileURLToPath(new URL('replay.js', import.meta.url));
 
-/** A mode on a host, and how much there is to do. */
+/** A mode on a host, and the size of the cluster. */
 interface Task {
   readonly mode: BenchMode;
   readonly host: BenchHost;
   readonly services: number;
   readonly endpoints: number;
-  /** For what is written along the way. */
+  /** Folder for temporary files. */
   readonly folder: string;
 }
 
 type Figures = Omit<Measurement, 'services' | 'endpoints'>;
 
-/** Measures one size as often as asked, each time on a fresh host, and takes the least of each figure. */
+/** Measures one size as often as requested, each time on a fresh host, and takes the smallest of each figure. */
 async function measure(
   mode: BenchMode,
   services: number,
@@ -47,7 +47,7 @@ async function measure(
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', tidy);
-  // Other programs of this machine have a network of their own and are not waited for.
+  // Other programs of this machine have another network and are not affected.
   process.env.XTABLES_LOCKFILE = join(folder, 'xtables.lock');
   try {
     const task: Task = { mode, host, services, endpoints, folder };
@@ -67,7 +67,7 @@ async function measureOnce(task: Task, inputs: RestoreRecorder | undefined): Pro
   await prepare(host, mode);
   const changes = await host.run(...inProcessCommand(task));
   const tool = inputs && (await replay(task, inputs));
-  // The process that fills the kernel from manifests starts from an empty one.
+  // The process that fills the kernel from manifests starts with an empty one.
   await prepare(host, mode);
   const command = [...node, kubeproxy, ...arguments_(join(folder, 'manifests'), mode)];
   const start = await host.run(...command);
@@ -98,7 +98,7 @@ function inProcessCommand({ mode, services, endpoints }: Task): string[] {
   return [...node, inProcess, String(services), String(endpoints), proxyMode(mode)];
 }
 
-/** What the proxy gives to the tools in each phase. That run is not measured, since recording takes time. */
+/** Records what the proxy passes to the tools in each phase. That run is not measured, since recording takes time. */
 async function recordInputs(task: Task): Promise<RestoreRecorder> {
   const recorder = new RestoreRecorder(join(task.folder, 'recorded'));
   await recorder.install();
@@ -120,7 +120,7 @@ async function restartCounted(
 ): Promise<{ readonly result: Run; readonly writes: number }> {
   if (mode === 'nftables') return countWrites(host, () => host.run(...command));
   if (mode === 'ipvs') {
-    // Nobody tells of changes to virtual servers: what was written is what the proxy says.
+    // The kernel does not report changes of virtual servers, so the proxy's own count of writes is used.
     const result = await host.run(...command);
     const written = [...result.output.matchAll(/"written":(\d+)/g)].map(([, steps]) => Number(steps));
     return { result, writes: written.reduce((sum, steps) => sum + steps, 0) };
@@ -137,7 +137,7 @@ function arguments_(manifests: string, mode: BenchMode): string[] {
   return [...options, '--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
 }
 
-/** What the first line of a program asks Node for. */
+/** The options for Node in the first line of a program. */
 function optionsOf(program: string): readonly string[] {
   const [firstLine = ''] = readFileSync(program, 'utf8').split('\n', 1);
   return firstLine.split(' ').filter((word) => word.startsWith('--'));
@@ -157,9 +157,9 @@ const { values } = parseArgs({
     services: { type: 'string' },
     endpoints: { type: 'string', default: '5' },
     mode: { type: 'string', default: 'nftables' },
-    /** Of so many runs the least figures count. */
+    /** The number of runs; the smallest figures count. */
     runs: { type: 'string', default: '1' },
-    /** Measure mode ipvs on the kernel of this machine, not on one of its own. */
+    /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
 });

@@ -38,7 +38,7 @@ function peakOf(pid: number): number {
   return peak;
 }
 
-/** What clear_refs takes for VmHWM (proc(5)). */
+/** The value for clear_refs that resets VmHWM (proc(5)). */
 const PEAK = '5';
 
 function forgetPeak(pid: number): void {
@@ -49,7 +49,7 @@ function forgetPeak(pid: number): void {
   }
 }
 
-/** Empty when the process has ended meanwhile. */
+/** Empty if the process has exited meanwhile. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -7,7 +7,7 @@ import { RestoreRecorder, type Recording } from './restore-recorder.js';
 import { median } from './statistics.js';
 
 /*
- * `node replay.js FOLDER` gives the inputs that a RestoreRecorder keeps in the folder to the tools once more, without the
+ * `node replay.js FOLDER` runs the tools again on the inputs that a RestoreRecorder keeps in the folder, without the
  * proxy, and prints ToolTimes as one line of JSON. Runs in the namespace of a BenchHost.
  */
 

@@ -1,8 +1,8 @@
-/** Measured inside one process. Milliseconds. A figure that is missing was not measured. */
+/** Measured inside one process. Milliseconds. A missing figure was not measured. */
 export interface InProcessResult {
-  /** Raw objects read, validated and taken into the proxy's memory. */
+  /** Raw objects read, validated and stored in the proxy's memory. */
   readonly read?: number;
-  /** From there, all lists being complete, to committed in the kernel. */
+  /** From then, with all lists complete, to committed in the kernel. */
   readonly firstSync?: number;
   /** One endpoint replaced, from the event to the kernel's acknowledgement. */
   readonly changeP50?: number;
@@ -11,7 +11,7 @@ export interface InProcessResult {
   readonly burst?: number;
 }
 
-/** What the iptables-restore of the host needs by itself for what the proxy gave it. Milliseconds. */
+/** The time that the host's iptables-restore needs by itself for the proxy's input. Milliseconds. */
 export interface ToolTimes {
   readonly firstSync: number;
   readonly changeP50: number;
@@ -36,7 +36,7 @@ export interface Measurement {
   readonly tool?: ToolTimes;
   /** Start of the process to its end with `--once`: manifests read and committed. Milliseconds. */
   readonly start: number;
-  /** The same again, with nothing changed. */
+  /** The same for a restart with nothing changed. */
   readonly restart: number;
   /** nf_tables transactions during that restart; runs of iptables-restore in mode iptables. */
   readonly restartWrites: number;

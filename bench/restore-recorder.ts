@@ -6,7 +6,7 @@ const PROGRAMS = ['iptables', 'ip6tables'].flatMap((tool) =>
   ['nft', 'legacy'].map((variant) => `${tool}-${variant}-restore`),
 );
 
-/** A restore as a program started it. */
+/** A restore that a program started. */
 export interface Recording {
   readonly phase: Phase;
   readonly command: readonly string[];
@@ -15,11 +15,11 @@ export interface Recording {
 }
 
 /**
- * Keeps the input of every iptables-restore by which a program writes, so that it can be given to the tool once more.
- * Stands in front of the tools in PATH, and passes the input on while it comes.
+ * Records the input of every iptables-restore with which a program writes, so that it can be replayed. It comes before
+ * the tools in PATH, and passes the input on as it arrives.
  */
 export class RestoreRecorder {
-  /** Whoever runs writes into it which phase begins. */
+  /** The running program writes the current phase to this file. */
   readonly phaseFile: string;
   readonly #programs: string;
   readonly #inputs: string;
@@ -46,7 +46,7 @@ export class RestoreRecorder {
     return ['env', `PATH=${this.#programs}${delimiter}${process.env.PATH}`, ...command];
   }
 
-  /** What was recorded so far, in the order in which it was started. */
+  /** The recordings so far, in the order in which the restores were started. */
   async recordings(): Promise<readonly Recording[]> {
     const files = (await readdir(this.#inputs)).filter((file) => file.endsWith('.input')).sort();
     return Promise.all(

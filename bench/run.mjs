@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.env.PATH += ':/usr/local/sbin:/usr/sbin:/sbin';
 
 for (const command of [
-  // The kernel that mode ipvs is measured on belongs to what tests need.
+  // The kernel for measuring mode ipvs is installed with the requirements of the tests.
   [
     'sh',
     'scripts/setup.sh',
@@ -33,7 +33,7 @@ await build({
     replay: 'bench/replay.ts',
   },
   outdir: 'dist/bench',
-  // As the program is built, so that it takes as much memory.
+  // Built like the program, so that it takes as much memory.
   splitting: true,
 });
 await import('../dist/bench/main.js');

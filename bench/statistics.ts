@@ -1,15 +1,15 @@
-/** The middle one, the greater of two. */
+/** The median; of two in the middle the greater. */
 export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
 
-/** The number below which so large a share of all lies. */
+/** The number below which this share of all numbers lies. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length * share)]!;
 }
 
-/** Of several measurements of the same, the least of each figure: that which other programs held up least. */
+/** The smallest of each figure among several measurements of the same: the one that other programs delayed least. */
 export function leastOfEach<Figures extends { readonly [figure in keyof Figures]: number | undefined }>(
   runs: readonly Figures[],
 ): Figures {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchHost, collect } from './host.js';
 
-const FIRST_PATIENCE_MS = 250;
-const LAST_PATIENCE_MS = 64_000;
+const FIRST_TIMEOUT_MS = 250;
+const LAST_TIMEOUT_MS = 64_000;
 const POLL_MS = 20;
 
 /**
- * How many nf_tables transactions are committed on the host while the work runs, by what `nft monitor` tells. A
- * transaction of our own before and after the work shows that the monitor listens, and that it has caught up.
+ * Counts the nf_tables transactions committed on the host while the work runs, with `nft monitor`. A transaction of our
+ * own before and after the work shows that the monitor is running, and that it has caught up.
  */
 export async function countWrites<Result>(
   host: BenchHost,
@@ -28,18 +28,18 @@ export async function countWrites<Result>(
 }
 
 /**
- * Commits transactions that change nothing, until the monitor tells of one. The monitor reads all rules first and begins
- * anew when a transaction comes between, so it is given more time after each.
+ * Commits transactions that change nothing, until the monitor reports one. The monitor reads all rules first and
+ * restarts if a transaction comes in between, so it gets more time after each.
  */
 async function mark(host: BenchHost, seen: () => string, name: string): Promise<void> {
   const table = `ip bench-mark-${name}`;
-  for (let patience = FIRST_PATIENCE_MS; patience <= LAST_PATIENCE_MS; patience *= 2) {
+  for (let timeout = FIRST_TIMEOUT_MS; timeout <= LAST_TIMEOUT_MS; timeout *= 2) {
     await host.run('nft', `add table ${table}; delete table ${table}`);
-    const deadline = Date.now() + patience;
+    const deadline = Date.now() + timeout;
     while (Date.now() < deadline) {
       if (seen().includes(`delete table ${table}\n# new generation`)) return;
       await delay(POLL_MS);
     }
   }
-  throw new Error(`nft monitor does not tell of transactions; it said: ${seen().slice(-300)}`);
+  throw new Error(`nft monitor reports no transactions; its output: ${seen().slice(-300)}`);
 }

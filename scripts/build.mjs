@@ -7,7 +7,7 @@ const { outputFiles } = await build({
   ...bundleOptions,
   entryPoints: { kubeproxy: 'src/bootstrap/main.ts' },
   outdir: 'dist',
-  // What is imported dynamically becomes a file of its own and is read only when it is needed.
+  // Dynamic imports become separate files, which are read only when needed.
   splitting: true,
   write: false,
 });
@@ -19,7 +19,7 @@ for (const { path, contents } of outputFiles) {
   await rename(`${path}.new`, path);
 }
 
-// What an earlier build left goes last, so that a program that starts meanwhile finds one build or the other.
+// Files of an earlier build are removed last, so that a program that starts meanwhile finds one build or the other.
 const made = new Set(outputFiles.map(({ path }) => path));
 for (const entry of await readdir('dist', { withFileTypes: true }))
   if (entry.isFile() && !made.has(resolve('dist', entry.name))) await rm(resolve('dist', entry.name));

@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# Runs a command silently; shows what it said only when it fails.
+# Runs a command silently; shows its output only if it fails.
 quietly() {
   log=$(mktemp)
   if "$@" >"$log" 2>&1 </dev/null; then
@@ -22,7 +22,7 @@ quietly() {
   else
     cat "$log" >&2
     rm -f "$log"
-    fail "this failed: $*"
+    fail "command failed: $*"
   fi
 }
 
@@ -54,7 +54,7 @@ install_debian_packages() {
   packages=$(missing_packages)
   [ -n "$packages" ] || return 0
   [ "$(id -u)" = 0 ] || fail "missing: ${packages}- run this as root, or install them yourself."
-  command -v apt-get >/dev/null 2>&1 || fail "missing: ${packages}- there is no apt-get here; install them yourself."
+  command -v apt-get >/dev/null 2>&1 || fail "missing: ${packages}- apt-get is unavailable; install them yourself."
   say "installing Debian packages: $packages"
   export DEBIAN_FRONTEND=noninteractive
   quietly apt-get -qq update
@@ -64,7 +64,7 @@ install_debian_packages() {
   [ -z "$packages" ] || fail "still missing after the installation: $packages"
 }
 
-# Out of Debian's prometheus package only the tool that checks metrics: as a whole it would start a server.
+# Extracts only the tool that checks metrics from Debian's prometheus package, which would start a server.
 install_promtool() {
   if [ "$purpose" != tests ] || command -v promtool >/dev/null 2>&1; then return 0; fi
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
@@ -80,8 +80,8 @@ install_promtool() {
 }
 
 install_npm_packages() {
-  [ ! -L node_modules ] || return 0 # linked: another checkout takes care of it
-  # npm writes this file last, so it also tells whether an installation was completed.
+  [ ! -L node_modules ] || return 0 # a link to another checkout's packages
+  # npm writes this file last, so it also shows whether an installation was completed.
   installed=node_modules/.package-lock.json
   if [ -e "$installed" ] && [ -z "$(find package-lock.json -newer "$installed")" ]; then return 0; fi
   say 'installing npm packages'

@@ -1,5 +1,5 @@
 /**
- * `npm start`: the demo, from nothing. Only Node's own modules until the set-up has run.
+ * `npm start`: installs what is missing and runs the demo. Uses only Node's own modules until the set-up has run.
  *
  *   npm start -- [--for SECONDS] [--examples FOLDER] [--prefix NAME]
  */
@@ -23,7 +23,7 @@ function prepare(command, ...args) {
 
 if (process.getuid?.() !== 0) {
   console.error(
-    'npm start: the demo makes network namespaces and nftables rules inside them; that takes root. Try: sudo npm start',
+    'npm start: the demo creates network namespaces and nftables rules inside them, which requires root. Try: sudo npm start',
   );
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that must hold: types, lint, format, build, all tests. From nothing: sets up first.
-# All steps run, also after a failure; each tells its time. The last line is the sum of jest's counts: "N passed, N failed".
+# Checks everything: types, lint, format, build, all tests. Installs what is missing first.
+# All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -34,7 +34,7 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
-# Waits for what was started before, and shows what it said.
+# Waits for a background job, and shows its output.
 finished() {
   wait "$1"
   status=$?
@@ -52,9 +52,9 @@ if [ -z "$failed" ]; then
   step format npm run --silent format:check
   step typecheck finished "$typecheck" "$typecheck_log"
   step build npm run --silent build
-  # Those with a kernel wait more than they work: three at a time keep two processors busy.
+  # Kernel tests wait more than they work: three at a time keep two processors busy.
   step tests jest --selectProjects contained kernel package hermetic --maxWorkers=3 --outputFile="$results/tests.json"
-  # Alone: they measure.
+  # These run alone, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
 fi

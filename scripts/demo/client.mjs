@@ -1,16 +1,17 @@
 /**
- * The client outside the node. Reads one line of JSON for each round, `{ "requests": N, "patience": MS, "targets": ["host:port", …] }`,
- * sends so many requests to every target, each over a new connection, waits so long for each answer, and answers with one line of JSON: for every
- * target how often which answer came. Ends when its input is closed.
+ * The client outside the node. Reads one line of JSON for each round, `{ "requests": N, "timeout": MS, "targets":
+ * ["host:port", …] }`, sends that many requests to every target, each over a new connection, waits up to the timeout
+ * for each response, and prints one line of JSON: the count of each response, for every target. Ends when its input is
+ * closed.
  */
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 
 const failures = { ECONNREFUSED: 'refused', ENETUNREACH: 'unreachable', EHOSTUNREACH: 'unreachable' };
 
-function ask(target, patience) {
+function ask(target, timeout) {
   return new Promise((resolve) => {
-    const request = get(`http://${target}/`, { agent: false, timeout: patience }, (response) => {
+    const request = get(`http://${target}/`, { agent: false, timeout }, (response) => {
       let body = '';
       response.on('data', (chunk) => (body += chunk));
       response.on('end', () => resolve(body.trim()));
@@ -24,14 +25,14 @@ function ask(target, patience) {
   });
 }
 
-async function tally(target, requests, patience) {
-  const answers = await Promise.all(Array.from({ length: requests }, () => ask(target, patience)));
+async function tally(target, requests, timeout) {
+  const answers = await Promise.all(Array.from({ length: requests }, () => ask(target, timeout)));
   const counts = {};
   for (const answer of answers.sort()) counts[answer] = (counts[answer] ?? 0) + 1;
   return counts;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { requests, patience, targets } = JSON.parse(line);
-  console.log(JSON.stringify(await Promise.all(targets.map((target) => tally(target, requests, patience)))));
+  const { requests, timeout, targets } = JSON.parse(line);
+  console.log(JSON.stringify(await Promise.all(targets.map((target) => tally(target, requests, timeout)))));
 }

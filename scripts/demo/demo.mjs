@@ -9,12 +9,12 @@ import { Visitor } from './visitor.mjs';
 const backendProgram = fileURLToPath(new URL('backend.mjs', import.meta.url));
 const BACKEND_PORT = '8080';
 const READY_WITHIN_MS = 20_000;
-/** Short: a probe that was sent before the rules were there waits in vain. */
-const PROBE_PATIENCE_MS = 100;
+/** Short: a probe sent before the rules were in place gets no response. */
+const PROBE_TIMEOUT_MS = 100;
 const ROUND_EVERY_MS = 1000;
 const SUMMARY_EVERY_MS = 5000;
 const SAVED_AFTER_MS = 50;
-/** Enough that a living one of three backends is practically never missed by chance: 3 · (2/3)⁴⁰ < 10⁻⁶. */
+/** Enough that a running backend of three is practically never missed by chance: 3 · (2/3)⁴⁰ < 10⁻⁶. */
 const REQUESTS = 40;
 
 /** Backends, proxy and client at work. Everything ends early, without an error, when the signal aborts. */
@@ -35,19 +35,19 @@ export class Demo {
     this.#signal = signal;
   }
 
-  /** Resolves when the first example answers through the proxy. */
+  /** Resolves when the first example responds through the proxy. */
   async start() {
     await Promise.all(this.#network.backends.map((_, index) => this.#startBackend(index)));
     const began = performance.now();
     this.#proxy.start(this.#examples, logLine, (why) => {
-      this.#failure = new Error(`kubeproxy ended by itself (${why}); its log is above`);
+      this.#failure = new Error(`kubeproxy exited unexpectedly (${why}); its log is above`);
     });
     this.#visitor = new Visitor(this.#network);
     while (!(await this.#answers())) {
       if (this.#failure) throw this.#failure;
       if (this.#signal.aborted) return;
       if (performance.now() - began > READY_WITHIN_MS)
-        throw new Error('no service answered; the log of kubeproxy is above');
+        throw new Error('no service responded; the log of kubeproxy is above');
       await delay(50);
     }
     say(`Ready ${Math.round(performance.now() - began)} ms after the start of the proxy.`);
@@ -68,11 +68,11 @@ export class Demo {
 
   async #answers() {
     const targets = readTargets(this.#examples);
-    const counts = await this.#visitor.ask(targets, 1, PROBE_PATIENCE_MS);
+    const counts = await this.#visitor.ask(targets, 1, PROBE_TIMEOUT_MS);
     return counts.some((answers) => Object.keys(answers).some(isBackend));
   }
 
-  /** Goes on asking and tells what changes, until the signal aborts. Throws when the proxy or the client ends. */
+  /** Keeps sending requests and reports changes, until the signal aborts. Throws when the proxy or the client ends. */
   async follow() {
     let known = new Map();
     let collected = new Map();
@@ -86,7 +86,7 @@ export class Demo {
       const isNews = ({ address }, index) => known.get(address) !== Object.keys(counts[index]).join();
       const news = targets.filter(isNews);
       if (news.length > 0) {
-        if (known.size > 0) event('what answers has changed:');
+        if (known.size > 0) event('the responses have changed:');
         tallies(
           news,
           counts.filter((_, index) => news.includes(targets[index])),
@@ -116,13 +116,13 @@ export class Demo {
     say();
   }
 
-  /** Until the next round is due, the examples are edited, or the demo ends. */
+  /** Waits until the next round is due, the examples are edited, or the demo ends. */
   async #pause() {
     const signal = AbortSignal.any([this.#signal, this.#edited.signal]);
     await delay(ROUND_EVERY_MS, undefined, { signal }).catch(() => {});
   }
 
-  /** Somebody saved an example: look at once, when the several events that one save makes are over. */
+  /** An example was saved: starts a round once the several events of one save are over. */
   edited(name) {
     if (!isManifest(name)) return;
     clearTimeout(this.#editTimer);

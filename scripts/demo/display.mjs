@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { BACKEND_ADDRESSES, CLIENT_ADDRESS, NODE_ADDRESS } from './network.mjs';
 
-const colours = process.stdout.isTTY && !process.env.NO_COLOR;
-const paint = (style, text) => (colours ? styleText(style, text) : text);
+const colors = process.stdout.isTTY && !process.env.NO_COLOR;
+const paint = (style, text) => (colors ? styleText(style, text) : text);
 
 export const say = (text = '') => console.log(text);
 export const complain = (text) => console.error(paint('red', text));
@@ -24,7 +24,7 @@ export function topology(network) {
   say();
 }
 
-/** One line for each target: who answered how often. */
+/** One line for each target: how often each backend responded. */
 export function tallies(targets, counts) {
   targets.forEach(({ service, kind, address }, index) => {
     const answers = Object.entries(counts[index]).map(([answer, count]) =>

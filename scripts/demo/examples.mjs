@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { NODE_ADDRESS } from './network.mjs';
 
-/** Every address at which the Services of the folder can be reached from outside. A file that does not parse is left out. */
+/** Every address at which the Services of the folder can be reached from outside. A file that does not parse is ignored. */
 export function readTargets(folder) {
   return readdirSync(folder)
     .filter(isManifest)
@@ -22,7 +22,7 @@ function rank(name) {
   return name.startsWith('web.') ? 0 : 1;
 }
 
-/** Nothing while a file does not parse, or is just being replaced. */
+/** Empty while a file does not parse, or is being replaced. */
 function parse(file) {
   try {
     return parseAllDocuments(readFileSync(file, 'utf8'))

@@ -10,7 +10,7 @@ import { Proxy } from './proxy.mjs';
 
 const defaultExamples = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
 
-/** Runs the demo until Ctrl-C, SIGTERM, `--for`, or a failure. Resolves to the exit status; nothing is left then. */
+/** Runs the demo until Ctrl-C, SIGTERM, `--for`, or a failure. Resolves to the exit status, after everything has been removed. */
 export async function main(args) {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop.abort());
@@ -42,11 +42,11 @@ function parse(args) {
   if (seconds !== undefined && !(seconds > 0))
     throw new Error(`--for takes a number of seconds, not "${values.for}".`);
   if (!/^[a-z0-9-]{1,40}$/.test(values.prefix))
-    throw new Error('--prefix takes small letters, digits and dashes.');
+    throw new Error('--prefix takes lower-case letters, digits and dashes.');
   return { prefix: values.prefix, examples: short(values.examples), seconds };
 }
 
-/** The folder as one would type it. */
+/** The folder as a user would type it. */
 function short(folder) {
   const path = relative('', folder);
   return path.startsWith('..') ? resolve(folder) : path || '.';
@@ -69,7 +69,7 @@ async function run(network, examples, seconds, stop) {
       clearTimeout(timer);
       watcher.close();
     }
-    say('\nEnding: the proxy stops, its rules are removed, and then the namespaces.');
+    say('\nStopping the proxy, and removing its rules and the namespaces.');
     await demo.stop();
     await proxy.stop();
     proxy.cleanup();
@@ -77,5 +77,5 @@ async function run(network, examples, seconds, stop) {
     await proxy.stop();
     network.remove();
   }
-  say('Nothing is left behind.');
+  say('Everything has been removed.');
 }

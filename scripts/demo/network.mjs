@@ -7,7 +7,7 @@ export const BACKEND_ADDRESSES = ['10.244.1.11', '10.244.1.12', '10.244.1.13'];
 
 /**
  * The demo's machines: a node, a client outside, and three backends on the node's pod network, each a network namespace.
- * Pods hang on the node by one veth each, with a host route, so no bridge module is needed.
+ * Each pod is connected to the node by a veth with a host route, so no bridge module is needed.
  */
 export class Network {
   constructor(prefix) {
@@ -38,7 +38,7 @@ export class Network {
     );
     ip('-n', this.node, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'outside');
     ip('-n', this.node, 'link', 'set', 'outside', 'up');
-    // Like any real node: packets to a cluster IP find a route, so it is the proxy's rules that decide about them.
+    // As on any real node, packets to a cluster IP have a route, so the proxy's rules decide what happens to them.
     ip('-n', this.node, 'route', 'add', 'default', 'via', CLIENT_ADDRESS);
     ip('-n', this.client, 'address', 'add', `${CLIENT_ADDRESS}/24`, 'dev', 'eth0');
     ip('-n', this.client, 'link', 'set', 'eth0', 'up');
@@ -47,7 +47,7 @@ export class Network {
       this.#attach(backend, `pod${index + 1}`, BACKEND_ADDRESSES[index]),
     );
     this.run(this.node, 'sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv4.icmp_ratelimit=0');
-    // A refused connection is an ICMP message. The kernel limits those; a round of the demo needs more of them at once.
+    // A refused connection is an ICMP message. The kernel limits their rate; a round of the demo needs more of them at once.
     this.run(
       this.node,
       'sysctl',
@@ -68,7 +68,7 @@ export class Network {
     ip('-n', backend, 'route', 'add', 'default', 'via', '10.244.1.1');
   }
 
-  /** Ends every process in the namespaces and removes them, whatever of them exists. True when there was something. */
+  /** Ends every process in the existing namespaces and removes them. Returns whether there were any. */
   remove() {
     const present = this.namespaces.filter((namespace) => existsSync(`/run/netns/${namespace}`));
     for (const namespace of present) {
@@ -84,8 +84,8 @@ export class Network {
   }
 
   /**
-   * Starts a program inside a namespace. It has a session of its own, so that Ctrl-C reaches only the demo, which then
-   * ends things in the right order.
+   * Starts a program inside a namespace. It has its own session, so that Ctrl-C reaches only the demo, which then stops
+   * everything in the right order.
    */
   start(namespace, ...command) {
     return spawn('ip', ['netns', 'exec', namespace, ...command], {
@@ -107,6 +107,6 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    if (error.code !== 'ESRCH') throw error; // it ended by itself meanwhile
+    if (error.code !== 'ESRCH') throw error; // it has exited meanwhile
   }
 }

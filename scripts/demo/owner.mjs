@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Makes this process the owner of the demo of that prefix. Throws when another one runs; a dead owner is forgotten. */
+/** Makes this process the owner of the demo of that prefix. Throws if another one is running; a dead owner is ignored. */
 export function claim(prefix) {
   const file = `/run/kubeproxy-${prefix}.pid`;
   const other = runningOwner(file);
   if (other)
     throw new Error(
-      `Demo "${prefix}" runs already, as process ${other}. End that one with Ctrl-C, or start this one with --prefix NAME.`,
+      `Demo "${prefix}" is already running, as process ${other}. Stop it with Ctrl-C, or start this one with --prefix NAME.`,
     );
   writeFileSync(file, String(process.pid));
   return { release: () => rmSync(file, { force: true }) };
@@ -15,7 +15,7 @@ export function claim(prefix) {
 function runningOwner(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
-    // Another program may have got the number of an owner that was killed.
+    // Another program may have the process number of an owner that was killed.
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('start.mjs') ? pid : undefined;
   } catch (error) {
     if (error.code === 'ENOENT' || error.code === 'ESRCH') return undefined;

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 
-/** The proxy under demonstration, inside the demo's node. */
+/** The proxy of the demo, inside the demo's node. */
 export class Proxy {
   #network;
   #child;
@@ -15,7 +15,7 @@ export class Proxy {
     this.#network = network;
   }
 
-  /** The command as one would type it. */
+  /** The command as a user would type it. */
   static command(examples) {
     return [
       'kubeproxy',
@@ -24,7 +24,7 @@ export class Proxy {
     ];
   }
 
-  /** `onLine` gets each line of its log, `onExit` why it ended, if it does so by itself. */
+  /** `onLine` gets each line of its log, `onExit` the reason if it exits unexpectedly. */
   start(examples, onLine, onExit) {
     const [, ...args] = Proxy.command(examples);
     const child = this.#network.start(this.#network.node, process.execPath, program, ...args);
@@ -36,14 +36,14 @@ export class Proxy {
     });
   }
 
-  /** Ends it; its rules stay. */
+  /** Stops it; its rules stay. */
   async stop() {
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
-    const ended = await Promise.race([exit.then(() => true), delay(PATIENCE_MS, false, { ref: false })]);
+    const ended = await Promise.race([exit.then(() => true), delay(TIMEOUT_MS, false, { ref: false })]);
     if (ended) return;
     child.kill('SIGKILL');
     await exit;

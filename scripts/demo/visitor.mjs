@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('client.mjs', import.meta.url));
 
-/** The demo's hand on `client.mjs`, which runs in the client's namespace. One round at a time. */
+/** Controls `client.mjs`, which runs in the client's namespace. One round at a time. */
 export class Visitor {
   #child;
   #lines;
@@ -13,16 +13,16 @@ export class Visitor {
     this.#child = network.start(network.client, process.execPath, program);
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.#child.stderr.pipe(process.stderr);
-    this.#child.stdin.on('error', () => {}); // a client that died shows itself by the end of its output
+    this.#child.stdin.on('error', () => {}); // the end of its output shows that the client died
   }
 
-  /** For each target how often which answer came: `[{ 'backend-1': 13, refused: 2 }, …]`. */
-  async ask(targets, requests, patience = 1000) {
+  /** The count of each response, for each target: `[{ 'backend-1': 13, refused: 2 }, …]`. */
+  async ask(targets, requests, timeout = 1000) {
     this.#child.stdin.write(
-      `${JSON.stringify({ requests, patience, targets: targets.map(({ address }) => address) })}\n`,
+      `${JSON.stringify({ requests, timeout, targets: targets.map(({ address }) => address) })}\n`,
     );
     const { value, done } = await this.#lines.next();
-    if (done) throw new Error('the client ended unexpectedly');
+    if (done) throw new Error('the client exited unexpectedly');
     return JSON.parse(value);
   }
 

@@ -72,7 +72,7 @@ describe('npm start', () => {
     }
 
     expect(await demo.end()).toBe(0);
-    expect(demo.output).toContain('Nothing is left behind.');
+    expect(demo.output).toContain('Everything has been removed.');
     expect(await namespaces()).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe('npm start', () => {
     await demo.until(/Try it/);
     const second = new RunningDemo('--examples', examples);
     expect(await second.end()).toBe(1);
-    expect(second.output).toContain('runs already');
+    expect(second.output).toContain('is already running');
     expect(await namespaces()).toHaveLength(5);
   });
 });

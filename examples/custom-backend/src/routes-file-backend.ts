@@ -21,7 +21,7 @@ export class RoutesFileBackend implements Backend {
     private readonly file: RoutesFile,
   ) {}
 
-  /** What a former process left is kept when it is right. */
+  /** What an earlier process left is kept if it is right. */
   start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {
     this.routes = newRoutes();
     return this.apply(

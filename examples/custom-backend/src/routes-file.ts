@@ -1,6 +1,6 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 
-/** The file. Nobody ever reads half of it: it is replaced in one step. */
+/** The file. It is replaced in one step, so a reader never sees half of it. */
 export class RoutesFile {
   constructor(private readonly path: string) {}
 

@@ -241,7 +241,7 @@ export class NetlinkSocket {
     this.sendBuffer = needed;
   }
 
-  /** The option that ignores the system's limits needs CAP_NET_ADMIN; the other one gives what the limits allow. */
+  /** The option that ignores the system's limits needs CAP_NET_ADMIN; the other one sets what the limits allow. */
   private setBuffer(force: number, ordinary: number, size: number): void {
     if (!this.setOption(SOL_SOCKET, force, size)) this.setOption(SOL_SOCKET, ordinary, size);
   }

@@ -15,13 +15,13 @@ export class GenerationWatch implements WriteWatch {
   private base: number | undefined;
   private own = 0;
   private count = 0;
-  private begun = 0;
+  private started = 0;
   private readonly inFlight = new Set<Promise<unknown>>();
 
   constructor(private readonly transport: Pick<NftTransport, 'generation'>) {}
 
   async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
-    this.begun++;
+    this.started++;
     const counted = write().then((outcome) => {
       this.own += effect(outcome).commits;
       return outcome;
@@ -41,10 +41,10 @@ export class GenerationWatch implements WriteWatch {
   async epoch(): Promise<number | undefined> {
     for (;;) {
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight);
-      const { begun } = this;
+      const { started } = this;
       const generation = await this.transport.generation();
       if (generation === undefined) return undefined;
-      if (begun === this.begun) return this.epochAt(generation);
+      if (started === this.started) return this.epochAt(generation);
     }
   }
 

@@ -99,7 +99,7 @@ export class RefusedError extends Error {
   /**
    * @param culprits the service ports that the kernel named, each with the reason
    * @param suspects all service ports for which the refused write had something new
-   * @param isPartial an earlier part of the write stands
+   * @param isPartial an earlier part of the write has been committed
    */
   constructor(
     cause: Error,

@@ -5,7 +5,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
  * Called with what the sync loops do: health and metrics listen here. Calls are synchronous, cheap and never throw.
  */
 export interface SyncObserver {
-  /** The family's loop has begun; nothing is programmed yet. */
+  /** The family's loop has started; nothing is programmed yet. */
   loopStarted(family: IpFamily): void;
   /** Something is waiting to be programmed. Called for each request, also while another is already waiting. */
   queued(family: IpFamily): void;
@@ -23,7 +23,7 @@ export interface SyncObserver {
 export interface SyncReport {
   /** Everything was programmed, except for service ports that failed alone. */
   readonly ok: boolean;
-  /** Why not, when not ok. */
+  /** The reason, if not `ok`. */
   readonly error?: string;
   /** The first sync, or the one after a failure: everything was compared. */
   readonly full: boolean;

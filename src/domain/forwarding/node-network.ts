@@ -12,8 +12,8 @@ export interface NodeNetwork {
   /** The addresses that accept node ports, canonical and sorted; 'all' for every local address but loopback. */
   readonly nodePortIPs: 'all' | readonly string[];
   /**
-   * The node's own addresses, canonical and sorted: those on any device but the one that holds service addresses,
-   * without loopback. Only for modes that need to list them.
+   * The node's own addresses, canonical and sorted: those on any device except the one for service addresses, without
+   * loopback. Only for modes that need to list them.
    */
   readonly nodeAddresses?: readonly string[];
   /** Node ports are served on 127.0.0.0/8 too: mode iptables and IPv4 only. Missing means no. */

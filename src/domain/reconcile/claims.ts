@@ -15,7 +15,7 @@ export interface ClaimChange {
   readonly after: readonly ServicePortKey[];
 }
 
-const NOBODY: readonly ServicePortKey[] = [];
+const NO_CLAIMANTS: readonly ServicePortKey[] = [];
 
 /**
  * The claims, by an id that each desired state chooses. Of several claimants the first by key holds it. Unexplained
@@ -27,7 +27,7 @@ export class Claims {
 
   /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
-    return this.claimantsOf.get(id) ?? NOBODY;
+    return this.claimantsOf.get(id) ?? NO_CLAIMANTS;
   }
 
   holder(id: string): ServicePortKey | undefined {

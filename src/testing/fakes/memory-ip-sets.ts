@@ -6,7 +6,7 @@ export class MemoryIpSets implements IpSets {
   /** Calls of `restore` with steps: each would start the tool. */
   restores = 0;
   private readonly sets = new Map<string, { readonly header: IpSetHeader; readonly members: Set<string> }>();
-  private readonly strangers = new Map<string, string>();
+  private readonly foreignSets = new Map<string, string>();
   private refuses: (step: IpSetStep) => string | undefined = () => undefined;
   private outage: Error | undefined;
 
@@ -30,7 +30,7 @@ export class MemoryIpSets implements IpSets {
 
   /** There is a set of that name, but of another type. */
   makeForeign(name: string, description: string): void {
-    this.strangers.set(name, description);
+    this.foreignSets.set(name, description);
   }
 
   /** Sorted; undefined without the set. */
@@ -49,7 +49,7 @@ export class MemoryIpSets implements IpSets {
     const sets: IpSet[] = [...this.sets]
       .filter(([name]) => names.has(name))
       .map(([, { header, members }]) => ({ ...header, members: new Set(members) }));
-    const foreign = [...this.strangers].map(([name, description]) => ({ name, description }));
+    const foreign = [...this.foreignSets].map(([name, description]) => ({ name, description }));
     return Promise.resolve({ sets, foreign: foreign.filter(({ name }) => names.has(name)) });
   }
 

@@ -17,7 +17,7 @@ describe('the C library', () => {
     expect(loadLibc()).toBe(libc);
   });
 
-  it('is not to be had without koffi, which is said in time', async () => {
+  it('is unavailable without koffi, which is reported', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
     try {
       const source = fileURLToPath(new URL('../../../src/adapters/netlink/libc.ts', import.meta.url));
@@ -28,7 +28,7 @@ describe('the C library', () => {
       const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], {
         cwd: folder,
       });
-      expect(stdout).toContain('NetlinkUnavailableError: netlink cannot be used: the package koffi');
+      expect(stdout).toContain('NetlinkUnavailableError: netlink is unavailable: the package koffi');
       expect(stdout).toContain("Cannot find module 'koffi'");
     } finally {
       await rm(folder, { recursive: true });

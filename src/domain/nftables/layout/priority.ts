@@ -10,7 +10,7 @@ export function formatPriority(value: number): string {
   return `${major.toString(16)}:${minor.toString(16)}`;
 }
 
-/** The number behind formatPriority's text. */
+/** The number of a text by formatPriority. */
 export function parsePriority(text: string): number {
   if (text === 'none') return 0;
   if (text === 'root') return 0xffffffff;
