@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { TableParser, type ParsedTable } from '../../../domain/nftables/text/parse-text.js';
 import { renderRule } from '../../../domain/nftables/text/render-text.js';
@@ -21,6 +22,13 @@ import { describeChain, describeHook, describeParsedSet, describeRule, describeS
 import { readFailures } from './messages.js';
 import { NftTool, type NftToolOptions } from './nft-tool.js';
 import { writeScript } from './script.js';
+
+/**
+ * After a large commit the kernel grows a set's hash table in the background; a listing meanwhile has some elements twice
+ * and leaves out as many others.
+ */
+const READ_ATTEMPTS = 20;
+const PAUSE_MILLISECONDS = 100;
 
 /**
  * nf_tables through the `nft` tool: `nft -f -` to write, `nft list table` to read. If nft cannot be used at all, calls
@@ -47,17 +55,22 @@ export class CliNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
     const layouts = new Map(expected.map((set) => [set.name, describeSet(family, set)]));
-    const parser = new TableParser(
-      family,
-      (set) => set.dynamicSize === undefined && layouts.get(set.name) === describeSet(family, set),
-    );
-    const outcome = await this.tool.list(nftFamily(family), TABLE_NAME, (text) => {
+    const isExpected = (set: SetDefinition): boolean =>
+      set.dynamicSize === undefined && layouts.get(set.name) === describeSet(family, set);
+    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      if (attempt > 0) await pause(PAUSE_MILLISECONDS);
       signal?.throwIfAborted();
-      parser.push(text);
-    });
-    if (outcome.succeeded) return describeTable(family, parser.end());
-    if (outcome.messages.includes('No such file or directory')) return undefined;
-    throw new NftFailedError(`listing table ${nftFamily(family)} ${TABLE_NAME}`, outcome.messages.trim());
+      const parser = new TableParser(family, isExpected);
+      const outcome = await this.tool.list(nftFamily(family), TABLE_NAME, (text) => {
+        signal?.throwIfAborted();
+        parser.push(text);
+      });
+      if (outcome.messages.includes('No such file or directory')) return undefined;
+      if (!outcome.succeeded) throw new NftFailedError(listing(family), outcome.messages.trim());
+      const table = parser.end();
+      if (!parser.hasRepeatedElements) return describeTable(family, table);
+    }
+    throw new NftFailedError(listing(family), `${READ_ATTEMPTS} times, elements were listed twice`);
   }
 
   /** Unavailable: nft has no cheap way to get it. */
@@ -82,6 +95,8 @@ export class CliNftTransport implements NftTransport {
     return Promise.resolve();
   }
 }
+
+const listing = (family: IpFamily): string => `listing table ${nftFamily(family)} ${TABLE_NAME}`;
 
 function describeTable(family: IpFamily, table: ParsedTable): TableState {
   const chains = new Map<string, ChainState>();

@@ -69,6 +69,7 @@ export class TableParser {
   private pending = '';
   private line = 0;
   private complete = false;
+  private repeated = false;
 
   /** `wanted` selects the sets whose elements are read. */
   constructor(
@@ -84,6 +85,11 @@ export class TableParser {
       start = end + 1;
     }
     this.pending = joined.slice(start);
+  }
+
+  /** Whether an element was listed twice: others are missing then. */
+  get hasRepeatedElements(): boolean {
+    return this.repeated;
   }
 
   /** The table. Throws ListingError if the listing was cut off. */
@@ -181,6 +187,7 @@ export class TableParser {
     const body = last ? text.slice(0, -1).trimEnd() : text.endsWith(',') ? text.slice(0, -1) : text;
     for (const item of splitElements(body)) {
       const element = block.reader.read(item);
+      this.repeated ||= block.elements.has(element.key);
       block.elements.set(element.key, element);
     }
   }
