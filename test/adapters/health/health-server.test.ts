@@ -1,6 +1,6 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { RecordingMetrics } from '../../../src/testing/fakes/recording-metrics.js';
+import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
 import { HealthServer } from '../../../src/adapters/health/health-server.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Readiness } from '../../../src/application/health/readiness.js';

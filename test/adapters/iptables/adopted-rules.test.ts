@@ -1,7 +1,7 @@
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';

@@ -1,4 +1,4 @@
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';

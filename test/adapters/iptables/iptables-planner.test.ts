@@ -1,4 +1,4 @@
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { IptablesPlanner } from '../../../src/adapters/iptables/iptables-planner.js';
 import { parseSave } from '../../support/iptables/parse-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';

@@ -1,9 +1,9 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryIpSets } from '../../../src/testing/fakes/memory-ip-sets.js';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIpSets } from '../../support/fakes/memory-ip-sets.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryServiceAddresses } from '../../../src/testing/fakes/memory-service-addresses.js';
-import { MemoryVirtualServers } from '../../../src/testing/fakes/memory-virtual-servers.js';
+import { MemoryServiceAddresses } from '../../support/fakes/memory-service-addresses.js';
+import { MemoryVirtualServers } from '../../support/fakes/memory-virtual-servers.js';
 import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';

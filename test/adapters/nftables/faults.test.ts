@@ -1,4 +1,4 @@
-import { MemoryNftTransport, type Blame } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport, type Blame } from '../../support/fakes/memory-nft-transport.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';

@@ -1,4 +1,4 @@
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { kernelTrial } from '../../../src/adapters/nftables/kernel-trial.js';
 
 describe('the trial of a kernel', () => {

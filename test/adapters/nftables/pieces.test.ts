@@ -1,4 +1,4 @@
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { tableDifference } from '../../../src/adapters/nftables/difference.js';
 import { inPieces } from '../../../src/adapters/nftables/pieces.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';

@@ -1,6 +1,6 @@
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';

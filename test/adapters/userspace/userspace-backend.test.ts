@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { removePortals } from '../../../src/adapters/userspace/remove-portals.js';
 import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';

@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryHealthChecks } from '../../../src/testing/fakes/memory-health-checks.js';
+import { MemoryHealthChecks } from '../../support/fakes/memory-health-checks.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingEvents } from '../../../src/testing/fakes/recording-events.js';
 import { ServiceHealthChecks } from '../../../src/application/health/service-health-checks.js';

@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { RecordingMetrics } from '../../../src/testing/fakes/recording-metrics.js';
+import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { retryDelay } from '../../../src/application/sync/backoff.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';

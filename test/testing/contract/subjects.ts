@@ -1,8 +1,8 @@
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
-import { MemoryIptables } from '../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';

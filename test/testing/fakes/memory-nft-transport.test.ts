@@ -1,4 +1,4 @@
-import { MemoryNftTransport } from '../../../src/testing/fakes/nftables/memory-nft-transport.js';
+import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { NftCommitError } from '../../../src/adapters/nftables/transport.js';
 import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';

@@ -1,4 +1,4 @@
-import { MemoryIptables } from '../../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';

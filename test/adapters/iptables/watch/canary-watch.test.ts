@@ -1,7 +1,7 @@
 import { CanaryWatch } from '../../../../src/adapters/iptables/watch/canary-watch.js';
 import type { WriteWatch } from '../../../../src/application/ports/write-watch.js';
 import { iptablesBaseRules } from '../../../../src/domain/iptables/compile/base-rules.js';
-import { MemoryIptables } from '../../../../src/testing/fakes/memory-iptables.js';
+import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
 import { HOST, nodeNetwork } from '../../../support/iptables/services.js';
 
 const baseRules = iptablesBaseRules(nodeNetwork(), HOST);

@@ -1,5 +1,5 @@
-import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/ports/metrics.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Metrics, SyncOutcome, TrafficPolicy } from '../../../src/application/ports/metrics.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Keeps every call: the method's name and its arguments. */
 export class RecordingMetrics implements Metrics {

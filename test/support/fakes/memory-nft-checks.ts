@@ -1,9 +1,9 @@
-import { parseAddress } from '../../../domain/net/address.js';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { formatPriority, parsePriority } from '../../../domain/nftables/layout/priority.js';
-import type { Key, KeyField, Rule, Statement } from '../../../domain/nftables/layout/rule.js';
-import type { DataType, Hook, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
-import type { TableContents } from '../../../domain/nftables/text/table-contents.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { formatPriority, parsePriority } from '../../../src/domain/nftables/layout/priority.js';
+import type { Key, KeyField, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
+import type { DataType, Hook, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 
 /** A refusal by the kernel. `code` is its name for the error. */
 export class KernelRefusal extends Error {

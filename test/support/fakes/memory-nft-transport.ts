@@ -1,14 +1,14 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { renderDeclaration, setKeyword } from '../../../domain/nftables/text/render-set.js';
-import { renderHook, renderRule, renderTable } from '../../../domain/nftables/text/render-text.js';
-import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { renderDeclaration, setKeyword } from '../../../src/domain/nftables/text/render-set.js';
+import { renderHook, renderRule, renderTable } from '../../../src/domain/nftables/text/render-text.js';
+import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
   ChainDefinition,
   Operation,
   SetDefinition,
   SetElement,
-} from '../../../domain/nftables/layout/table.js';
-import type { TableContents } from '../../../domain/nftables/text/table-contents.js';
+} from '../../../src/domain/nftables/layout/table.js';
+import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import {
   NftCommitError,
   type ChainState,
@@ -16,7 +16,7 @@ import {
   type NftTransport,
   type SetState,
   type TableState,
-} from '../../../adapters/nftables/transport.js';
+} from '../../../src/adapters/nftables/transport.js';
 import { KernelRefusal } from './memory-nft-checks.js';
 import { MemoryNftTable } from './memory-nft-table.js';
 

@@ -3,8 +3,8 @@ import {
   virtualServerKey,
   type CountedRealServer,
   type VirtualServer,
-} from '../../domain/ipvs/virtual-server.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+} from '../../../src/domain/ipvs/virtual-server.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type {
   IpvsTimeouts,
   ListedVirtualServer,
@@ -12,7 +12,7 @@ import type {
   VirtualServerId,
   VirtualServers,
   VirtualServerStep,
-} from '../../adapters/ipvs/kernel/virtual-servers.js';
+} from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
 
 interface Server {
   readonly server: VirtualServer;

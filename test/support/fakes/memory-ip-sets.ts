@@ -1,5 +1,5 @@
-import type { IpSet, IpSetHeader } from '../../domain/ipset/ip-set.js';
-import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from '../../adapters/ipset/ip-sets.js';
+import type { IpSet, IpSetHeader } from '../../../src/domain/ipset/ip-set.js';
+import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from '../../../src/adapters/ipset/ip-sets.js';
 
 /** IP sets in memory. */
 export class MemoryIpSets implements IpSets {

@@ -1,13 +1,13 @@
-import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { ChainRules } from '../../../domain/nftables/layout/node-rules.js';
-import type { Rule } from '../../../domain/nftables/layout/rule.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
+import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import type {
   ChainDefinition,
   Operation,
   SetDefinition,
   SetElement,
-} from '../../../domain/nftables/layout/table.js';
-import type { SetContents, TableContents } from '../../../domain/nftables/text/table-contents.js';
+} from '../../../src/domain/nftables/layout/table.js';
+import type { SetContents, TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { checkElement, checkReach, checkRule, KernelRefusal, verdictTarget } from './memory-nft-checks.js';
 
 interface Chain extends ChainRules {

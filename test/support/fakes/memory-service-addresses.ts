@@ -1,6 +1,6 @@
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AddressStep, ServiceAddresses } from '../../adapters/ipvs/kernel/service-addresses.js';
-import type { StepOutcome } from '../../adapters/ipvs/kernel/virtual-servers.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { AddressStep, ServiceAddresses } from '../../../src/adapters/ipvs/kernel/service-addresses.js';
+import type { StepOutcome } from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
 
 /** The device of service addresses in memory. */
 export class MemoryServiceAddresses implements ServiceAddresses {

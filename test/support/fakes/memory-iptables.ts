@@ -1,10 +1,10 @@
-import type { WriteWatch } from '../../application/ports/write-watch.js';
-import { canonicalRule } from '../../domain/iptables/text/canonical-rule.js';
-import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
-import type { TableName } from '../../domain/iptables/table.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { RestoreRefusedError, type RestoreFailure } from '../../adapters/iptables/errors.js';
-import type { IptablesCommands, RestoreOutcome } from '../../adapters/iptables/iptables-commands.js';
+import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
+import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
+import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
+import type { TableName } from '../../../src/domain/iptables/table.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import { RestoreRefusedError, type RestoreFailure } from '../../../src/adapters/iptables/errors.js';
+import type { IptablesCommands, RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 
 const BUILT_IN: Readonly<Record<TableName, readonly string[]>> = {
   mangle: ['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING'],
