@@ -33,7 +33,7 @@ describe('ApplyConfiguration', () => {
     expect([logger.lines, resyncs(), live.problem]).toEqual([[], 0, undefined]);
   });
 
-  it('puts fields in force that count at once, and tells who listens', () => {
+  it('applies fields that take effect at once, and informs listeners', () => {
     const { edits, live, heard, resyncs, logger } = bench({ 'at-once': 1, none: 1 });
     expect(edits.apply(() => ({ 'at-once': 2, none: 2 }))).toBe('applied');
     expect(live.current).toEqual({ 'at-once': 2, none: 2 });

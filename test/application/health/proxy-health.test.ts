@@ -89,7 +89,7 @@ describe('ProxyHealth', () => {
     expect(health.liveness().healthy).toBe(false);
   });
 
-  it('judges by another timeout from when it is told', () => {
+  it('uses a changed timeout from then on', () => {
     health.loopStarted('IPv4');
     health.updated('IPv4');
     health.queued('IPv4');

@@ -81,7 +81,7 @@ describe('ServiceHealthChecks', () => {
     expect(checks.state('shop/web')).toBeUndefined();
   });
 
-  it('follows endpoints and the health of the proxy without opening anew', async () => {
+  it('follows endpoints and the health of the proxy without reopening', async () => {
     await programmed([entry('cart', 32111, ['10.1.1.1'])]);
     const [socket] = listener.open;
     await programmed([entry('cart', 32111, [])]);

@@ -42,7 +42,7 @@ describe('CheckNode', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it('tells of a node that only a loopback address stands for', () => {
+  it('reports a node with only a loopback address', () => {
     node = undefined;
     check().atStart();
     expect(told()).toEqual(['127.0.0.1', expect.stringContaining('nodePortAddresses is unset')]);
@@ -66,12 +66,12 @@ describe('CheckNode', () => {
     );
   });
 
-  it('only tells of what does no harm', () => {
+  it('only reports what does no harm', () => {
     check({ clusterCIDRs: ['fd00::/48'] }).atStart();
     expect(told()).toEqual(['cluster is IPv4-primary but clusterCIDRs contains only IPv6 addresses']);
   });
 
-  it('goes on when the Node changes to something that cannot be served, and tells once', () => {
+  it('continues when the Node changes to something that cannot be served, and reports it once', () => {
     const checks = check({}, ['IPv4']);
     checks.atStart();
     node = nodeWith('fd00::4');

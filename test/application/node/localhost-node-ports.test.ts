@@ -38,7 +38,7 @@ describe('node ports on loopback addresses (docs/spec/model.md §7)', () => {
     expect(ipv4).toEqual({ nodePortIPs: ['10.0.0.3', '10.0.0.7'] });
   });
 
-  it('are left out with a word in the log where the mode has none, and in IPv6 always', () => {
+  it('are omitted with a log message if the mode has none, and always in IPv6', () => {
     const nodePortAddresses = ['127.0.0.0/8', '::1/128', 'fd00::/64'];
     const without = networks({ nodePortAddresses });
     expect(without.ipv4.nodePortIPs).toEqual([]);

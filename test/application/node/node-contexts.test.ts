@@ -113,7 +113,7 @@ describe('NodeContexts', () => {
     expect(contexts(settings).of('IPv6', true).network.nodePortIPs).toEqual(['fd00::4', 'fe80::1']);
   });
 
-  it('by pod CIDRs, tells local traffic once the Node says them', () => {
+  it('by pod CIDRs, distinguishes local traffic once the Node has them', () => {
     const all = contexts({ localTraffic: { ...SETTINGS.localTraffic, mode: 'NodeCIDR' } });
     expect(all.of('IPv4', true).network.detector).toBeUndefined();
     state.applyNode(node([], { podCIDRs: ['fd00:1::/64', '10.244.3.0/24', '10.244.4.0/24'] }));

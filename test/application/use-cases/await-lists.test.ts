@@ -47,7 +47,7 @@ describe('waiting for the lists', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('gives up after a minute in which nothing came, and tells of what and why', async () => {
+  it('gives up after a minute without data, and reports for what and why', async () => {
     begin(
       status('Service', { failure: 'refused' }),
       status('EndpointSlice'),

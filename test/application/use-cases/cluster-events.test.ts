@@ -5,7 +5,7 @@ import { rawService, rawSlice } from '../../domain/decode/objects.js';
 import { Bench } from './bench.js';
 
 describe('ClusterEvents', () => {
-  it('waits for the lists it needs, then tells of each that arrives', async () => {
+  it('waits for the lists it needs, then reports each that arrives', async () => {
     const { events, ...bench } = new Bench();
     const initialized = () => bench.initialized;
     expect(events.missing).toEqual(['Service', 'EndpointSlice']);
@@ -37,7 +37,7 @@ describe('ClusterEvents', () => {
 });
 
 describe('ObjectReports', () => {
-  it('keeps kinds and objects apart, and forgets what it is told to', () => {
+  it('keeps kinds and objects apart, and forgets deleted ones', () => {
     const logger = new MemoryLogger();
     const reports = new ObjectReports(logger);
     reports.report('Service', 'a/b', ['bad'], false);

@@ -62,7 +62,7 @@ const reasonOf = (kind: string): string | undefined =>
   explained().ports[0]!.frontends.find((frontend) => frontend.kind === kind)?.reason;
 
 describe('Explain', () => {
-  it('tells everything about a Service that is programmed', () => {
+  it('shows everything about a programmed Service', () => {
     given(
       {
         loadBalancerIPs: [parseAddress('203.0.113.9')!],
@@ -191,7 +191,7 @@ describe('Explain', () => {
     expect(reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
   });
 
-  it('tells a Service that waits, and one that failed', () => {
+  it('shows a Service that waits, and one that failed', () => {
     given({}, []);
     waiting.add('shop/cart');
     expect(explained()).toMatchObject({ waiting: true, ports: [{ status: { state: 'pending' } }] });

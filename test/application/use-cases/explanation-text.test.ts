@@ -83,7 +83,7 @@ const full: Explanation = {
 };
 
 describe('explanationText', () => {
-  it('tells everything, a line each', () => {
+  it('shows everything, one line each', () => {
     expect(explanationText(full)).toBe(`shop/cart
   problem: EndpointSlice shop/cart-abcde: endpoints[1] has no address
   IPv4, changes wait for the next sync

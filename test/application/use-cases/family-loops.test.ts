@@ -2,7 +2,7 @@ import { FamilyLoops } from '../../../src/application/use-cases/family-loops.js'
 import { ListeningLoop, services } from './bench.js';
 
 describe('FamilyLoops', () => {
-  it('tells the family that is concerned, or all; a family that is not served hears nothing', () => {
+  it('informs the affected family, or all; ignores a family that is not served', () => {
     const [four, six] = [new ListeningLoop('IPv4'), new ListeningLoop('IPv6')];
     const both = new FamilyLoops([four, six]);
     both.note('IPv6', (pending) => pending.serviceChanged('a/b'));

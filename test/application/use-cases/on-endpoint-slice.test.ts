@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 describe('OnEndpointSlice', () => {
-  it('tells the family of the slice, and no other', () => {
+  it('informs the family of the slice, and no other', () => {
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
     apply({ addressType: 'IPv6', ...endpoints('fd00::1') }, { name: 'cart-6' });
@@ -60,7 +60,7 @@ describe('OnEndpointSlice', () => {
     expect(bench.logger.lines).toEqual([]);
   });
 
-  it('a new label moves the slice: both Services are told', () => {
+  it('a new label moves the slice: both Services have changed', () => {
     apply();
     bench.heard();
     apply({}, { labels: { 'kubernetes.io/service-name': 'till' } });

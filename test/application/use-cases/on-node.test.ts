@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe('OnNode', () => {
-  it('takes the own Node, and no other', () => {
+  it("reads this node's Node object, and no other", () => {
     apply({ name: 'n2' });
     expect([bench.state.node, bench.heard(), bench.nodes]).toEqual([undefined, [undefined, undefined], []]);
     apply();
@@ -43,7 +43,7 @@ describe('OnNode', () => {
   });
 
   it.each([{ zone: 'b' }, { ip: '192.0.2.5' }, { podCIDR: '10.244.2.0/24' }])(
-    'looks at everything anew after %j',
+    'checks everything again after %j',
     (parts) => {
       apply();
       bench.heard();
@@ -61,7 +61,7 @@ describe('OnNode', () => {
     expect(bench.nodes).toHaveLength(1);
   });
 
-  it('only tells health when the Node is leaving, and when it stays after all', () => {
+  it('only informs health when the Node is leaving, and when it stays after all', () => {
     apply();
     bench.heard();
     apply({ leaving: true });
@@ -84,7 +84,7 @@ describe('OnNode', () => {
     expect([bench.state.node?.zone, bench.heard()]).toEqual(['a', [undefined, undefined]]);
   });
 
-  it('keeps addresses and podCIDRs of a Node that is registered anew, until it has some', () => {
+  it('keeps addresses and podCIDRs of a Node that is registered again, until it has some', () => {
     apply();
     bench.heard();
     const registered = { metadata: { name: NODE_NAME, labels: { 'topology.kubernetes.io/zone': 'a' } } };

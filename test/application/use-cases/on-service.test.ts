@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe('OnService', () => {
-  it('tells both families of a change, and of nothing else', () => {
+  it('informs both families of a change, and of nothing else', () => {
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), services('shop/cart')]);
     apply({}, { metadata: { ...NAME, labels: { a: 'b' }, resourceVersion: '2' } });
@@ -52,13 +52,13 @@ describe('OnService', () => {
     expect(bench.logger.at('error')).toHaveLength(3);
   });
 
-  it('an invalid object is left out, and others are not concerned', () => {
+  it('an invalid object is ignored, and others are not affected', () => {
     apply({ ports: [{ port: 0 }] });
     bench.events.applied('Service', rawService({}, { metadata: { namespace: 'shop', name: 'till' } }));
     expect([...bench.state.serviceKeys()]).toEqual(['shop/till']);
   });
 
-  it('parts that are left out are a warning; the rest is used', () => {
+  it('ignored parts are a warning; the rest is used', () => {
     for (let i = 0; i < 2; i++) apply({ externalIPs: ['192.0.2.1', 'x'] });
     expect(bench.state.service('shop/cart')?.externalIPs).toHaveLength(1);
     expect(bench.logger.lines).toEqual([expect.objectContaining({ level: 'warn' })]);
