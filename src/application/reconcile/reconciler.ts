@@ -17,7 +17,7 @@ import type {
 } from '../ports/backend.js';
 import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import { restore, type Candidate, type Candidates } from './candidates.js';
+import { restore, withAdopted, type Candidate, type Candidates } from './candidates.js';
 import { UnexplainedRules } from './unexplained-rules.js';
 
 /** Service ports compiled between two turns of the event loop: a millisecond or two. */
@@ -288,19 +288,4 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     });
     return { written, failed: [...failed, ...refused], conflicts, ...(notes.length > 0 && { notes }) };
   }
-}
-
-/** Candidates that had no rules in this process fall back to what an earlier one left. */
-function withAdopted<Rules>(
-  candidates: Candidates<Rules>,
-  adopted: AdoptedRules<Rules> | undefined,
-): Map<ServicePortKey, Candidate<Rules>> {
-  if (!adopted) return new Map(candidates);
-  return new Map(
-    Array.from(candidates, ([key, candidate]) => {
-      const { name, wanted, former } = candidate;
-      if (!name || !wanted || former) return [key, candidate];
-      return [key, { ...candidate, former: adopted.rules(adopted.label(name), key) }];
-    }),
-  );
 }

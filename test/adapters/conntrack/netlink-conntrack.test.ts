@@ -189,7 +189,7 @@ it('shows what the flow says, and removes what is picked', async () => {
   expect(kernel.open.size).toBe(0);
 });
 
-it('begins an interrupted dump anew, five times in all, and keeps what it removed', async () => {
+it('restarts an interrupted dump, five times in all, and does not undo removals', async () => {
   const kernel = new ScriptedKernel([{ flows: 1, interrupted: true }, { flows: 2 }]);
   expect(await conntrackOf(kernel).sweep('IPv4', {}, all, never)).toEqual({ examined: 3, deleted: 3 });
   const restless = new ScriptedKernel(Array.from({ length: 9 }, () => ({ flows: 1, interrupted: true })));

@@ -29,7 +29,7 @@ describe('/healthz of the metrics server (docs/spec/server.md §9)', () => {
     expect(await response.text()).toBe(text);
   });
 
-  it('tells of each check that was made', async () => {
+  it('reports each check', async () => {
     await served.get('/healthz');
     await served.get('/healthz?exclude=ping');
     expect(checked).toEqual([['healthz', 'ping', true]]);

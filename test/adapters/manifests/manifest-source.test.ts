@@ -225,7 +225,7 @@ describe('an edit', () => {
     expect(sink.calls).toEqual(['applied Service default/a', 'deleted Service default/b']);
   });
 
-  it('follows a link to elsewhere and a folder made anew by looking itself', async () => {
+  it('follows a link to elsewhere and a recreated folder by polling', async () => {
     fs.mkdirSync(at('in'));
     fs.mkdirSync(at('out'));
     fs.writeFileSync(at('out', 'a.json'), json(service('a')));
@@ -385,7 +385,7 @@ describe('stop', () => {
   });
 });
 
-describe('what is left out', () => {
+describe('what is ignored', () => {
   it('is known as long as it lasts, with place and reason', async () => {
     write('a.yaml', json(service('web')));
     write('broken.yaml', 'kind: Service\nmetadata: {name: [web\n\tspec: }\n');
@@ -416,7 +416,7 @@ describe('an object that the API server would refuse', () => {
       )
       .join('');
 
-  it('is left out from the start, by file, line and field, and comes when it is mended', async () => {
+  it('is ignored from the start, by file, line and field, and used once it is fixed', async () => {
     write('a.yaml', yaml('clusterIP: 10.0.0.1', 'clusterIP: 10.0.0.2\n  sessionAffinity: Cookie'));
     const source = await synced();
     expect([...sink.objects.keys()]).toEqual(['Service default/s0']);

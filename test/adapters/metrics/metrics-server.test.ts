@@ -73,7 +73,7 @@ describe('MetricsServer', () => {
     expect(logger.at('error')).toHaveLength(1);
   });
 
-  it('counts health checks, until told to begin anew', async () => {
+  it('counts health checks, until reset', async () => {
     await serve(false);
     expect([...parseExposition(await (await get('/metrics/slis')).text()).keys()]).toEqual([
       'process_start_time_seconds',

@@ -134,7 +134,7 @@ describe('flows of a frontend that is gone', () => {
   });
 });
 
-describe('flows of a frontend that a former process left behind', () => {
+describe('flows of a frontend that an earlier process left', () => {
   const desired = new DesiredFlows();
   const suspects = new SuspectFlows();
   desired.update(
@@ -158,7 +158,7 @@ describe('flows of a frontend that a former process left behind', () => {
     expect(judge(flow(node, 30053, '10.244.9.9:53'))).toBe('frontend gone');
   });
 
-  it('stay when nobody translated them, when they are a host’s, or when the frontend is somebody’s now', () => {
+  it('stay if they were not translated, if they are a host’s, or if a service port has the frontend now', () => {
     expect(judge(flow('10.96.0.99', 53, '10.96.0.99:53'))).toBeUndefined();
     expect(judge(flow('198.51.100.7', 30053, '10.0.0.1:1'))).toBeUndefined();
     expect(judge(flow('10.96.0.10', 53, '10.244.1.5:53'))).toBeUndefined();

@@ -39,7 +39,7 @@ describe('slices that are seen (docs/spec/model.md §3.1)', () => {
 });
 
 describe('ports of slices (docs/spec/model.md §3.3)', () => {
-  it('an empty name is a name, a missing one is not; a port without a number is left out; TCP is the default', () => {
+  it('an empty name is a name, a missing one is not; a port without a number is ignored; TCP is the default', () => {
     const { value, problems, notes } = read({
       ports: [
         { name: '', port: 80 },
@@ -67,7 +67,7 @@ describe('ports of slices (docs/spec/model.md §3.3)', () => {
 });
 
 describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
-  it('takes the first address, canonical; one without addresses is left out', () => {
+  it('takes the first address, canonical; one without addresses is ignored', () => {
     const { value, problems } = read({
       endpoints: [{ addresses: ['010.244.1.05', '10.244.1.6'] }, { addresses: [] }, {}],
     });
@@ -163,7 +163,7 @@ describe('trigger time (docs/spec/model.md §8)', () => {
   });
 });
 
-describe('an invalid slice is left out, the field named', () => {
+describe('an invalid slice is ignored, the field named', () => {
   it.each([
     ['ports', { ports: {} }],
     ['ports[0]', { ports: ['http'] }],

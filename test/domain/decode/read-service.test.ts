@@ -129,7 +129,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     expect(read(spec).value?.affinitySeconds).toBe(seconds);
   });
 
-  it('external IPs: of both families, blank ones silently left out, bad ones named', () => {
+  it('external IPs: of both families, blank ones silently ignored, bad ones named', () => {
     const { value, problems } = read({ externalIPs: ['192.0.2.1', '', ' ', 'FD00::9', 'nonsense', 7] });
     expect(value?.externalIPs).toEqual(addresses('192.0.2.1', 'fd00::9'));
     expect(problems).toEqual([
@@ -217,7 +217,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
   });
 });
 
-describe('an invalid Service is left out, the field named', () => {
+describe('an invalid Service is ignored, the field named', () => {
   it.each([
     ['metadata.name', { metadata: { namespace: 'shop', name: 'Cart' } }],
     ['metadata.name', { metadata: { namespace: 'shop' } }],

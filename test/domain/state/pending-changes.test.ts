@@ -1,7 +1,7 @@
 import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
 
 describe('PendingChanges', () => {
-  it('collects, hands over, and starts anew', () => {
+  it('collects changes, returns them, and starts again', () => {
     const pending = new PendingChanges();
     expect(pending.empty).toBe(true);
     pending.serviceChanged('a/b');

@@ -13,14 +13,14 @@ it('doubles up to the maximum', () => {
   expect(delays).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
 });
 
-it('begins anew after a time without failure, which does not count the waiting', () => {
+it('restarts after a time without failure, which does not include the waiting', () => {
   const backoff = new Backoff(times, () => 1);
   expect([backoff.next(0), backoff.next(800)]).toEqual([800, 1600]);
   expect(backoff.next(800 + 1600 + 120_000)).toBe(3200);
   expect(backoff.next(122_400 + 3200 + 120_001)).toBe(800);
 });
 
-it('begins anew when it is told to', () => {
+it('restarts on reset', () => {
   const backoff = new Backoff(times, () => 1);
   expect([backoff.next(0), backoff.next(800)]).toEqual([800, 1600]);
   backoff.reset();
