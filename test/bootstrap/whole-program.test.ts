@@ -207,7 +207,7 @@ describe('the API server', () => {
   });
 });
 
-describe('the own Node', () => {
+describe("this node's Node object", () => {
   it('is waited for: nothing is programmed before its address is known', async () => {
     putService(1);
     await start();

@@ -299,7 +299,7 @@ it('a server that does not answer does not keep it from ending by a signal', asy
 });
 
 describe('the objects around services', () => {
-  it("the own Node's zone decides about hints, and is followed", async () => {
+  it("the zone of this node's Node object decides about hints, and is followed", async () => {
     const [web, slice] = serviceObjects(service(1, [1, 2]));
     const hinted = {
       ...slice,

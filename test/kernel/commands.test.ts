@@ -272,7 +272,7 @@ describe('the command line', () => {
     expect(await ruleset()).toBe('');
   });
 
-  it('validate tells what cannot be used, by file, line and field, and ends with 1; otherwise with 0', async () => {
+  it('validate reports what cannot be used, by file, line and field, and exits with 1; otherwise with 0', async () => {
     const good = await manifest('good.yaml', clusterObjects([web]));
     const bad = await manifest('bad.yaml', clusterObjects([{ ...other, clusterIP: '172.30.20' }]));
     const result = await run(['validate', good]);
@@ -457,7 +457,7 @@ describe('plan', () => {
   });
 });
 
-describe('what it tells of itself', () => {
+describe('what it reports about itself', () => {
   it('a mode auto means nftables where the kernel has it', async () => {
     await servingAs(...cluster, '--proxy-mode', 'auto');
     expect((await node.get(`${metrics}/proxyMode`)).body).toBe('nftables');

@@ -79,7 +79,7 @@ it('has the kernel deliver only what was asked for', async () => {
   expect(await examined('IPv6', { port: 53 })).toBe(1);
 });
 
-it('spares a flow that began anew after it was looked at', async () => {
+it('spares a flow that restarted after it was examined', async () => {
   const successor = { ...udp, endpoint: '10.244.1.6' };
   await driver.ask('make', [udp]);
   expect(await driver.ask('sweepWhileReplaced', udp, successor)).toBe(0);

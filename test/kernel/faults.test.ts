@@ -76,13 +76,13 @@ describe.each(transportNames)('rules damaged by somebody else, written over %s',
     return found;
   }
 
-  it('writes a deleted table anew', async () => {
+  it('writes a deleted table again', async () => {
     await nft('delete table ip kube-proxy');
     await repaired();
     expect(new Set(await askTimes(30, testbed.pod, web))).toEqual(new Set(['b1', 'b2']));
   });
 
-  it('writes the tables anew after somebody has flushed all rules', async () => {
+  it('writes the tables again after another program has flushed all rules', async () => {
     const before6 = contentsOf(await readTable(testbed.node, 'ip6'));
     await nft('flush ruleset');
     await repaired();

@@ -195,7 +195,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     expect(await repaired()).toEqual([`nat ${chain}`]);
   });
 
-  it('writes nothing when somebody writes the same rules again', async () => {
+  it('writes nothing if another program writes the same rules again', async () => {
     await iptables.mark('IPv4');
     await sleep(2_500);
     expect(touched(await chains())).toEqual([]);

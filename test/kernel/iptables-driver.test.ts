@@ -238,7 +238,7 @@ describe.each(['nft', 'legacy'] as const)('the iptables driver with iptables-%s'
     expect(bench.dump().split('\n').sort()).toEqual(before.split('\n').sort());
   });
 
-  it('notices a flush of nat at a glance, without any watch', async () => {
+  it('notices a flush of nat in a quick verification, without any watch', async () => {
     const backend = await bench.started();
     const before = bench.dump();
     expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });
@@ -374,7 +374,7 @@ describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (
       expect(await driver.ask('verify', family, 'quick')).toMatchObject({ compared: false, written: 0 });
   });
 
-  it('sees what somebody did to the tables while a change waited for the lock', async () => {
+  it('sees what another program did to the tables while a change waited for the lock', async () => {
     const damage = `sleep 0.7; XTABLES_LOCKFILE=${lockFile}.other ${inspector} -t nat -F ${serviceChain(6)}`;
     const holding = namespace.run(['flock', lockFile, 'sh', '-c', damage]);
     await pause(300);

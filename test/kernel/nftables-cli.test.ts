@@ -207,7 +207,7 @@ describe('nftables by way of nft', () => {
     );
   });
 
-  it('sees a table that somebody else deleted', async () => {
+  it('sees that another program deleted the table', async () => {
     await transport.commit('IPv4', [TABLE, { op: 'add-set', set: ADDRESSES }]);
     namespace.nft('delete', 'table', 'ip', 'kube-proxy');
     const error = await refusal(

@@ -128,7 +128,7 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
     return (await proxy.ask('failures')).map(({ key }) => key).sort();
   }
 
-  it('from the start are left out and named, and follow when they are well', async () => {
+  it('from the start are set aside and named, and are programmed once they are valid', async () => {
     await poison();
     await start(...objects(1));
     await programmed(others.map((number) => endpoint(number, 1)));

@@ -42,7 +42,7 @@ describe('the addresses of this node over netlink', () => {
     expect(await driver.ask('list')).toEqual(ALL);
   });
 
-  it('are told soon when they come or go, and not read anew for it', async () => {
+  it('are reported soon when they come or go, without reading them again', async () => {
     await driver.ask('list');
     await driver.ask('follow');
     for (const [verb, left] of [
@@ -80,7 +80,7 @@ describe('the addresses of this node over netlink', () => {
     expect(await driver.ask('told')).toEqual([]);
   });
 
-  it('are read anew when notices were lost', async () => {
+  it('are read again if notifications were lost', async () => {
     await driver.ask('list');
     const many = Array.from({ length: 100 }, (_, i) => `10.97.0.${i}`);
     await batch(...many.map((address) => `addr add ${address}/32 dev eth8`));

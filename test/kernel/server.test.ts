@@ -144,7 +144,7 @@ describe.each(['nftables', 'iptables'])('the servers of mode %s', (mode) => {
     expect([0, 3]).toContain(exitCode);
   });
 
-  it('tell the metrics of kube-proxy and the own ones', async () => {
+  it('return the metrics of kube-proxy and our own', async () => {
     const all = await shown();
     const own = new Set(Object.values(OWN_METRICS).map(({ name }) => name as string));
     const expected = new Map(specMetrics(mode, true).map((metric) => [metric.name, metric]));

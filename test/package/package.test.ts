@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => installed?.remove());
 
-describe('the packed package, in somebody else’s program', () => {
+describe('the packed package, in another program', () => {
   it('has its entries with their types, and nothing of the checkout besides', async () => {
     const files = await installed.files();
     for (const entry of ['index', 'fakes', 'contract'])

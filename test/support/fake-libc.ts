@@ -1,6 +1,6 @@
 import type { Libc } from '../../src/adapters/netlink/libc.js';
 
-/** A C library whose socket answers as it is told to: each `recv` takes the next datagram or error number. */
+/** A C library whose socket gives scripted answers: each `recv` takes the next datagram or error number. */
 export class FakeLibc implements Libc {
   readonly sent: Buffer[] = [];
   readonly sentInBackground: number[] = [];

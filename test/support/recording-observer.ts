@@ -1,7 +1,7 @@
 import type { SyncObserver, SyncReport } from '../../src/application/ports/sync-observer.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 
-/** Keeps what it is told. */
+/** Keeps every call. */
 export class RecordingObserver implements SyncObserver {
   /** `loopStarted IPv4`, `queued IPv4`, `dequeued IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
   readonly calls: string[] = [];

@@ -55,7 +55,7 @@ describe('rules that nothing explains', () => {
   const ofPlain = () => rules('KUBE-SERVICES').filter((rule) => rule.includes('contract/plain:main'));
   beforeEach(() => open().start(all, node));
 
-  it('are put back when somebody removes them', async () => {
+  it('are restored when another program removes them', async () => {
     const backend = open();
     await backend.start(others, node, KEEP);
     const [before] = ofPlain();

@@ -166,7 +166,7 @@ describe('apply', () => {
     expect(effects.at(-1)).toBeUndefined();
   });
 
-  it('writes a shared chain anew when much of it goes', async () => {
+  it('rewrites a shared chain if much of it goes', async () => {
     const backend = await started(300);
     const gone = Array.from({ length: 150 }, (_, index) => services.remove(index + 1));
     await backend.apply(gone, node);
@@ -193,7 +193,7 @@ describe('apply', () => {
     expect(await backendOn().start(services.all, node)).toMatchObject({ written: 0 });
   });
 
-  it('rejects while iptables cannot be used, and starts anew afterwards', async () => {
+  it('rejects while iptables cannot be used, and starts again afterwards', async () => {
     const backend = await started();
     const locked = new XtablesLockedError('iptables-legacy-restore', 5, '/run/xtables.lock');
     iptables.fail(locked);
@@ -231,7 +231,7 @@ describe.each([
     expect(await backendOn().start(services.all, node)).toMatchObject({ written: 0 });
   });
 
-  it('is left out of a first start', async () => {
+  it('is omitted from a first start', async () => {
     for (const number of range(1, 40)) services.set(number);
     for (const number of [5, 23]) services.set(number, 2, '-m comment --comment poison');
     const { failed } = await backendOn().start(services.all, node);
@@ -317,7 +317,7 @@ it('reports what cannot be compiled, and keeps what an earlier process wrote for
 });
 
 describe('verify', () => {
-  it('looks closer only when somebody touched the tables', async () => {
+  it('compares only if another program changed the tables', async () => {
     const backend = await started();
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
     iptables.tamper('IPv4', '*filter\n-A INPUT -j ACCEPT\nCOMMIT\n');
@@ -334,7 +334,7 @@ describe('verify', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: true, written: 1 });
   });
 
-  it('writes a chain anew when a stranger’s rule in it cannot be taken out by its text', async () => {
+  it('rewrites a chain if another program’s rule in it cannot be deleted by its text', async () => {
     const backend = await started();
     iptables.tamper('IPv4', '*nat\n-I KUBE-SERVICES -m strange -j RETURN\nCOMMIT\n');
     iptables.refuse((line) => (line.startsWith('-D') ? 'Bad rule' : undefined));

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backend, lists.flat());
 
-describe('what a former process left', () => {
+describe('what an earlier process left', () => {
   const udp = (nodePort = 0): Partial<Service> => ({
     ports: [{ name: '', protocol: 'UDP', port: 53, nodePort }],
   });

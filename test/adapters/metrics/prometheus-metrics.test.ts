@@ -104,7 +104,7 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     });
   });
 
-  it('in mode iptables tell of restores, rules and packets', async () => {
+  it('in mode iptables report restores, rules and packets', async () => {
     const metrics = made({ mode: 'iptables', packetCounters });
     exercise(metrics);
     const all = await shown(metrics);
@@ -230,7 +230,7 @@ describe('the metrics of every Kubernetes component', () => {
     expect(durations.buckets).toEqual('0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf'.split(' '));
   });
 
-  it('tell of the process what dashboards for Go programs ask', async () => {
+  it('report about the process what dashboards for Go programs use', async () => {
     const all = await shown(made());
     for (const name of [
       'process_cpu_seconds_total',

@@ -53,7 +53,7 @@ describe('replies', () => {
     ]);
   });
 
-  it('are told from other messages', () => {
+  it('are distinguished from other messages', () => {
     expect(read(message(0x0a03, 2, 9, '02000000'))).toEqual([undefined]);
   });
 

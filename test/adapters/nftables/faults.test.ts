@@ -137,7 +137,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expectOthers();
     });
 
-    it('loses what somebody took from it, and no other service is disturbed', async () => {
+    it('loses what another program removed, and no other service is disturbed', async () => {
       await proxy.sync();
       refuseService(kernel, bad, blame);
       const { endpoints } = setsOf(BY_ADDRESS);
@@ -180,17 +180,17 @@ describe('a kernel that is out of order', () => {
     const proxy = proxyOn(kernel);
     for (let number = 1; number <= 5; number++) applyService(proxy, number);
     if (when === 'commit') await proxy.sync();
-    const mend = kernel.outage(new Error('no permission'));
+    const restore = kernel.outage(new Error('no permission'));
     for (let number = 1; number <= 5; number++) applyService(proxy, number, 1);
     await expect(proxy.sync()).rejects.toThrow('no permission');
     await expect(proxy.sync()).rejects.toThrow('no permission');
-    mend();
+    restore();
     expect((await proxy.sync())[0]).toMatchObject({ full: true, failed: [] });
     for (let number = 1; number <= 5; number++) expect(outcome(kernel, number)).toEqual(to(number, 1));
   });
 });
 
-describe('a table that somebody else touches', () => {
+describe('a table that another program changes', () => {
   let kernel: MemoryNftTransport;
   let proxy: InMemoryProxy;
   let sound: string;
@@ -203,7 +203,7 @@ describe('a table that somebody else touches', () => {
     kernel.resetCounts();
   });
 
-  it('is left alone when nobody touched it, and when they touched another table', async () => {
+  it('is left alone if no program changed it, or if one changed another table', async () => {
     expect(await proxy.verify('quick')).toBe(0);
     kernel.bystanderCommits();
     expect(await proxy.verify('quick')).toBe(0);
@@ -325,7 +325,7 @@ describe('a table that somebody else touches', () => {
     expect(kernel.operationCount).toBe(operations);
   });
 
-  it('is compared at each inspection where the kernel cannot tell', async () => {
+  it('is compared at each verification if the kernel cannot show changes', async () => {
     const blind = new MemoryNftTransport({ generation: undefined });
     const other = proxyOn(blind);
     applyService(other, 1);
@@ -415,7 +415,7 @@ describe('leftovers', () => {
     expect(kernel.contents('IPv4')!.chains.has('pick-1')).toBe(false);
   });
 
-  it('of our own are no sign that somebody touched the table', async () => {
+  it('of our own are not a sign that another program changed the table', async () => {
     const kernel = new MemoryNftTransport();
     const proxy = proxyOn(kernel);
     applyService(proxy, 1);
@@ -451,7 +451,7 @@ describe('leftovers', () => {
 
   /** Frees a class (two endpoints) and uses it again, while the change that freed it is refused. */
   it.each<Blame>(['element', 'nothing'])(
-    'of refused changes do not outlive an inspection (%s)',
+    'of refused changes do not outlive a verification (%s)',
     async (blame) => {
       const kernel = new MemoryNftTransport();
       const proxy = proxyOn(kernel);

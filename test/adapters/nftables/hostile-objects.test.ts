@@ -279,7 +279,7 @@ describe('hostile objects', () => {
     expect(await proxy.verify('full')).toBe(0);
   });
 
-  it('that are invalid in one field are left out as a whole, with a reason', () => {
+  it('that are invalid in one field are ignored as a whole, with a reason', () => {
     const invalid: readonly [ResourceKind, Path, unknown][] = [
       ['Service', ['metadata', 'name'], 'web\nweb'],
       ['Service', ['metadata', 'namespace'], 'ns"'],

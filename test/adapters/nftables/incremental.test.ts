@@ -70,7 +70,7 @@ describe('a table changed step by step', () => {
         const final = survivors(changes);
         await live(proxyOn(fresh, nodeSettings), [...final].reverse());
 
-        // What nobody needs any more goes with the next look, and then nothing is left to do.
+        // Unused structures are removed by the next verification, and then nothing is left to do.
         expect(await proxy.verify('full')).toBe(0);
         for (const family of IP_FAMILIES)
           expect(contentsIn(kernel, family)).toEqual(contentsIn(fresh, family));

@@ -71,12 +71,12 @@ describe('a table filled in pieces', () => {
     const { forwarding, network } = proxy.contexts.of('IPv4', true);
     const table = new ForwardingTable();
     table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
-    const composition = new NftablesDesiredState();
-    for (const entry of table.entries()) composition.replace(entry.key, compileNftables(entry));
+    const desired = new NftablesDesiredState();
+    for (const entry of table.entries()) desired.replace(entry.key, compileNftables(entry));
     const kernel = new MemoryNftTransport();
-    const image = desiredTable(composition, network);
+    const whole = desiredTable(desired, network);
     const seen: (readonly unknown[])[] = [];
-    for (const { operations } of inPieces(tableDifference(image, undefined, 'IPv4', kernel).repair, limit)) {
+    for (const { operations } of inPieces(tableDifference(whole, undefined, 'IPv4', kernel).repair, limit)) {
       await kernel.commit('IPv4', operations);
       for (const operation of operations)
         if ('elements' in operation) expect(operation.elements.length).toBeLessThanOrEqual(limit);
@@ -91,8 +91,8 @@ describe('a table filled in pieces', () => {
       });
     const state = await kernel.read(
       'IPv4',
-      image.sets.map(({ set }) => set),
+      whole.sets.map(({ set }) => set),
     );
-    expect(tableDifference(image, state, 'IPv4', kernel).repair.operations).toEqual([]);
+    expect(tableDifference(whole, state, 'IPv4', kernel).repair.operations).toEqual([]);
   });
 });

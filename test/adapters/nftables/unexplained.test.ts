@@ -58,7 +58,7 @@ describe('rules that no entry explains', () => {
     expect(elements().size).toBe(1);
   });
 
-  it('yield a frontend to the service that claims it, for good, and nobody calls that a conflict', async () => {
+  it('yield a frontend to the service that claims it, for good, without reporting a conflict', async () => {
     await backend.start([known], node, { keepUnexplained: true });
     const heir = sample('heir', { number: 7, endpoints: 1 });
     expect(await backend.apply(changed(heir), node)).toMatchObject({ failed: [], conflicts: [] });

@@ -260,7 +260,7 @@ describe('apply', () => {
     expect(Object.keys(proxyPorts()).sort()).toEqual(['10.96.0.1', '10.96.0.2']);
   });
 
-  it('is rejected when iptables is not to be had, and starts anew afterwards with the same ports', async () => {
+  it('is rejected if iptables is unavailable, and starts again afterwards with the same ports', async () => {
     const [a, b] = [entry('a', at('10.96.0.1')), entry('b', at('10.96.0.2'))];
     await backend.start([a], NODE);
     const before = proxyPorts();
@@ -271,7 +271,7 @@ describe('apply', () => {
     expect(proxyPorts()).toMatchObject(before);
   });
 
-  it('tells of an address that two services claim', async () => {
+  it('reports an address that two services claim', async () => {
     const { conflicts } = await backend.start([entry('a'), entry('b')], NODE);
     expect(new Set(conflicts.map(({ frontend }) => frontend))).toEqual(new Set(['10.96.7.1:80/TCP']));
     expect(conflicts[0]).toMatchObject({ holder: 'shop/a/tcp/', loser: 'shop/b/tcp/' });
@@ -345,7 +345,7 @@ describe('claims', () => {
 });
 
 describe('verify and clean-up', () => {
-  it('repairs what somebody else changed', async () => {
+  it('repairs what another program changed', async () => {
     await backend.start([entry('web')], NODE);
     const before = nat('PORTALS-HOST');
     iptables.tamper('IPv4', '*nat\n:KUBE-PORTALS-HOST - [0:0]\n-A KUBE-PORTALS-HOST -j ACCEPT\nCOMMIT\n');

@@ -72,7 +72,7 @@ describe('AwaitNode (docs/spec/server.md §2)', () => {
   it.each([
     [undefined, 'the Node object does not exist'],
     [{}, 'the Node object has no address'],
-  ])('goes on after 30 s, and tells what is missing (%j)', async (form, problem) => {
+  ])('continues after 30 s, and reports what is missing (%j)', async (form, problem) => {
     const { awaitNode, become, after } = waitFor();
     if (form) become(form);
     awaitNode.listed();

@@ -172,7 +172,7 @@ describe('verifying', () => {
     kernel.reads = 0;
   });
 
-  it('reads nothing while nobody wrote', async () => {
+  it('reads nothing while no program writes', async () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: false, watched: true, written: 0 });
     expect(kernel.reads).toBe(0);
   });

@@ -36,7 +36,7 @@ export class Bench {
   readonly state = new ClusterState();
   readonly statuses = new ServiceStatuses();
   readonly observer = new RecordingObserver();
-  /** Whether the node was read anew, for each time the context was asked for. */
+  /** Whether the node was read again, for each request of the context. */
   readonly refreshes: boolean[] = [];
   context = CONTEXT;
   readonly sync: SyncFamily;

@@ -10,7 +10,7 @@ async function serving(...names: string[]): Promise<Bench> {
 }
 
 describe('the log of changes', () => {
-  it('tells what became of each service port, and how long that took since the event', async () => {
+  it('logs the outcome for each service port, and how long it took since the event', async () => {
     const bench = await serving('a', 'b', 'c');
     bench.change('a');
     await bench.settle();

@@ -20,7 +20,7 @@ const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('move' as const), zone: fc.constantFrom('x', 'y') }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('poison' as const, 'cure' as const), name }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('break' as const, 'mend' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('break' as const, 'restore' as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constantFrom('node' as const, 'hold' as const, 'release' as const) }),
@@ -53,7 +53,7 @@ describe('after any sequence of changes, failures and pauses', () => {
           if (each.do === 'poison') bench.backend.poisoned.set(keyOf(each.name), 'refused');
           if (each.do === 'cure') bench.backend.poisoned.delete(keyOf(each.name));
           if (each.do === 'break') bench.backend.failure = new Error('refused');
-          if (each.do === 'mend') bench.backend.failure = undefined;
+          if (each.do === 'restore') bench.backend.failure = undefined;
           if (each.do === 'node') {
             bench.loop.pending.nodeChanged();
             bench.loop.changed();
@@ -70,7 +70,7 @@ describe('after any sequence of changes, failures and pauses', () => {
         bench.backend.failure = undefined;
         bench.loop.initialized();
         await bench.clock.advanceAsync(70_000);
-        // An inspection may have asked for a sync a moment ago.
+        // A verification may have requested a sync a moment ago.
         if (!bench.loop.inSync) await bench.clock.advanceAsync(5000);
         expect(bench.loop.inSync).toBe(true);
         const fresh = new ForwardingTable();
@@ -104,7 +104,7 @@ describe('whatever happens', () => {
             if (each.do === 'change') bench.change(each.name);
             if (each.do === 'remove') bench.remove(each.name);
             if (each.do === 'break') bench.backend.failure = new Error('refused');
-            if (each.do === 'mend') bench.backend.failure = undefined;
+            if (each.do === 'restore') bench.backend.failure = undefined;
             for (let waited = 0; each.do === 'wait' && waited < Math.min(each.ms, 3000); waited += 10) {
               await bench.clock.advanceAsync(10);
               times.push(...bench.syncs().map(() => bench.clock.now()));

@@ -67,7 +67,7 @@ describe('a service port that cannot be programmed', () => {
     expect(status(bench, 'b')).toMatchObject({ state: 'failed', since: START });
   });
 
-  it('is programmed when it works again, and begins anew when it fails later', async () => {
+  it('is programmed when it works again, and starts counting again when it fails later', async () => {
     const bench = await poisoned();
     await bench.clock.advanceAsync(1000);
     bench.backend.poisoned.clear();
@@ -118,7 +118,7 @@ describe('a service port that cannot be programmed', () => {
   });
 });
 
-describe('a service port that fails although nobody asked for it', () => {
+describe('a service port that fails without being changed', () => {
   const failed = [{ key: keyOf('a'), reason: 'lost' }];
 
   it('in a verification, gets its status, and is tried again', async () => {

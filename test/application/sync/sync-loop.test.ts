@@ -47,7 +47,7 @@ describe('start', () => {
     expect((await new Bench().begin()).calls()).toEqual(['start']);
   });
 
-  it('tells what the first attempt failed at, and goes on', async () => {
+  it('reports why the first attempt failed, and continues', async () => {
     const bench = new Bench();
     bench.backend.failure = new Error('no permission');
     await bench.begin('a');
@@ -137,7 +137,7 @@ describe('changes', () => {
     expect(bench.syncs()).toEqual(['apply a']);
   });
 
-  it('of the node have its context read anew', async () => {
+  it('of the node make it read the context again', async () => {
     const bench = await new Bench().begin('a');
     bench.syncs();
     bench.loop.pending.nodeChanged();
@@ -184,7 +184,7 @@ describe('a sync that fails as a whole', () => {
     expect(bench.syncs()).toEqual(['apply b']);
   });
 
-  it('begins its backoff anew after a success', async () => {
+  it('restarts its back-off after a success', async () => {
     const bench = await failing();
     await bench.clock.advanceAsync(3000);
     bench.backend.failure = undefined;
@@ -237,10 +237,10 @@ describe('a sync that fails as a whole', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
-  it('is not glanced at', async () => {
+  it('is not verified', async () => {
     const bench = await failing();
     await bench.clock.advanceAsync(20_000);
-    expect(bench.calls().filter((call) => call === 'glance')).toEqual([]);
+    expect(bench.calls().filter((call) => call === 'quick' || call === 'full')).toEqual([]);
   });
 });
 

@@ -28,7 +28,7 @@ describe('SyncReporting', () => {
     reporting = new SyncReporting(health, metrics, history);
   });
 
-  it('tells health and metrics of a sync', () => {
+  it('reports a sync to health and metrics', () => {
     reporting.loopStarted('IPv4');
     expect(health.verdict().healthy).toBe(false);
     reporting.finished('IPv4', REPORT);
@@ -80,7 +80,7 @@ describe('SyncReporting', () => {
   });
 });
 
-it('retryDelay doubles from one second to a minute, or as it is told', () => {
+it('retryDelay doubles from one second to a minute, or within given limits', () => {
   expect([1, 2, 3, 4, 5].map((failures) => retryDelay(failures, { initial: 5, maximum: 30 }))).toEqual([
     5, 10, 20, 30, 30,
   ]);

@@ -3,7 +3,7 @@ import { Bench, keyOf } from './bench.js';
 const verifications = (bench: Bench) => bench.calls().filter((call) => ['quick', 'full'].includes(call));
 
 describe('between syncs', () => {
-  it('the loop verifies quickly each second and fully each sync period, with the node read anew', async () => {
+  it('the loop verifies quickly each second and fully each sync period, and reads the node again', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');
     bench.calls();
     await bench.clock.advanceAsync(999);
@@ -191,7 +191,7 @@ describe('between syncs', () => {
     expect(bench.logger.at('error')).toEqual([]);
   });
 
-  it('verifies when told to, which no change interrupts, and says when that fails', async () => {
+  it('verifies on request, which no change interrupts, and reports failures', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();
     const release = bench.backend.hold();

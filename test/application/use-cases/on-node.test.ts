@@ -43,7 +43,7 @@ describe('OnNode', () => {
   });
 
   it.each([{ zone: 'b' }, { ip: '192.0.2.5' }, { podCIDR: '10.244.2.0/24' }])(
-    'looks at everything anew after %j',
+    'checks everything again after %j',
     (parts) => {
       apply();
       bench.heard();

@@ -46,7 +46,7 @@ function slice(
   return sampleSlice(`${name}-1`, addresses, { namespace: 'default', service: name, ports });
 }
 
-/** A family that syncs into a backend which takes everything, or what it is told to refuse. */
+/** A family that syncs into a backend, which accepts everything except what a test refuses. */
 class World {
   readonly state = new ClusterState();
   readonly pending = new PendingChanges();
@@ -193,7 +193,7 @@ describe('at start', () => {
     ]);
   });
 
-  it('removes the flows of frontends that a former process left, though no UDP service is left at all', async () => {
+  it('removes the flows of frontends that an earlier process left, though no UDP service is left at all', async () => {
     world.track('10.96.0.77', 53, '10.0.0.9:5353');
     world.track('10.96.0.77', 54, '10.0.0.9:5353');
     world.track(nodeIP, 30053, '10.0.0.9:5353');

@@ -122,7 +122,7 @@ describe('createProxy', () => {
     await asked.stop();
   });
 
-  it('takes the parts that it is given in the place of its own', async () => {
+  it('uses the given parts instead of its own', async () => {
     const conntrack = new MemoryConntrack();
     let stops = 0;
     const events = Object.assign(new RecordingEvents(), { stop: async () => void stops++ });

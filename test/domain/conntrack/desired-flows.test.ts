@@ -134,7 +134,7 @@ describe('flows of a frontend that is gone', () => {
   });
 });
 
-describe('flows of a frontend that a former process left behind', () => {
+describe('flows of a frontend that an earlier process left', () => {
   const desired = new DesiredFlows();
   const suspects = new SuspectFlows();
   desired.update(

@@ -31,14 +31,14 @@ function nodeOf(family: IpFamily): NodeNetwork {
 const compiled = (entry: ForwardingEntry, former?: IptablesServicePortRules) =>
   compileIptables(entry, { node: nodeOf(entry.family), host: RECORDED_HOST, largeCluster: false }, former);
 
-function freshImage(entries: Iterable<ForwardingEntry>, family: IpFamily): DesiredTables {
-  const composition = new IptablesDesiredState();
-  for (const entry of entries) composition.replace(entry.key, compiled(entry));
-  return new DesiredTables(composition, iptablesBaseRules(nodeOf(family), RECORDED_HOST));
+function freshTables(entries: Iterable<ForwardingEntry>, family: IpFamily): DesiredTables {
+  const desired = new IptablesDesiredState();
+  for (const entry of entries) desired.replace(entry.key, compiled(entry));
+  return new DesiredTables(desired, iptablesBaseRules(nodeOf(family), RECORDED_HOST));
 }
 
-function expectHeld(tables: TablesInMemory, image: DesiredTables): void {
-  const chains = allChains(image);
+function expectHeld(tables: TablesInMemory, desired: DesiredTables): void {
+  const chains = allChains(desired);
   const ids = chains.map(({ table, name }) => `${table} ${name}`);
   expect([...tables.chains.keys()].sort()).toEqual(ids.sort());
   for (const chain of chains) {
@@ -47,9 +47,9 @@ function expectHeld(tables: TablesInMemory, image: DesiredTables): void {
   }
 }
 
-/** Chains with their rules made, in an order of their own. */
-function contents(image: DesiredTables): readonly string[] {
-  return allChains(image)
+/** Chains with their rules, sorted. */
+function contents(tables: DesiredTables): readonly string[] {
+  return allChains(tables)
     .map(({ table, name, rules }) => [table, name, ...rules].join('\n'))
     .sort();
 }
@@ -59,19 +59,19 @@ describe('incremental equals full', () => {
     const batches = fc.array(fc.array(serviceChange(family, NAMES), { maxLength: 3 }), { maxLength: 6 });
     fc.assert(
       fc.property(batches, (sequence) => {
-        const composition = new IptablesDesiredState();
-        const tables = new TablesInMemory(freshImage([], family));
+        const desired = new IptablesDesiredState();
+        const tables = new TablesInMemory(freshTables([], family));
         const present = new Map<string, ForwardingEntry>();
         for (const batch of sequence) {
           const delta = new IptablesChange();
           for (const change of batch)
             for (const { key, entry } of follow(change, present))
-              composition.replace(key, entry && compiled(entry, composition.rules(key)), delta);
+              desired.replace(key, entry && compiled(entry, desired.rules(key)), delta);
           tables.apply(delta);
-          expectHeld(tables, freshImage(present.values(), family));
+          expectHeld(tables, freshTables(present.values(), family));
         }
         const again = new IptablesChange();
-        for (const entry of present.values()) composition.replace(entry.key, compiled(entry), again);
+        for (const entry of present.values()) desired.replace(entry.key, compiled(entry), again);
         expect(again.chains()).toEqual({ written: [], removed: [] });
         expect([again.entriesRemoved, again.entriesAdded, again.tableGrowth]).toEqual([[], [], 0]);
       }),
@@ -82,7 +82,7 @@ describe('incremental equals full', () => {
   it.each(IP_FAMILIES)('whatever order service ports come in, in %s', (family) => {
     fc.assert(
       fc.property(inTwoOrders(family, NAMES), ({ entries, shuffled }) => {
-        const [one, other] = [freshImage(shuffled, family), freshImage(entries, family)];
+        const [one, other] = [freshTables(shuffled, family), freshTables(entries, family)];
         expect(contents(one)).toEqual(contents(other));
       }),
     );
@@ -99,7 +99,7 @@ describe('incremental equals full', () => {
     const frames = [before, after].map((node) => iptablesBaseRules(node, RECORDED_HOST)) as [never, never];
     const empty = new IptablesDesiredState();
     const tables = new TablesInMemory(new DesiredTables(empty, frames[0]));
-    tables.applyFrame(baseRulesChange(...frames));
+    tables.applyBaseRules(baseRulesChange(...frames));
     // What was in KUBE-FIREWALL stays: the kubelet uses it too.
     tables.chains.delete('filter KUBE-FIREWALL');
     expectHeld(tables, new DesiredTables(empty, frames[1]));
@@ -127,11 +127,11 @@ describe('a frontend that two services claim', () => {
   });
 
   it('keeps the rules of both, the first by name first, and says so', () => {
-    const composition = new IptablesDesiredState();
-    const tables = new TablesInMemory(freshImage([], 'IPv4'));
+    const desired = new IptablesDesiredState();
+    const tables = new TablesInMemory(freshTables([], 'IPv4'));
     for (const name of ['b', 'a', 'c']) {
       const delta = new IptablesChange();
-      composition.replace(entryOf(name).key, compiled(entryOf(name)), delta);
+      desired.replace(entryOf(name).key, compiled(entryOf(name)), delta);
       tables.apply(delta);
     }
     const services = tables.chains.get('filter KUBE-SERVICES')!;
@@ -139,28 +139,28 @@ describe('a frontend that two services claim', () => {
     const frontend = '10.0.0.1:80/TCP';
     const [holder, ...losers] = ['a', 'b', 'c'].map((name) => entryOf(name).key) as [string, ...string[]];
     for (const key of [holder, ...losers])
-      expect(composition.conflictsOf(key)).toEqual(losers.map((loser) => ({ frontend, holder, loser })));
+      expect(desired.conflictsOf(key)).toEqual(losers.map((loser) => ({ frontend, holder, loser })));
   });
 
   it('does not hold when the rules stand the other way round', () => {
-    const image = freshImage(['a', 'b'].map(entryOf), 'IPv4');
-    const chain = sharedChain(image, 'filter', 'KUBE-SERVICES');
+    const tables = freshTables(['a', 'b'].map(entryOf), 'IPv4');
+    const chain = sharedChain(tables, 'filter', 'KUBE-SERVICES');
     expect(sharedHolds(chain, chain.rules)).toBe(true);
     expect(sharedHolds(chain, [...chain.rules].reverse())).toBe(false);
   });
 
   it('holds in any order where they claim nothing together', () => {
     const other = { ...entryOf('b'), frontends: [{ ...entryOf('b').frontends[0]!, address: '10.0.0.2' }] };
-    const image = freshImage([entryOf('a'), other], 'IPv4');
-    const chain = sharedChain(image, 'filter', 'KUBE-SERVICES');
+    const tables = freshTables([entryOf('a'), other], 'IPv4');
+    const chain = sharedChain(tables, 'filter', 'KUBE-SERVICES');
     expect(sharedHolds(chain, [...chain.rules].reverse())).toBe(true);
     expect(sharedHolds(chain, [...chain.rules, chain.rules[0]!])).toBe(false);
     expect(sharedHolds(chain, [chain.rules[0]!, chain.rules[0]!])).toBe(false);
   });
 
   it('holds only when the dispatch to node ports stands last', () => {
-    const image = freshImage([{ ...entryOf('a'), ...withEndpoint() }], 'IPv4');
-    const chain = sharedChain(image, 'nat', 'KUBE-SERVICES');
+    const tables = freshTables([{ ...entryOf('a'), ...withEndpoint() }], 'IPv4');
+    const chain = sharedChain(tables, 'nat', 'KUBE-SERVICES');
     expect(chain.rules).toHaveLength(2);
     expect(sharedHolds(chain, [...chain.rules].reverse())).toBe(false);
   });

@@ -18,14 +18,14 @@ import { expectRecorded } from '../../support/recorded/iptables-rules.js';
 
 const cases = recordedCases();
 
-function imageOf(step: RecordedStep, family: IpFamily): DesiredTables {
+function tablesOf(step: RecordedStep, family: IpFamily): DesiredTables {
   const state = recordedState(step);
   const context = recordedContext(step, state, family);
   const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
-  const composition = new IptablesDesiredState();
+  const desired = new IptablesDesiredState();
   for (const entry of forwardingTable(state, context).entries())
-    composition.replace(entry.key, compileIptables(entry, options));
-  return new DesiredTables(composition, iptablesBaseRules(context.network, RECORDED_HOST));
+    desired.replace(entry.key, compileIptables(entry, options));
+  return new DesiredTables(desired, iptablesBaseRules(context.network, RECORDED_HOST));
 }
 
 describe('the rules of recorded scenarios', () => {
@@ -35,7 +35,7 @@ describe('the rules of recorded scenarios', () => {
 
   it.each(cases)('are those of kube-proxy 1.36: $scenario $step $family', ({ scenario, step, family }) => {
     const dump = parseSave(recordedDump({ scenario, step }, family), family);
-    expectRecorded(imageOf({ scenario, step }, family), dump);
+    expectRecorded(tablesOf({ scenario, step }, family), dump);
   });
 });
 

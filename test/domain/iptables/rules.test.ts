@@ -71,9 +71,9 @@ const cart: ForwardingEntry = {
 
 const contentsOf = ({ table, name, rules }: Chain) => ({ table, name, rules });
 
-const rulesOf = (fragment: IptablesServicePortRules): string[] => [
-  ...fragment.chains.flatMap(({ name, rules }) => rules.map((rule) => `${name} ${rule}`)),
-  ...fragment.entries.map(({ chain, rule }) => `${chain} ${rule}`),
+const rulesOf = ({ chains, entries }: IptablesServicePortRules): string[] => [
+  ...chains.flatMap(({ name, rules }) => rules.map((rule) => `${name} ${rule}`)),
+  ...entries.map(({ chain, rule }) => `${chain} ${rule}`),
 ];
 
 describe('large clusters', () => {
@@ -235,7 +235,7 @@ describe('a service port that changes', () => {
     expect(Object.values(kinds)).not.toContain(0);
   });
 
-  it('takes nothing from what somebody else has compiled', () => {
+  it('reuses nothing that another compiler has compiled', () => {
     const foreign: IptablesServicePortRules = { chains: [], entries: [] };
     const after = compileIptables(cart, options, foreign);
     expect(rulesOf(after)).toEqual(rulesOf(compileIptables(cart, options)));

@@ -67,7 +67,7 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
     expect(adopted.rules(label, 'b')).toBeUndefined();
   });
 
-  it('are those of nobody in a table of another layout', () => {
+  it('are missing in a table of another layout', () => {
     const none = new NftablesAdoptedRules(new Map(), new NftablesDesiredState());
     const name = { namespace: 'default', name: 'a', port: 'http', protocol: 'TCP' } as const;
     expect(none.rules(none.label(name), 'a')).toBeUndefined();

@@ -31,10 +31,9 @@ function tableOf(scenario: Scenario, objects: string, family: IpFamily): TableCo
   const { forwarding, network } = proxy.contexts.of(family, true);
   const table = new ForwardingTable();
   table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
-  const composition = new NftablesDesiredState();
-  for (const entry of table.entries())
-    composition.replace(entry.key, compileNftables(entry), new TableChange());
-  return contentsOf(desiredTable(composition, network));
+  const desired = new NftablesDesiredState();
+  for (const entry of table.entries()) desired.replace(entry.key, compileNftables(entry), new TableChange());
+  return contentsOf(desiredTable(desired, network));
 }
 
 function packetOf(target: Target, client: string, family: Family): Packet {
@@ -53,7 +52,7 @@ function packetOf(target: Target, client: string, family: Family): Packet {
 function verdictOf(endings: readonly Ending[], packet: Packet, sticky: boolean): Verdict {
   const outcome = outcomeOf(endings);
   if (outcome === 'mixed') throw new Error(`packets meet different fates: ${JSON.stringify(endings)}`);
-  // Nobody listens on the node: its own answer is a refusal.
+  // Nothing listens on the node, so it refuses the connection.
   if (outcome === 'untouched') return localAddresses.has(packet.destination) ? 'refused' : 'untouched';
   if (typeof outcome === 'string') return outcome;
   const rewritten = new Set(
@@ -67,7 +66,7 @@ function verdictOf(endings: readonly Ending[], packet: Packet, sticky: boolean):
   return { ...(packet.inputInterface === undefined ? {} : { masq }), sticky: true };
 }
 
-/** Mark and priority served the rules; whoever gets the packet must not see them. */
+/** Mark and priority served the rules; the receiver of the packet must not see them. */
 function expectNothingLeftBehind(endings: readonly Ending[]): void {
   for (const { verdict, mark, priority } of endings)
     if (verdict === 'sent') expect({ mark, priority }).toEqual({ mark: 0, priority: 0 });

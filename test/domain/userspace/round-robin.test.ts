@@ -41,7 +41,7 @@ describe('without affinity', () => {
     expect(chooser.next('x', 0)).toEqual(b);
   });
 
-  it('draws the order anew for other endpoints: any is possible, and each endpoint has its turn', () => {
+  it('picks a new order for other endpoints: any is possible, and each endpoint gets its turn', () => {
     const orders = new Set<string>();
     for (const first of [0, 0.4, 0.7])
       for (const second of [0.2, 0.8]) {

@@ -11,17 +11,17 @@ import type { Chain, RuleText, TableName } from '../../../src/domain/iptables/ta
 const TABLES: readonly TableName[] = ['mangle', 'filter', 'nat'];
 
 /** Chains of the service ports, those that they share, and those of the node. */
-export function allChains(image: DesiredTables): readonly Chain[] {
-  const owned = [...image.owned()].map(({ chain }) => chain);
-  return [...owned, ...TABLES.flatMap((table) => image.shared(table)), ...image.baseRules.chains];
+export function allChains(desired: DesiredTables): readonly Chain[] {
+  const owned = [...desired.owned()].map(({ chain }) => chain);
+  return [...owned, ...TABLES.flatMap((table) => desired.shared(table)), ...desired.baseRules.chains];
 }
 
-/** A shared chain of the image; it is there whatever services there are. */
-export function sharedChain(image: DesiredTables, table: TableName, name: string): DesiredSharedChain {
-  return image.shared(table).find((chain) => chain.name === name)!;
+/** A shared chain of the desired tables; it is there whatever services there are. */
+export function sharedChain(desired: DesiredTables, table: TableName, name: string): DesiredSharedChain {
+  return desired.shared(table).find((chain) => chain.name === name)!;
 }
 
-/** Whether a chain of the image holds what it should. */
+/** Whether a chain of the desired tables holds what it should. */
 export function isHeld(chain: Chain | DesiredSharedChain, actual: readonly RuleText[]): boolean {
   return 'entries' in chain ? sharedHolds(chain, actual) : holds(chain, actual);
 }
@@ -30,8 +30,8 @@ export function isHeld(chain: Chain | DesiredSharedChain, actual: readonly RuleT
 export class TablesInMemory {
   readonly chains = new Map<string, RuleText[]>();
 
-  constructor(image: DesiredTables) {
-    for (const { table, name, rules } of allChains(image)) this.chains.set(`${table} ${name}`, [...rules]);
+  constructor(desired: DesiredTables) {
+    for (const { table, name, rules } of allChains(desired)) this.chains.set(`${table} ${name}`, [...rules]);
   }
 
   apply(delta: IptablesChange): void {
@@ -47,7 +47,7 @@ export class TablesInMemory {
     this.expectTargets();
   }
 
-  applyFrame({ chains, tails }: BaseRulesChange): void {
+  applyBaseRules({ chains, tails }: BaseRulesChange): void {
     for (const { table, name, rules } of chains) this.chains.set(`${table} ${name}`, [...rules]);
     for (const { chain, removed, added } of tails) {
       for (const rule of removed) this.delete(chain.table, chain.name, rule);

@@ -2,10 +2,10 @@ import type { DesiredTables } from '../../../src/domain/iptables/state/desired-t
 import { savedRules, type SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
 import { allChains, isHeld } from '../iptables/tables-in-memory.js';
 
-/** Expects the chains, rules and jumps of an image to be those that were recorded, by the rules of comparison. */
-export function expectRecorded(image: DesiredTables, recorded: SavedTables): void {
-  const { unmanagedChains, jumps } = image.baseRules;
-  const chains = allChains(image);
+/** Expects the chains, rules and jumps of desired tables to be those that were recorded, by the rules of comparison. */
+export function expectRecorded(desired: DesiredTables, recorded: SavedTables): void {
+  const { unmanagedChains, jumps } = desired.baseRules;
+  const chains = allChains(desired);
   const names = recorded.flatMap(({ name, chains: all }) => all.map((chain) => `${name} ${chain.name}`));
   expect([...chains, ...unmanagedChains].map(({ table, name }) => `${table} ${name}`).sort()).toEqual(
     names.filter((name) => / KUBE-/.test(name)).sort(),

@@ -34,7 +34,7 @@ function rulesOf({ name, rules }: SavedChain): readonly string[] {
   return /^KUBE-(?!(?:SVC|SVL|SEP|FW|EXT)-[A-Z0-9]{16}$)/.test(name) ? shown.sort() : shown;
 }
 
-/** Without what nobody needs any more, which stays until the next verification: classes, their chains, sets of sources. */
+/** Without unused structures, which stay until the next verification: classes, their chains, sets of sources. */
 export function nftablesSnapshot(family: IpFamily, table: TableContents): unknown {
   const inUse = new InUse(table);
   return {

@@ -35,7 +35,7 @@ export function recordingSubject(family: IpFamily): BackendSubject<RecordingBack
 
 export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTransport> {
   let takeAgain: (() => void) | undefined;
-  let mend: (() => void) | undefined;
+  let restore: (() => void) | undefined;
   return {
     family,
     makePlace: () => new MemoryNftTransport(),
@@ -54,8 +54,8 @@ export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTrans
       takeAgain = kernel.refuse((_, element) => (plain.test(element?.key ?? '') ? 'EINVAL' : undefined));
     },
     breakDown(kernel, error) {
-      mend?.();
-      mend = error && kernel.outage(error);
+      restore?.();
+      restore = error && kernel.outage(error);
     },
   };
 }

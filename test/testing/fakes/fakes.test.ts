@@ -42,7 +42,7 @@ describe('ScriptedSource', () => {
     expect([sink.calls, source.running]).toEqual([[], false]);
   });
 
-  it('fails to start when told so', async () => {
+  it('fails to start if a test wants it', async () => {
     const source = new ScriptedSource(new Error('no API server'));
     await expect(source.start(new RecordingSink(), new AbortController().signal)).rejects.toThrow(
       'no API server',

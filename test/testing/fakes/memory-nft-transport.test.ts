@@ -191,7 +191,7 @@ describe('nf_tables in memory', () => {
     expect(state.sets.get('addresses')!.elements.size).toBe(1);
   });
 
-  it('refuses what it is told to, and blames as it is told to', async () => {
+  it('refuses what a test selects, and blames as the test wants', async () => {
     const lift = kernel.refuse((_, added) => (added?.key === '192.0.2.2' ? 'EPERM' : undefined));
     const both: Operation = {
       op: 'add-elements',
@@ -209,7 +209,7 @@ describe('nf_tables in memory', () => {
     expect(kernel.commits).toEqual([]);
   });
 
-  it('counts its commits, not those of others, which the generation tells', async () => {
+  it('counts its commits, not those of other programs, which the generation shows', async () => {
     await kernel.commit('IPv4', []);
     await kernel.commit('IPv4', [chain('one'), chain('two')]);
     expect([kernel.commits.length, kernel.operationCount, await kernel.generation()]).toEqual([1, 2, 3]);
@@ -221,11 +221,11 @@ describe('nf_tables in memory', () => {
   });
 
   it('can be out of order as a whole', async () => {
-    const mend = kernel.outage(new Error('no permission'));
+    const restore = kernel.outage(new Error('no permission'));
     await expect(kernel.commit('IPv4', [chain('one')])).rejects.toThrow('no permission');
     await expect(kernel.read('IPv4', [])).rejects.toThrow('no permission');
     await expect(kernel.generation()).rejects.toThrow('no permission');
-    mend();
+    restore();
     await kernel.commit('IPv4', [chain('one')]);
   });
 

@@ -59,7 +59,7 @@ describe('RecordingBackend', () => {
     expect([...backend.programmed.keys()]).toEqual([b.key]);
   });
 
-  it('fails as a whole when told so, and changes nothing then', async () => {
+  it('fails as a whole if a test wants it, and then changes nothing', async () => {
     const backend = new RecordingBackend();
     backend.failure = new Error('no');
     await expect(backend.start([a], NODE)).rejects.toThrow('no');
@@ -67,7 +67,7 @@ describe('RecordingBackend', () => {
     expect(backend.programmed.size).toBe(0);
   });
 
-  it('finds in a verification what it is told', async () => {
+  it('finds in a verification what a test gives it', async () => {
     const backend = new RecordingBackend();
     backend.findings.push({ compared: true, written: 2 });
     expect(await backend.verify('full')).toEqual({

@@ -43,7 +43,7 @@ describe('LegacyWatch', () => {
     expect(await restore(-3, -3, 2)).toEqual({ isOurs: true });
   });
 
-  it('sees that somebody flushed tables while we waited for the lock', async () => {
+  it('sees that another program flushed tables while we waited for the lock', async () => {
     expect(await restore(7 - 500, 7, 1)).toEqual({ isOurs: false });
     expect(await restore(7 - 500, 7, 0)).toEqual({ isOurs: false });
   });

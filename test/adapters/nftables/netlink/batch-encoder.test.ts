@@ -144,7 +144,7 @@ describe('a batch', () => {
     expect(count).toBe(5000);
   });
 
-  it('tells errors of operations from those of the whole, and from replies to something else', () => {
+  it('distinguishes errors of operations from those of the whole, and from replies to something else', () => {
     const { bytes, index } = encode([{ op: 'add-chain', chain: { name: 'x' } }], 100);
     expect(index.nextSequence).toBe(103);
     expect(index.failureOf({ sequence: 101, errno: 22, explanation: 'no' }, bytes)).toEqual({

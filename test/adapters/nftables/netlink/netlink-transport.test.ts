@@ -133,7 +133,7 @@ describe('a read', () => {
     generation(sequence + 5, last),
   ];
 
-  it('is repeated when somebody committed meanwhile', async () => {
+  it('is repeated if another program committed meanwhile', async () => {
     const { libc, transport } = open();
     libc.incoming = [...round(1, 5, 6), ...round(7, 6, 6)];
     expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });
@@ -151,7 +151,7 @@ describe('a read', () => {
     expect(await transport.read('IPv4', [])).toBeUndefined();
   });
 
-  it('is given all the same when somebody commits all the time', async () => {
+  it('succeeds even if another program commits all the time', async () => {
     const { libc, transport } = open();
     libc.incoming = Array.from({ length: 10 }, (_, index) => round(1 + 6 * index, index, index + 1)).flat();
     expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });

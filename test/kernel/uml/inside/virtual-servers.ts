@@ -191,7 +191,7 @@ describe('virtual servers over netlink', () => {
     expect(await tool('ipvsadm', '-L', '--timeout')).toContain('901 60 301');
   });
 
-  it('are found again when the module was loaded anew', async () => {
+  it('are found again after the module was reloaded', async () => {
     await tool(
       'modprobe',
       '-r',
