@@ -148,7 +148,8 @@ async function heldCapabilities(namespace: string): Promise<number> {
   const { stdout } = await execa('ip', ['netns', 'pids', namespace]);
   for (const pid of stdout.trim().split('\n')) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-    if (!command.startsWith('/usr/bin/node\0/usr/local/bin/kube-proxy\0')) continue;
+    const [program, ...words] = command.split('\0');
+    if (program !== '/usr/bin/node' || !words.includes('/usr/local/bin/kube-proxy')) continue;
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     return Number.parseInt(/^CapEff:\s*(\w+)$/m.exec(status)![1]!, 16);
   }
