@@ -16,7 +16,7 @@ const SERIES_END = 360_000;
 const MOST_QUEUED = 200;
 const MOST_KNOWN = 500;
 /** How long `stop` waits for queued events. Milliseconds. */
-const STOP_TIMEOUT = 500;
+const STOP_TIMEOUT = 1_500;
 
 /** An event and what the API server knows about it. */
 interface Entry {

@@ -204,12 +204,12 @@ describe('ApiEventRecorder', () => {
     expect([api.of('POST').length, api.of('PATCH').length]).toEqual([601, 1]);
   });
 
-  it('gives the last events half a second at the end', async () => {
+  it('gives the last events a second and a half at the end', async () => {
     api.answer = () => 'silence';
     recorder.record(event());
     let stopped = false;
     const stop = recorder.stop().then(() => (stopped = true));
-    await clock.advanceAsync(499);
+    await clock.advanceAsync(1_499);
     expect(stopped).toBe(false);
     await clock.advanceAsync(1);
     await stop;
