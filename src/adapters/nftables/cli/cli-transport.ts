@@ -70,7 +70,10 @@ export class CliNftTransport implements NftTransport {
       const table = parser.end();
       if (!parser.hasRepeatedElements) return describeTable(family, table);
     }
-    throw new NftFailedError(listing(family), `elements were listed twice in each of ${READ_ATTEMPTS} attempts`);
+    throw new NftFailedError(
+      listing(family),
+      `elements were listed twice in each of ${READ_ATTEMPTS} attempts`,
+    );
   }
 
   /** Unavailable: nft has no cheap way to get it. */
