@@ -24,8 +24,8 @@ import { NftTool, type NftToolOptions } from './nft-tool.js';
 import { writeScript } from './script.js';
 
 /**
- * After a large commit the kernel grows a set's hash table in the background; a listing meanwhile has some elements twice
- * and leaves out as many others.
+ * After a large commit the kernel grows a set's hash table in the background; a listing meanwhile repeats some elements
+ * and omits as many others.
  */
 const READ_ATTEMPTS = 20;
 const PAUSE_MILLISECONDS = 100;
@@ -70,7 +70,10 @@ export class CliNftTransport implements NftTransport {
       const table = parser.end();
       if (!parser.hasRepeatedElements) return describeTable(family, table);
     }
-    throw new NftFailedError(listing(family), `${READ_ATTEMPTS} times, elements were listed twice`);
+    throw new NftFailedError(
+      listing(family),
+      `elements were listed twice in each of ${READ_ATTEMPTS} attempts`,
+    );
   }
 
   /** Unavailable: nft has no cheap way to get it. */
