@@ -9,6 +9,7 @@ import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
 import { requestList, requestPages } from './list-request.js';
 import type { ReflectorTimings } from './reflector-timings.js';
+import { Replacement } from './replacement.js';
 import type { Resource } from './resources.js';
 import { RewindDetector } from './rewind-detector.js';
 import type { WatchEvent } from './watch-event.js';
@@ -119,22 +120,20 @@ export class Reflector {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.listFrom === '') this.known.forgetVersions();
-    const seen = new Set<string>();
+    const replacement = new Replacement(this.known, this.logger);
     const version = await requestPages(this.client, this.resource, {
       pageSize: this.timings.pageSize,
       from: this.listFrom,
       signal,
-      onObject: (object) => {
-        const key = this.known.apply(object);
-        if (key !== undefined) seen.add(key);
-      },
+      onObject: (object) => replacement.add(object),
+      onUnreadable: (object) => replacement.addUnreadable(object),
       onActivity: () => this.wasActive(),
       onRestart: () => {
         this.logger.debug({}, 'the list expired between pages; listing again without pages');
-        seen.clear();
+        replacement.restart();
       },
     });
-    this.known.retain(seen);
+    replacement.end();
     this.listed = true;
     this.succeeded();
     this.hasRewound(version);
@@ -151,6 +150,7 @@ export class Reflector {
       query: { limit: 1 },
       signal,
       onObject: () => {},
+      onUnreadable: () => {},
       onActivity: () => this.wasActive(),
     });
     this.succeeded();

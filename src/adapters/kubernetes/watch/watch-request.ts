@@ -1,7 +1,9 @@
 import type { ApiClient } from '../client/api-client.js';
-import { LineDecoder } from './line-decoder.js';
+import { ApiProtocolError } from '../client/api-error.js';
+import type { WatchDecoder } from '../encoding/encoding.js';
+import { encodingOf } from '../encoding/media-types.js';
 import type { Resource } from './resources.js';
-import { parseWatchEvent, type WatchEvent } from './watch-event.js';
+import { checkEvent, type WatchEvent } from './watch-event.js';
 
 export interface WatchRequest {
   /** The resourceVersion after which events are sent. */
@@ -40,20 +42,27 @@ export async function openWatch(
       resourceVersion: from,
       timeoutSeconds: Math.max(1, Math.ceil(lifetime / 1000)),
     },
+    accept: client.accept,
     signal,
   });
   onActivity();
-  return readEvents(response.chunks(silence), watchName(resource), onActivity);
+  const decoder = encodingOf(response.contentType).watchDecoder(resource.kind);
+  return readEvents(response.chunks(silence), decoder, watchName(resource), onActivity);
 }
 
 async function* readEvents(
   chunks: AsyncIterable<Buffer>,
+  decoder: WatchDecoder,
   name: string,
   onActivity: () => void,
 ): AsyncGenerator<WatchEvent> {
-  const lines = new LineDecoder();
-  for await (const chunk of chunks) {
-    onActivity();
-    for (const line of lines.push(chunk)) yield parseWatchEvent(line, name);
+  try {
+    for await (const chunk of chunks) {
+      onActivity();
+      for (const event of decoder.push(chunk)) yield checkEvent(event, name);
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ApiProtocolError(name, `an event is unreadable: ${error.message}`, { cause: error });
   }
 }
