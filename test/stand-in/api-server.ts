@@ -58,6 +58,8 @@ export class StandInApiServer {
   readonly missing = new Set<string>();
   /** Whether clients that ask for protocol buffers get them; otherwise everything is JSON. */
   speaksProtobuf = true;
+  /** Whether a watch may begin with what is there. */
+  streamsLists = true;
   /** What clients may do; undefined: everything. */
   clusterRole: ClusterRole | undefined = new ClusterRole();
   private readonly watchers = new Set<Watcher>();
@@ -310,7 +312,12 @@ export class StandInApiServer {
     refuse: (code: number, reason: string, message: string) => void,
   ): void {
     const requested = Number(query.get('resourceVersion') || 0);
-    const expired = requested > 0 && requested < this.store.compacted;
+    const streamed = query.get('sendInitialEvents') === 'true';
+    if (streamed && !this.streamsLists)
+      return refuse(422, 'Invalid', 'sendInitialEvents is forbidden for watch unless WatchList is enabled');
+    if (streamed && requested > this.store.version)
+      return refuse(504, 'Timeout', `Too large resource version: ${requested}`);
+    const expired = !streamed && requested > 0 && requested < this.store.compacted;
     const message = `too old resource version: ${requested} (${this.store.compacted})`;
     if (expired && this.faults.goneAs === 'status') return refuse(410, 'Expired', message);
     record.status = 200;
@@ -323,7 +330,7 @@ export class StandInApiServer {
     const seconds = Number(query.get('timeoutSeconds') || 1800);
     const bookmarks = query.get('allowWatchBookmarks') === 'true';
     // Without a version a watch begins with what is there.
-    const from = requested || this.store.version;
+    const from = streamed ? this.store.version : requested || this.store.version;
     const place = namespace === undefined ? {} : { namespace };
     const watcher: Watcher = new Watcher(
       this.store,
@@ -332,9 +339,11 @@ export class StandInApiServer {
       writer,
       () => this.watchers.delete(watcher),
     );
-    if (requested === 0) {
+    if (requested === 0 || streamed) {
       for (const object of this.store.list(collection).filter(selector)) watcher.send('ADDED', object);
     }
+    if (streamed && !this.faults.withholdListEnd)
+      watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
     watcher.hanging = this.faults.hangNewWatches;
     this.watchers.add(watcher);
   }

@@ -37,9 +37,9 @@ export class Watcher {
     });
   }
 
-  bookmark(resourceVersion: string): void {
+  bookmark(resourceVersion: string, annotations?: Readonly<Record<string, string>>): void {
     if (!this.request.bookmarks || this.store.version < this.request.from) return;
-    const metadata = { resourceVersion, creationTimestamp: null };
+    const metadata = { resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
     const kind = listKindOf(this.request.collection).replace(/List$/, '');
     this.send('BOOKMARK', { kind, apiVersion: 'v1', metadata });
   }

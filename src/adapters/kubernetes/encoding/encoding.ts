@@ -22,6 +22,9 @@ export interface ListDecoder {
   end(): ListMetadata;
 }
 
+/** Annotation of the bookmark that ends the initial events of a watch; its value is "true". */
+export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
 /** An event as it was sent: type and object are not checked yet. */
 export interface RawEvent {
   readonly type?: unknown;

@@ -3,7 +3,7 @@ import { protobufEncoding } from '../protobuf/protobuf-encoding.js';
 import type { Encoding } from './encoding.js';
 
 export const JSON_TYPE = 'application/json';
-export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
 
 /** Protobuf, and JSON from servers that do not speak it. */
 export const PREFERRED_TYPES = `${PROTOBUF_TYPE},${JSON_TYPE}`;

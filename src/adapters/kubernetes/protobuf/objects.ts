@@ -6,6 +6,7 @@ import {
 } from '../../../domain/decode/read-endpoint-slice.js';
 import { ZONE_LABEL } from '../../../domain/decode/read-node.js';
 import { SCHEDULER_ANNOTATION, SERVICE_PROXY_NAME_LABEL } from '../../../domain/decode/read-service.js';
+import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
 import {
   bool,
   entries,
@@ -27,9 +28,6 @@ import {
  * https://github.com/kubernetes/api/blob/master/discovery/v1/generated.proto (EndpointSlice),
  * https://github.com/kubernetes/api/blob/master/networking/v1/generated.proto (ServiceCIDR).
  */
-
-/** Marks the bookmark that ends the initial events of a watch. */
-export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 const objectMeta = message({
   1: text('name'),

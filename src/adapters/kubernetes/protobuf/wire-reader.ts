@@ -5,9 +5,9 @@ export class WireError extends SyntaxError {
 
 /** How a field's value is encoded (https://protobuf.dev/programming-guides/encoding/#structure). */
 export const VARINT = 0;
-export const FIXED64 = 1;
+const FIXED64 = 1;
 export const LENGTH_DELIMITED = 2;
-export const FIXED32 = 5;
+const FIXED32 = 5;
 
 const LONGEST_VARINT = 10;
 

@@ -18,6 +18,13 @@ export class Replacement {
     if (key !== undefined) this.seen.add(key);
   }
 
+  /** The object was deleted while the list arrived. */
+  remove(object: unknown): void {
+    const key = keyOf(object);
+    if (key !== undefined) this.seen.delete(key);
+    this.known.delete(object);
+  }
+
   /** The list contains an object that cannot be decoded. Its last version stays. */
   addUnreadable({ partial, problem }: UnreadableObject): void {
     const key = keyOf(partial);

@@ -19,6 +19,14 @@ export function checkEvent({ type, object }: RawEvent, request: string): WatchEv
   return { type: type as WatchEvent['type'], object };
 }
 
+/** The resourceVersion after the event. Throws ApiProtocolError when it is missing. */
+export function versionOf({ type, object }: WatchEvent, request: string): string {
+  const version = (object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
+  if (typeof version !== 'string')
+    throw new ApiProtocolError(request, `an event ${type} without resourceVersion`);
+  return version;
+}
+
 function errorOf(status: ApiStatus, request: string): ApiError {
   const { code, reason, message, details } = status;
   const seconds = (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds;

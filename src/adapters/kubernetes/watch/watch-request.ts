@@ -6,8 +6,10 @@ import type { Resource } from './resources.js';
 import { checkEvent, type WatchEvent } from './watch-event.js';
 
 export interface WatchRequest {
-  /** The resourceVersion after which events are sent. */
+  /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
   readonly from: string;
+  /** Begins with an event for each object, up to a bookmark. */
+  readonly initialEvents?: boolean;
   /** Milliseconds after which the server ends the watch; whole seconds reach it, at least one. */
   readonly lifetime: number;
   /** Milliseconds without any data after which the watch is given up. */
@@ -29,8 +31,8 @@ export function watchName({ path }: Resource): string {
 export async function openWatch(
   client: ApiClient,
   resource: Resource,
-  { from, lifetime, silence, signal, onActivity }: WatchRequest,
-): Promise<AsyncIterable<WatchEvent>> {
+  { from, initialEvents = false, lifetime, silence, signal, onActivity }: WatchRequest,
+): Promise<AsyncGenerator<WatchEvent>> {
   const { path, labelSelector, fieldSelector } = resource;
   const response = await client.open({
     path,
@@ -39,7 +41,8 @@ export async function openWatch(
       fieldSelector,
       watch: 'true',
       allowWatchBookmarks: 'true',
-      resourceVersion: from,
+      resourceVersion: from || undefined,
+      ...(initialEvents && { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }),
       timeoutSeconds: Math.max(1, Math.ceil(lifetime / 1000)),
     },
     accept: client.accept,
