@@ -164,7 +164,9 @@ describe('the API server', () => {
       await until(() => endpoints('web-2')[0] === '10.244.0.20:8080', 35 * SECOND);
       // What stayed as it was has not been touched.
       expect(backend.take().flatMap(({ keys }) => keys)).not.toContain('default/web-3/tcp/');
-      const lists = api.requestsOf('list', '/api/v1/services');
+      const lists = api
+        .requestsOf('watch', '/api/v1/services')
+        .filter(({ query }) => query.sendInitialEvents === 'true');
       expect(lists).toHaveLength(forgets ? 2 : 1);
     },
   );

@@ -19,11 +19,12 @@ import {
 } from './fields.js';
 import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
-const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+/** The Service that a slice belongs to. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** Slices of headless Services have this label; no proxy needs them. */
-const HEADLESS_LABEL = 'service.kubernetes.io/headless';
+export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 /** When the cause of a slice change happened, RFC 3339 (docs/spec/model.md §8). */
-const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
+export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 

@@ -4,7 +4,8 @@ import { nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
 import { listField, objectField, subdomainField, textField } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
-const ZONE_LABEL = 'topology.kubernetes.io/zone';
+/** The zone that the node is in. */
+export const ZONE_LABEL = 'topology.kubernetes.io/zone';
 const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler';
 
 /** Reads a `v1 Node` (docs/spec/server.md §2, §8.3). */

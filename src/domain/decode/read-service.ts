@@ -16,7 +16,7 @@ import {
 import { InvalidObject, quote, readEach, type Reading } from './problem.js';
 
 /** Services with this label, whatever its value, belong to another proxy. */
-const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+export const SERVICE_PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
 
 /** The IPVS scheduler for the Service, such as `mh` (docs/ipvs-mode.md). */
 export const SCHEDULER_ANNOTATION = 'kube-proxy-ts/ipvs-scheduler';

@@ -102,6 +102,7 @@ export class RecordingSink implements ObjectSink {
 
 /** Times that make every state of a reflector come about within a test. */
 const quickTimings: Partial<ReflectorTimings> = {
+  streamLists: false,
   pageSize: 4,
   watchMinimum: 60_000,
   watchMaximum: 60_000,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { Answer } from './answer.js';
 import { makeCertificates, type Certificates } from './certificates.js';
 import { ClusterRole } from './cluster-role.js';
 import { Faults } from './faults.js';
@@ -55,6 +56,10 @@ export class StandInApiServer {
   tokens = new Set(['stand-in-token']);
   /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
   readonly missing = new Set<string>();
+  /** Whether clients that ask for protocol buffers get them; otherwise everything is JSON. */
+  speaksProtobuf = true;
+  /** Whether a watch may begin with what is there. */
+  streamsLists = true;
   /** What clients may do; undefined: everything. */
   clusterRole: ClusterRole | undefined = new ClusterRole();
   private readonly watchers = new Set<Watcher>();
@@ -156,9 +161,9 @@ export class StandInApiServer {
     await this.open();
   }
 
-  /** Sends a bookmark to all watches that asked for them. */
-  bookmark(): void {
-    for (const watcher of this.watchers) watcher.bookmark('Object', 'v1');
+  /** Sends a bookmark to all watches that asked for them and have come as far as this version. */
+  bookmark(resourceVersion = String(this.store.version)): void {
+    for (const watcher of this.watchers) watcher.bookmark(resourceVersion);
   }
 
   /** Cuts all watches; they may come back. */
@@ -185,7 +190,7 @@ export class StandInApiServer {
     }
   }
 
-  sendRaw(text: string): void {
+  sendRaw(text: string | Buffer): void {
     for (const watcher of this.watchers) watcher.sendRaw(text);
   }
 
@@ -214,10 +219,10 @@ export class StandInApiServer {
       status: 0,
     };
     this.requests.push(record);
+    let writer = new Answer(request, response, this.speaksProtobuf);
     const answer = (code: number, body: unknown, headers: Record<string, string> = {}): void => {
       record.status = code;
-      response.writeHead(code, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify(body));
+      writer.send(code, body, headers);
     };
     const refuse = (code: number, reason: string, message: string): void =>
       answer(code, status(code, reason, message));
@@ -228,6 +233,7 @@ export class StandInApiServer {
     const failure = this.faults.take(request.url ?? '');
     if (failure) {
       const { retryAfter, status: code, reason = 'InternalError', message = 'injected' } = failure;
+      if (failure.body !== undefined) writer = new Answer(request, response, false);
       return answer(
         code,
         failure.body ?? status(code, reason, message),
@@ -246,7 +252,7 @@ export class StandInApiServer {
         case 'list':
           return this.list(path, url.searchParams, answer);
         case 'watch':
-          return this.watch(path, url.searchParams, record, response, refuse);
+          return this.watch(path, url.searchParams, record, response, writer, refuse);
         default:
           if (record.verb === 'patch' && !PATCHES.includes(request.headers['content-type'] ?? ''))
             return refuse(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
@@ -266,7 +272,7 @@ export class StandInApiServer {
     return certified || (token !== undefined && this.tokens.has(token));
   }
 
-  private list({ collection, namespace }: ResourcePath, query: URLSearchParams, answer: Answer): void {
+  private list({ collection, namespace }: ResourcePath, query: URLSearchParams, answer: Send): void {
     const token = query.get('continue');
     const requested = query.get('resourceVersion') ?? '';
     if (token && requested) throw new Error('specifying resource version is not allowed when using continue');
@@ -302,39 +308,47 @@ export class StandInApiServer {
     query: URLSearchParams,
     record: RecordedRequest,
     response: ServerResponse,
+    writer: Answer,
     refuse: (code: number, reason: string, message: string) => void,
   ): void {
     const requested = Number(query.get('resourceVersion') || 0);
-    const expired = requested > 0 && requested < this.store.compacted;
+    const streamed = query.get('sendInitialEvents') === 'true';
+    if (streamed && !this.streamsLists)
+      return refuse(422, 'Invalid', 'sendInitialEvents is forbidden for watch unless WatchList is enabled');
+    if (streamed && requested > this.store.version)
+      return refuse(504, 'Timeout', `Too large resource version: ${requested}`);
+    const expired = !streamed && requested > 0 && requested < this.store.compacted;
     const message = `too old resource version: ${requested} (${this.store.compacted})`;
     if (expired && this.faults.goneAs === 'status') return refuse(410, 'Expired', message);
     record.status = 200;
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.flushHeaders();
+    writer.beginWatch();
     if (expired) {
-      response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired', message) })}\n`);
+      response.end(writer.event('ERROR', status(410, 'Expired', message)));
       return;
     }
     const selector = selectorOf(query);
     const seconds = Number(query.get('timeoutSeconds') || 1800);
     const bookmarks = query.get('allowWatchBookmarks') === 'true';
     // Without a version a watch begins with what is there.
-    const from = requested || this.store.version;
+    const from = streamed ? this.store.version : requested || this.store.version;
     const place = namespace === undefined ? {} : { namespace };
     const watcher: Watcher = new Watcher(
       this.store,
       { collection, ...place, selector, from, bookmarks, seconds },
       response,
+      writer,
       () => this.watchers.delete(watcher),
     );
-    if (requested === 0) {
+    if (requested === 0 || streamed) {
       for (const object of this.store.list(collection).filter(selector)) watcher.send('ADDED', object);
     }
+    if (streamed && !this.faults.withholdListEnd)
+      watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
     watcher.hanging = this.faults.hangNewWatches;
     this.watchers.add(watcher);
   }
 
-  private single(verb: RecordedRequest['verb'], path: ResourcePath, body: unknown, answer: Answer): void {
+  private single(verb: RecordedRequest['verb'], path: ResourcePath, body: unknown, answer: Send): void {
     const { collection, namespace, name } = path;
     if (verb === 'create') {
       const object = body as ApiObject & { metadata: { generateName?: string } };
@@ -360,7 +374,7 @@ export class StandInApiServer {
   }
 }
 
-type Answer = (code: number, body: unknown) => void;
+type Send = (code: number, body: unknown) => void;
 
 function status(code: number, reason: string, message: string): object {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, reason, message };

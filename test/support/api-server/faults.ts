@@ -23,6 +23,8 @@ export class Faults {
   ignoreLimitAtZero = false;
   /** New watches send nothing. */
   hangNewWatches = false;
+  /** Streamed lists never end. */
+  withholdListEnd = false;
   private failures: { failure: Failure; left: number }[] = [];
 
   fail(failure: Failure): void {

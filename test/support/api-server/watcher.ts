@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Answer } from './answer.js';
 import type { ApiObject, Change, ObjectStore } from './object-store.js';
+import { listKindOf } from './resource-path.js';
 import type { Selector } from './selectors.js';
 
 export interface WatchRequest {
@@ -22,6 +24,7 @@ export class Watcher {
     private readonly store: ObjectStore,
     readonly request: WatchRequest,
     private readonly response: ServerResponse,
+    private readonly writer: Answer,
     onClose: () => void,
   ) {
     for (const change of store.since(request.from)) this.onChange(change);
@@ -34,17 +37,18 @@ export class Watcher {
     });
   }
 
-  bookmark(kind: string, apiVersion: string): void {
+  bookmark(resourceVersion: string, annotations?: Readonly<Record<string, string>>): void {
     if (!this.request.bookmarks || this.store.version < this.request.from) return;
-    const metadata = { resourceVersion: String(this.store.version), creationTimestamp: null };
-    this.send('BOOKMARK', { kind, apiVersion, metadata });
+    const metadata = { resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
+    const kind = listKindOf(this.request.collection).replace(/List$/, '');
+    this.send('BOOKMARK', { kind, apiVersion: 'v1', metadata });
   }
 
-  send(type: string, object: unknown): void {
-    this.sendRaw(`${JSON.stringify({ type, object })}\n`);
+  send(type: string, object: object): void {
+    this.sendRaw(this.writer.event(type, object));
   }
 
-  sendRaw(text: string): void {
+  sendRaw(text: string | Buffer): void {
     if (!this.hanging) this.response.write(text);
   }
 

@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Connection } from '../connection/connection.js';
 import { Credentials, type Access } from '../connection/credentials.js';
+import { JSON_TYPE, PREFERRED_TYPES } from '../encoding/media-types.js';
 import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import { defaultApiTimeouts, type ApiTimeouts } from './api-timeouts.js';
 import { HttpExchange } from './http-exchange.js';
@@ -16,6 +17,10 @@ export interface ApiRequest {
   readonly query?: Query;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Media types of the response, `application/json` by default. */
+  readonly accept?: string;
+  /** The response may be large: it may come compressed. */
+  readonly large?: boolean;
   /** `application/json` by default. */
   readonly contentType?: 'application/json' | 'application/merge-patch+json';
   /** Continues an earlier request, such as the next page of a list, and needs no token of its own. */
@@ -25,8 +30,10 @@ export interface ApiRequest {
 
 /** A response with a status of 2xx. */
 export interface ApiResponse {
+  /** "" if it is missing. */
+  readonly contentType: string;
   /**
-   * The body as it arrives. Throws ApiConnectionError when the connection breaks, ApiSilenceError after `silence`
+   * The body as it arrives, decompressed. Throws ApiConnectionError when the connection breaks, ApiSilenceError after `silence`
    * milliseconds without data. Leaving the loop early closes the connection.
    */
   chunks(silence: number): AsyncGenerator<Buffer>;
@@ -34,6 +41,8 @@ export interface ApiResponse {
 
 export interface ApiClientOptions {
   readonly timeouts?: Partial<ApiTimeouts>;
+  /** Media types in which lists and watches are requested; protobuf, else JSON, by default. */
+  readonly accept?: string;
   /** Without one there is no limit. */
   readonly rate?: RequestRate;
   readonly observer?: ApiObserver;
@@ -43,10 +52,11 @@ const NEVER = new AbortController().signal;
 
 /**
  * Sends HTTP requests to the API server: one request, one response, no retries. The connection and the beginning of the
- * response have time limits. Nothing is loaded or opened before the first request. Objects are JSON both ways: every API
- * server supports it, and Node parses it fastest.
+ * response have time limits. Nothing is loaded or opened before the first request. What is sent is JSON.
  */
 export class ApiClient {
+  /** Media types in which lists and watches are requested. */
+  readonly accept: string;
   private readonly credentials: Credentials;
   private readonly timeouts: ApiTimeouts;
   private readonly rate: RequestRate | undefined;
@@ -55,9 +65,10 @@ export class ApiClient {
   constructor(
     connection: Connection,
     private readonly clock: Clock,
-    { timeouts, rate, observer = SILENT_OBSERVER }: ApiClientOptions = {},
+    { timeouts, accept = PREFERRED_TYPES, rate, observer = SILENT_OBSERVER }: ApiClientOptions = {},
   ) {
     this.timeouts = { ...defaultApiTimeouts, ...timeouts };
+    this.accept = accept;
     this.rate = rate;
     this.observer = observer;
     this.credentials = new Credentials(connection, clock, this.timeouts.credentials, this.timeouts.plugin);
@@ -98,7 +109,8 @@ export class ApiClient {
     const status = response.statusCode ?? 0;
     observe(String(status));
     if (status >= 200 && status < 300) {
-      return { chunks: (silence) => exchange.chunks(response, silence) };
+      const contentType = response.headers['content-type'] ?? '';
+      return { contentType, chunks: (silence) => exchange.chunks(response, silence) };
     }
     if (status === 401) this.credentials.renew();
     throw await exchange.failure(response);
@@ -132,7 +144,7 @@ function urlOf({ path, query = {} }: ApiRequest, server: URL): URL {
 }
 
 function createRequest(
-  { method = 'GET', contentType = 'application/json', signal }: ApiRequest,
+  { method = 'GET', accept = JSON_TYPE, large = false, contentType = JSON_TYPE, signal }: ApiRequest,
   url: URL,
   options: Access['options'],
   body: string | undefined,
@@ -143,7 +155,8 @@ function createRequest(
     method,
     headers: {
       ...options.headers,
-      accept: 'application/json',
+      accept,
+      ...(large && { 'accept-encoding': 'gzip' }),
       'user-agent': 'kube-proxy-ts',
       ...(body !== undefined && {
         'content-type': contentType,

@@ -1,10 +1,16 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Clock, Timer } from '../../../application/ports/clock.js';
+import { encodingOf } from '../encoding/media-types.js';
 import { ApiConnectionError, ApiError, ApiSilenceError } from './api-error.js';
 import type { ApiTimeouts } from './api-timeouts.js';
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
+
+/** Bytes that are decompressed at a time. */
+const DECOMPRESSED_CHUNK = 64 * 1024;
 
 /** One HTTP request and its response, with time limits. */
 export class HttpExchange {
@@ -50,7 +56,7 @@ export class HttpExchange {
     });
   }
 
-  /** The body as it arrives. Throws ApiConnectionError, and ApiSilenceError after `silence` milliseconds without data. */
+  /** The body as it arrives, decompressed. Throws ApiConnectionError, and ApiSilenceError after `silence` milliseconds without data. */
   async *chunks(response: IncomingMessage, silence: number): AsyncGenerator<Buffer> {
     let last = this.clock.now();
     let timer: Timer;
@@ -61,7 +67,7 @@ export class HttpExchange {
     };
     timer = this.clock.after(silence, check);
     try {
-      for await (const chunk of response) {
+      for await (const chunk of decompressed(response)) {
         last = this.clock.now();
         yield chunk as Buffer;
       }
@@ -75,29 +81,37 @@ export class HttpExchange {
 
   /** The error in a response that is not 2xx. */
   async failure(response: IncomingMessage): Promise<ApiError> {
-    let text = '';
+    const body: Buffer[] = [];
+    let size = 0;
     try {
       for await (const chunk of this.chunks(response, this.timeouts.silence)) {
-        text += chunk.toString('utf8');
-        if (text.length > MAXIMUM_ERROR_BODY) break;
+        body.push(chunk);
+        size += chunk.length;
+        if (size > MAXIMUM_ERROR_BODY) break;
       }
     } catch {
       // The status code is enough.
     }
-    const { reason, message } = parseStatus(text);
+    const { reason, message } = parseStatus(response.headers['content-type'] ?? '', Buffer.concat(body));
     return new ApiError(this.name, response.statusCode ?? 0, reason, message, retryAfter(response));
   }
 }
 
-function parseStatus(text: string): { reason: string; message: string } {
+function decompressed(response: IncomingMessage): Readable {
+  if (response.headers['content-encoding'] !== 'gzip') return response;
+  // An error of either reaches whoever reads, through the last stream.
+  return pipeline(response, createGunzip({ chunkSize: DECOMPRESSED_CHUNK }), () => {});
+}
+
+function parseStatus(contentType: string, body: Buffer): { reason: string; message: string } {
   try {
-    const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown };
+    const { reason, message } = encodingOf(contentType).status(body);
     return {
       reason: typeof reason === 'string' ? reason : '',
       message: typeof message === 'string' ? message : '',
     };
   } catch {
-    return { reason: '', message: text.slice(0, 200).trim() };
+    return { reason: '', message: body.toString('utf8', 0, 200).trim() };
   }
 }
 

@@ -57,6 +57,11 @@ export class KnownObjects {
   }
 }
 
+/** The object's `namespace/name`; undefined when it has no name. */
+export function keyOf(object: unknown): string | undefined {
+  return identityOf(object)?.key;
+}
+
 /** Undefined when the value is not an API object. */
 function identityOf(object: unknown): { readonly key: string; readonly version: string } | undefined {
   const metadata = (object as { metadata?: Record<string, unknown> } | null | undefined)?.metadata;

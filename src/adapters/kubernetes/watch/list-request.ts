@@ -1,6 +1,7 @@
 import type { ApiClient, Query } from '../client/api-client.js';
 import { ApiError, ApiProtocolError } from '../client/api-error.js';
-import { ListDecoder, type ListMetadata } from './list-decoder.js';
+import type { ListMetadata, UnreadableObject } from '../encoding/encoding.js';
+import { encodingOf } from '../encoding/media-types.js';
 import type { Resource } from './resources.js';
 
 export interface ListRequest {
@@ -10,11 +11,16 @@ export interface ListRequest {
   readonly signal: AbortSignal;
   /** Called for each object while the list arrives, before it is known whether the whole list is readable. */
   readonly onObject: (object: unknown) => void;
+  /** An object cannot be decoded; the others can. */
+  readonly onUnreadable: (object: UnreadableObject) => void;
   /** Something arrived. */
   readonly onActivity: () => void;
 }
 
-export interface PagedListRequest extends Pick<ListRequest, 'signal' | 'onObject' | 'onActivity'> {
+export interface PagedListRequest extends Pick<
+  ListRequest,
+  'signal' | 'onObject' | 'onUnreadable' | 'onActivity'
+> {
   /** Objects in a page. */
   readonly pageSize: number;
   /** "0": anything the server has in its cache; "": the newest; else at least this resourceVersion. */
@@ -30,15 +36,17 @@ export interface PagedListRequest extends Pick<ListRequest, 'signal' | 'onObject
 export async function requestList(
   client: ApiClient,
   { kind, path, labelSelector, fieldSelector }: Resource,
-  { query, continued = false, signal, onObject, onActivity }: ListRequest,
+  { query, continued = false, signal, onObject, onUnreadable, onActivity }: ListRequest,
 ): Promise<ListMetadata> {
   const response = await client.open({
     path,
     query: { labelSelector, fieldSelector, ...query },
+    accept: client.accept,
+    large: true,
     continued,
     signal,
   });
-  const decoder = new ListDecoder(`${kind}List`);
+  const decoder = encodingOf(response.contentType).listDecoder(kind, onUnreadable);
   try {
     for await (const chunk of response.chunks(client.silence)) {
       onActivity();

@@ -2,6 +2,8 @@ import type { BackoffTimes } from './backoff.js';
 
 /** Milliseconds, unless noted otherwise. */
 export interface ReflectorTimings {
+  /** Lists by a watch where the server offers it. */
+  readonly streamLists: boolean;
   /** Objects in a page of a list. */
   readonly pageSize: number;
   /** A watch is requested for a random time between these. */
@@ -20,6 +22,7 @@ export interface ReflectorTimings {
 }
 
 export const defaultReflectorTimings: ReflectorTimings = {
+  streamLists: true,
   pageSize: 500,
   watchMinimum: 300_000,
   watchMaximum: 600_000,

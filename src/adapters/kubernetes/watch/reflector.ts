@@ -7,12 +7,13 @@ import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error
 import { Backoff } from './backoff.js';
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
-import { requestList, requestPages } from './list-request.js';
+import { requestList } from './list-request.js';
+import { Lister } from './lister.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
 import { RewindDetector } from './rewind-detector.js';
-import type { WatchEvent } from './watch-event.js';
-import { openWatch, watchName } from './watch-request.js';
+import { versionOf, type WatchEvent } from './watch-event.js';
+import { openWatch, watchName, type WatchRequest } from './watch-request.js';
 
 /** Receives what a reflector sees. Called synchronously. */
 export interface ReflectorListener extends ObjectListener {
@@ -26,9 +27,9 @@ export interface ReflectorListener extends ObjectListener {
  * Mirrors one resource of the API: tells its listener what exists and what changes. It keeps only each object's
  * resourceVersion. Its states:
  *
- * - *listing*, at first. Objects are delivered as pages arrive, unless their version is known. After the last page, known
- *   objects that the list did not contain are deleted.
- * - *watching*, from the list's version. Every event and bookmark advances that version. A watch that ended cleanly is
+ * - *listing*, at first. Objects are delivered as they arrive, by a stream or in pages, unless their version is known. In the
+ *   end, known objects that the list did not contain are deleted.
+ * - *watching*, from the list's version; a stream goes on as a watch. Every event and bookmark advances that version. A watch that ended cleanly is
  *   resumed at once, a broken one after *backing off*. When the server has forgotten the version (410), it lists again.
  * - *backing off*, after every failure, longer each time until a watch lasts again.
  * - *absent*, when the server does not offer the resource. It is requested again from time to time. Once listed, a resource
@@ -46,6 +47,7 @@ export interface ReflectorListener extends ObjectListener {
  */
 export class Reflector {
   private readonly known: KnownObjects;
+  private readonly lister: Lister;
   private readonly backoff: Backoff;
   /** Separate, so that a new list after an outage does not wait as long as the outage made it wait. */
   private readonly expiries: Backoff;
@@ -62,6 +64,8 @@ export class Reflector {
   private failure: string | undefined;
   /** The version to continue watching from; undefined: list first. */
   private version: string | undefined;
+  /** The watch that the list came with. */
+  private following: AsyncGenerator<WatchEvent> | undefined;
   private listFrom = '0';
   private unreadableAt: string | undefined;
 
@@ -76,6 +80,7 @@ export class Reflector {
   ) {
     this.logger = logger.child({ kind: resource.kind });
     this.known = new KnownObjects(listener, this.logger);
+    this.lister = new Lister(client, resource, this.known, this.logger, timings.streamLists);
     this.backoff = new Backoff(timings.backoff, random);
     this.expiries = new Backoff(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
@@ -94,6 +99,7 @@ export class Reflector {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
     }
+    await this.following?.return(undefined);
     this.state = 'stopped';
   }
 
@@ -119,22 +125,13 @@ export class Reflector {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.listFrom === '') this.known.forgetVersions();
-    const seen = new Set<string>();
-    const version = await requestPages(this.client, this.resource, {
-      pageSize: this.timings.pageSize,
+    await this.following?.return(undefined);
+    const { version, events } = await this.lister.list({
       from: this.listFrom,
-      signal,
-      onObject: (object) => {
-        const key = this.known.apply(object);
-        if (key !== undefined) seen.add(key);
-      },
-      onActivity: () => this.wasActive(),
-      onRestart: () => {
-        this.logger.debug({}, 'the list expired between pages; listing again without pages');
-        seen.clear();
-      },
+      pageSize: this.timings.pageSize,
+      ...this.watchOptions(signal),
     });
-    this.known.retain(seen);
+    this.following = events;
     this.listed = true;
     this.succeeded();
     this.hasRewound(version);
@@ -151,6 +148,7 @@ export class Reflector {
       query: { limit: 1 },
       signal,
       onObject: () => {},
+      onUnreadable: () => {},
       onActivity: () => this.wasActive(),
     });
     this.succeeded();
@@ -169,16 +167,23 @@ export class Reflector {
     return true;
   }
 
-  private async watch(from: string, signal: AbortSignal): Promise<void> {
-    const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum, watchTooShort } = this.timings;
-    this.state = 'watching';
-    const events = await openWatch(this.client, this.resource, {
-      from,
+  private watchOptions(signal: AbortSignal): Omit<WatchRequest, 'from'> {
+    const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum } = this.timings;
+    return {
       lifetime: this.between(watchMinimum, watchMaximum),
       silence: this.between(silenceMinimum, silenceMaximum),
       signal,
       onActivity: () => this.wasActive(),
-    });
+    };
+  }
+
+  private async watch(from: string, signal: AbortSignal): Promise<void> {
+    const { watchTooShort } = this.timings;
+    this.state = 'watching';
+    const following = this.following;
+    this.following = undefined;
+    const events =
+      following ?? (await openWatch(this.client, this.resource, { from, ...this.watchOptions(signal) }));
     const openedAt = this.clock.now();
     this.succeeded();
     this.connected = true;
@@ -198,13 +203,12 @@ export class Reflector {
     }
   }
 
-  private onEvent({ type, object }: WatchEvent): void {
+  private onEvent(event: WatchEvent): void {
+    const { type, object } = event;
     if (type === 'ADDED' || type === 'MODIFIED') this.known.apply(object);
     else if (type === 'DELETED') this.known.delete(object);
     const name = watchName(this.resource);
-    const version = (object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
-    if (typeof version !== 'string')
-      throw new ApiProtocolError(name, `an event ${type} without resourceVersion`);
+    const version = versionOf(event, name);
     this.version = version;
     if (this.rewinds.observe(version) && this.rewinds.suspect(this.clock.now()))
       throw new ApiProtocolError(name, `an event of version ${version}, which is older than one before`);

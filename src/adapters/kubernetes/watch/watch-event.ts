@@ -1,4 +1,6 @@
+import { quote } from '../../../domain/decode/problem.js';
 import { ApiError, ApiProtocolError } from '../client/api-error.js';
+import type { ApiStatus, RawEvent } from '../encoding/encoding.js';
 
 /** An event of a watch. */
 export interface WatchEvent {
@@ -8,30 +10,25 @@ export interface WatchEvent {
 
 const TYPES: readonly string[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK'];
 
-/** Parses one line of a watch. Throws ApiError for an event ERROR, ApiProtocolError for anything that is not an event. */
-export function parseWatchEvent(line: string, request: string): WatchEvent {
-  let event: { type?: unknown; object?: unknown } | null;
-  try {
-    event = JSON.parse(line) as typeof event;
-  } catch (error) {
-    throw new ApiProtocolError(request, `an event is not valid JSON (${JSON.stringify(line.slice(0, 80))})`, {
-      cause: error,
-    });
-  }
-  const { type, object } = event ?? {};
-  if (typeof type !== 'string' || typeof object !== 'object' || object === null) {
-    throw new ApiProtocolError(
-      request,
-      `an event without type or object (${JSON.stringify(line.slice(0, 80))})`,
-    );
-  }
+/** Throws ApiError for an event ERROR, ApiProtocolError for anything that is not an event. */
+export function checkEvent({ type, object }: RawEvent, request: string): WatchEvent {
+  if (typeof type !== 'string' || typeof object !== 'object' || object === null)
+    throw new ApiProtocolError(request, `an event without type or object (${quote({ type, object })})`);
   if (type === 'ERROR') throw errorOf(object, request);
   if (!TYPES.includes(type)) throw new ApiProtocolError(request, `an event of the unknown type "${type}"`);
   return { type: type as WatchEvent['type'], object };
 }
 
-function errorOf(status: object, request: string): ApiError {
-  const { code, reason, message, details } = status as Record<string, unknown>;
+/** The resourceVersion after the event. Throws ApiProtocolError when it is missing. */
+export function versionOf({ type, object }: WatchEvent, request: string): string {
+  const version = (object as { metadata?: { resourceVersion?: unknown } }).metadata?.resourceVersion;
+  if (typeof version !== 'string')
+    throw new ApiProtocolError(request, `an event ${type} without resourceVersion`);
+  return version;
+}
+
+function errorOf(status: ApiStatus, request: string): ApiError {
+  const { code, reason, message, details } = status;
   const seconds = (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds;
   return new ApiError(
     request,

@@ -1,11 +1,15 @@
 import type { ApiClient } from '../client/api-client.js';
-import { LineDecoder } from './line-decoder.js';
+import { ApiProtocolError } from '../client/api-error.js';
+import type { WatchDecoder } from '../encoding/encoding.js';
+import { encodingOf } from '../encoding/media-types.js';
 import type { Resource } from './resources.js';
-import { parseWatchEvent, type WatchEvent } from './watch-event.js';
+import { checkEvent, type WatchEvent } from './watch-event.js';
 
 export interface WatchRequest {
-  /** The resourceVersion after which events are sent. */
+  /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
   readonly from: string;
+  /** Begins with an event for each object, up to a bookmark. */
+  readonly initialEvents?: boolean;
   /** Milliseconds after which the server ends the watch; whole seconds reach it, at least one. */
   readonly lifetime: number;
   /** Milliseconds without any data after which the watch is given up. */
@@ -27,8 +31,8 @@ export function watchName({ path }: Resource): string {
 export async function openWatch(
   client: ApiClient,
   resource: Resource,
-  { from, lifetime, silence, signal, onActivity }: WatchRequest,
-): Promise<AsyncIterable<WatchEvent>> {
+  { from, initialEvents = false, lifetime, silence, signal, onActivity }: WatchRequest,
+): Promise<AsyncGenerator<WatchEvent>> {
   const { path, labelSelector, fieldSelector } = resource;
   const response = await client.open({
     path,
@@ -37,23 +41,31 @@ export async function openWatch(
       fieldSelector,
       watch: 'true',
       allowWatchBookmarks: 'true',
-      resourceVersion: from,
+      resourceVersion: from || undefined,
+      ...(initialEvents && { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }),
       timeoutSeconds: Math.max(1, Math.ceil(lifetime / 1000)),
     },
+    accept: client.accept,
     signal,
   });
   onActivity();
-  return readEvents(response.chunks(silence), watchName(resource), onActivity);
+  const decoder = encodingOf(response.contentType).watchDecoder(resource.kind);
+  return readEvents(response.chunks(silence), decoder, watchName(resource), onActivity);
 }
 
 async function* readEvents(
   chunks: AsyncIterable<Buffer>,
+  decoder: WatchDecoder,
   name: string,
   onActivity: () => void,
 ): AsyncGenerator<WatchEvent> {
-  const lines = new LineDecoder();
-  for await (const chunk of chunks) {
-    onActivity();
-    for (const line of lines.push(chunk)) yield parseWatchEvent(line, name);
+  try {
+    for await (const chunk of chunks) {
+      onActivity();
+      for (const event of decoder.push(chunk)) yield checkEvent(event, name);
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new ApiProtocolError(name, `an event is unreadable: ${error.message}`, { cause: error });
   }
 }

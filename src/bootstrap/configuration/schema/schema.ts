@@ -50,7 +50,6 @@ const MODES_TO_CHOOSE = ['auto', ...PROXY_MODES] as const;
 const MODE_RULE = `must be ${[...MODES_TO_CHOOSE].sort().join(', ')} or blank (blank means the best-available proxy [currently iptables])`;
 const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
-const JSON_ONLY = 'Accepted without effect: requests to the API server use JSON.';
 const INTERFACE_NAMES =
   'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
 const WINDOWS_ONLY = 'No effect on Linux.';
@@ -70,12 +69,15 @@ export const schema = {
       flag: 'kubeconfig',
       help: 'Path to a kubeconfig file. Without it and without --master, the in-cluster configuration is used.',
     }),
-    acceptContentTypes: field(text, { onEdit: 'none', help: JSON_ONLY }),
+    acceptContentTypes: field(text, {
+      help:
+        'Media types in which objects are requested, as an Accept header; empty: contentType, with JSON as fall-back. ' +
+        'Types other than Kubernetes protobuf and JSON are ignored with a warning.',
+    }),
     contentType: field(text, {
       default: 'application/vnd.kubernetes.protobuf',
       flag: 'kube-api-content-type',
-      onEdit: 'none',
-      help: JSON_ONLY,
+      help: 'Media type in which objects are requested. What the proxy sends, events, is JSON in any case.',
     }),
     qps: field(float, { default: 5, flag: 'kube-api-qps', help: 'API requests per second.' }),
     burst: field(int32, {

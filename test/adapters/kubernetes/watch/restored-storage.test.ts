@@ -93,8 +93,7 @@ it('is noticed by an event of an older version', async () => {
   api.put(service('new'));
   await until(() => sink.objects.has('Service default/new'));
   api.store.restore(backup);
-  const object = { kind: 'Service', apiVersion: 'v1', metadata: { resourceVersion: '1001' } };
-  api.sendRaw(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  api.bookmark('1001');
   await until(() => !sink.objects.has('Service default/new'));
   expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/version 1001, which is older/);
   expect(rewinds()).toBe(1);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { ListDecoder } from '../../../../src/adapters/kubernetes/watch/list-decoder.js';
+import { JsonListDecoder } from '../../../../src/adapters/kubernetes/json/json-list-decoder.js';
 
 const KIND = '"kind":"ItemList",';
 
 function decode(text: string, chunkSize: number): { items: unknown[]; metadata: unknown } {
   const bytes = Buffer.from(text, 'utf8');
-  const decoder = new ListDecoder('ItemList');
+  const decoder = new JsonListDecoder('ItemList');
   const items: unknown[] = [];
   for (let at = 0; at < bytes.length; at += chunkSize)
     items.push(...decoder.push(bytes.subarray(at, at + chunkSize)));
@@ -65,7 +65,7 @@ describe('a list decoded as it arrives', () => {
   });
 
   it('hands out no item of a list that begins with another kind', () => {
-    const decoder = new ListDecoder('ItemList');
+    const decoder = new JsonListDecoder('ItemList');
     const text = '{"kind":"OtherList","metadata":{"resourceVersion":"1"},"items":[{"a":1}]}';
     const handedOut: unknown[] = [];
     expect(() => {

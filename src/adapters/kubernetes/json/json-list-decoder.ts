@@ -1,9 +1,4 @@
-/** The part of a list outside its items. */
-export interface ListMetadata {
-  readonly resourceVersion: string;
-  /** Token of the next page, "" on the last. */
-  readonly continue: string;
-}
+import type { ListDecoder, ListMetadata } from '../encoding/encoding.js';
 
 interface ListEnvelope {
   readonly kind?: unknown;
@@ -26,7 +21,7 @@ const CLOSE_ARRAY = 0x5d;
  * State: the nesting depth outside strings, and whether an item is open. An item is an object at depth 2 inside the
  * array that is the value of "items" at depth 1. All other bytes are the envelope, which is parsed at the end.
  */
-export class ListDecoder {
+export class JsonListDecoder implements ListDecoder {
   private readonly envelope: Buffer[] = [];
   private item: Buffer[] = [];
   private depth = 0;

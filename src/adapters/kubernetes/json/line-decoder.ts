@@ -8,7 +8,7 @@ export class LineDecoder {
   private parts: Buffer[] = [];
   private length = 0;
 
-  /** The lines that this chunk completes, without newlines; empty lines are skipped. Throws RangeError on an endless line. */
+  /** The lines that this chunk completes, without newlines; empty lines are skipped. Throws SyntaxError on an endless line. */
   *push(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -29,7 +29,7 @@ export class LineDecoder {
 
   private keep(part: Buffer): void {
     this.length += part.length;
-    if (this.length > MAXIMUM_LINE) throw new RangeError(`a line is longer than ${MAXIMUM_LINE} bytes`);
+    if (this.length > MAXIMUM_LINE) throw new SyntaxError(`a line is longer than ${MAXIMUM_LINE} bytes`);
     this.parts.push(part);
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { LineDecoder } from '../../../../src/adapters/kubernetes/watch/line-decoder.js';
+import { LineDecoder } from '../../../../src/adapters/kubernetes/json/line-decoder.js';
 
 it('gives the lines, however they are cut, and keeps an unfinished one', () => {
   const line = fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text));
@@ -20,5 +20,5 @@ it('refuses a line without end', () => {
   const chunk = Buffer.alloc(8 * 1024 * 1024, 'x');
   expect(() => {
     for (let n = 0; n < 5; n++) expect([...decoder.push(chunk)]).toEqual([]);
-  }).toThrow(RangeError);
+  }).toThrow(SyntaxError);
 });

@@ -1,0 +1,60 @@
+import type { ResourceKind } from '../../../application/ports/cluster-source.js';
+
+/** The part of a list outside its items. */
+export interface ListMetadata {
+  readonly resourceVersion: string;
+  /** Token of the next page, "" on the last. */
+  readonly continue: string;
+}
+
+/** An object of a list that cannot be decoded, while the others can. */
+export interface UnreadableObject {
+  /** What could be read: an object with its metadata, or undefined. */
+  readonly partial: unknown;
+  readonly problem: string;
+}
+
+/** Decodes a list while it arrives, however it is cut. It never keeps more than one unfinished object. */
+export interface ListDecoder {
+  /** The items that this chunk completes. Throws SyntaxError on malformed bytes, and before the items of another kind of list. */
+  push(chunk: Buffer): Iterable<unknown>;
+  /** The list's metadata, after everything was pushed. Throws SyntaxError when the list is truncated or of another kind. */
+  end(): ListMetadata;
+}
+
+/** Annotation of the bookmark that ends the initial events of a watch; its value is "true". */
+export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** An event as it was sent: type and object are not checked yet. */
+export interface RawEvent {
+  readonly type?: unknown;
+  readonly object?: unknown;
+}
+
+/** Decodes the events of a watch while they arrive. */
+export interface WatchDecoder {
+  /** The events that this chunk completes. Throws SyntaxError on malformed bytes; nothing can be decoded afterwards. */
+  push(chunk: Buffer): Iterable<RawEvent>;
+}
+
+/** A `metav1.Status`. */
+export interface ApiStatus {
+  readonly code?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+  readonly details?: unknown;
+}
+
+/**
+ * How the API server encodes objects. Every encoding gives the same objects, as decoded JSON, with at least the fields that
+ * `domain/decode` reads.
+ */
+export interface Encoding {
+  listDecoder(kind: ResourceKind, onUnreadable: (object: UnreadableObject) => void): ListDecoder;
+  watchDecoder(kind: ResourceKind): WatchDecoder;
+  /** Throws SyntaxError. */
+  status(body: Buffer): ApiStatus;
+}
+
+/** An API object is at most 1.5 MiB in etcd unless configured otherwise; anything much longer is not one. Bytes. */
+export const LARGEST_OBJECT = 16 * 1024 * 1024;

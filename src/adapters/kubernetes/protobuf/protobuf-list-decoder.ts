@@ -1,0 +1,157 @@
+import type { ResourceKind } from '../../../application/ports/cluster-source.js';
+import {
+  LARGEST_OBJECT,
+  type ListDecoder,
+  type ListMetadata,
+  type UnreadableObject,
+} from '../encoding/encoding.js';
+import { ByteQueue } from './byte-queue.js';
+import { MAGIC, RAW, TYPE_META, typeMeta } from './envelope.js';
+import { readMessage, type Message } from './message.js';
+import { anyObject, listMeta, objectMessages } from './objects.js';
+import { LENGTH_DELIMITED, VARINT, WireError, WireReader } from './wire-reader.js';
+
+/** Field numbers of every list. */
+const LIST_META = 1;
+const ITEMS = 2;
+
+/** A tag and a length, each at most ten bytes. */
+const LONGEST_HEADER = 20;
+
+interface Header {
+  readonly number: number;
+  /** Of tag and length. Bytes. */
+  readonly size: number;
+  /** Bytes of the value after that. */
+  readonly length: number;
+}
+
+/**
+ * Decodes a list while it arrives, one item at a time, so that a large response is never in memory as a whole. The fields of
+ * the envelope and, inside its field `raw`, those of the list are taken from the stream one by one. Anything smaller is decoded
+ * as a whole.
+ */
+export class ProtobufListDecoder implements ListDecoder {
+  private readonly queue = new ByteQueue();
+  private begun = false;
+  private kind = '';
+  /** Bytes of the list that have not been taken; undefined before it. */
+  private left: number | undefined;
+  private metadata: Partial<ListMetadata> = {};
+
+  constructor(
+    private readonly itemKind: ResourceKind,
+    private readonly onUnreadable: (object: UnreadableObject) => void,
+  ) {}
+
+  *push(chunk: Buffer): Generator<unknown> {
+    this.queue.push(chunk);
+    if (!this.begin()) return;
+    for (let header = this.header(); header; header = this.header()) {
+      if (this.left) {
+        const field = this.takeFromList(header);
+        if (!field) return;
+        if (header.number === LIST_META) this.metadata = decode(field, listMeta);
+        else if (header.number === ITEMS) {
+          const item = this.decodeItem(field);
+          if (item !== undefined) yield item;
+        }
+      } else if (header.number === RAW) {
+        this.queue.take(header.size);
+        this.enterList(header.length);
+      } else {
+        const field = this.take(header);
+        if (!field) return;
+        if (header.number === TYPE_META) this.kind = (decode(field, typeMeta).kind as string) ?? '';
+      }
+    }
+  }
+
+  end(): ListMetadata {
+    if (this.queue.length > 0 || this.left !== 0) throw new WireError('it is cut off');
+    const { resourceVersion, continue: next = '' } = this.metadata;
+    if (resourceVersion === undefined) throw new WireError('metadata.resourceVersion is missing');
+    return { resourceVersion, continue: next };
+  }
+
+  /** Whether the stream has begun as it must. */
+  private begin(): boolean {
+    if (!this.begun) {
+      const start = this.queue.peek(MAGIC.length);
+      if (!start.equals(MAGIC.subarray(0, start.length)))
+        throw new WireError('it does not begin with "k8s\\0"');
+      this.begun = this.queue.take(MAGIC.length) !== undefined;
+    }
+    return this.begun;
+  }
+
+  private enterList(length: number): void {
+    const expected = `${this.itemKind}List`;
+    if (this.kind !== expected) throw new WireError(`its kind is ${JSON.stringify(this.kind)}`);
+    if (this.left !== undefined) throw new WireError('it holds two lists');
+    this.left = length;
+  }
+
+  /** Tag and length of the next field, which stay in the queue; undefined while they are incomplete. */
+  private header(): Header | undefined {
+    const start = this.queue.peek(LONGEST_HEADER);
+    if (countVarints(start) < 2) {
+      if (start.length === LONGEST_HEADER) throw new WireError('a number of more than 10 bytes');
+      return undefined;
+    }
+    const reader = new WireReader(start);
+    const tag = reader.tag();
+    const wireType = tag & 7;
+    if (wireType !== LENGTH_DELIMITED && wireType !== VARINT) throw new WireError(`wire type ${wireType}`);
+    // The messages around the items have no number as a field; a later one is skipped.
+    if (wireType === VARINT) {
+      reader.skip(VARINT);
+      return { number: 0, size: reader.position, length: 0 };
+    }
+    const length = reader.uint32();
+    return { number: tag >>> 3, size: reader.position, length };
+  }
+
+  private takeFromList(header: Header): Buffer | undefined {
+    if (header.size + header.length > this.left!) throw new WireError('a field ends behind the list');
+    const field = this.take(header);
+    if (field) this.left! -= header.size + header.length;
+    return field;
+  }
+
+  private take({ size, length }: Header): Buffer | undefined {
+    if (length > LARGEST_OBJECT)
+      throw new WireError(`a field of ${length} bytes; the limit is ${LARGEST_OBJECT}`);
+    return this.queue.take(size + length)?.subarray(size);
+  }
+
+  private decodeItem(encoded: Buffer): unknown {
+    try {
+      return decode(encoded, objectMessages[this.itemKind]);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.onUnreadable({ partial: decodeMetadata(encoded), problem: error.message });
+      return undefined;
+    }
+  }
+}
+
+function decode(encoded: Buffer, fields: Message): Record<string, unknown> {
+  return readMessage(new WireReader(encoded), fields);
+}
+
+function decodeMetadata(encoded: Buffer): unknown {
+  try {
+    return decode(encoded, anyObject);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
+/** How many whole numbers the bytes begin with, at most two. */
+function countVarints(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length && count < 2; at++) if (bytes[at]! < 0x80) count++;
+  return count;
+}

@@ -1,0 +1,49 @@
+import type { ApiClient } from '../client/api-client.js';
+import { ApiProtocolError } from '../client/api-error.js';
+import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
+import type { Replacement } from './replacement.js';
+import type { Resource } from './resources.js';
+import { versionOf, type WatchEvent } from './watch-event.js';
+import { openWatch, watchName, type WatchRequest } from './watch-request.js';
+
+export interface StreamedList {
+  readonly version: string;
+  /** Continues with what changes afterwards. */
+  readonly events: AsyncGenerator<WatchEvent>;
+}
+
+/**
+ * Lists a resource by a watch that begins with an event for each object, up to a bookmark that says so
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists). The server needs no memory for the whole list.
+ * Throws what `openWatch` and its events throw, and ApiProtocolError when the watch ends before that bookmark.
+ */
+export async function streamList(
+  client: ApiClient,
+  resource: Resource,
+  request: Omit<WatchRequest, 'initialEvents'>,
+  replacement: Replacement,
+): Promise<StreamedList> {
+  const events = await openWatch(client, resource, { ...request, initialEvents: true });
+  const name = watchName(resource);
+  try {
+    for (;;) {
+      const { done, value: event } = await events.next();
+      if (done) throw new ApiProtocolError(name, 'the server ended the watch before its initial events');
+      if (event.type === 'BOOKMARK') {
+        if (!endsInitialEvents(event)) continue;
+        replacement.end();
+        return { version: versionOf(event, name), events };
+      }
+      if (event.type === 'DELETED') replacement.remove(event.object);
+      else replacement.add(event.object);
+    }
+  } catch (error) {
+    await events.return(undefined);
+    throw error;
+  }
+}
+
+function endsInitialEvents({ object }: WatchEvent): boolean {
+  const { metadata } = object as { metadata?: { annotations?: Record<string, unknown> | null } };
+  return metadata?.annotations?.[INITIAL_EVENTS_END] === 'true';
+}

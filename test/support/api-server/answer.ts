@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { encodeEvent, encodeObject } from './protobuf.js';
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+
+/** Bytes from which real servers compress, too. */
+const LARGE = 128 * 1024;
+
+/** How one request is answered: in the encoding that it asks for. */
+export class Answer {
+  private readonly protobuf: boolean;
+  private readonly gzip: boolean;
+
+  /** @param speaksProtobuf whether the server does */
+  constructor(
+    { headers }: IncomingMessage,
+    private readonly response: ServerResponse,
+    speaksProtobuf: boolean,
+  ) {
+    this.protobuf = speaksProtobuf && (headers.accept ?? '').startsWith(PROTOBUF_TYPE);
+    this.gzip = headers['accept-encoding'] === 'gzip';
+  }
+
+  /** Sends an object, or anything else as JSON. */
+  send(code: number, body: unknown, headers: Readonly<Record<string, string>>): void {
+    const encoded = this.protobuf ? encodeObject(body as Record<string, unknown>) : undefined;
+    const bytes = encoded ?? Buffer.from(JSON.stringify(body));
+    const compressed = this.gzip && bytes.length > LARGE;
+    this.response.writeHead(code, {
+      'content-type': encoded ? PROTOBUF_TYPE : JSON_TYPE,
+      ...(compressed && { 'content-encoding': 'gzip' }),
+      ...headers,
+    });
+    this.response.end(compressed ? gzipSync(bytes) : bytes);
+  }
+
+  beginWatch(): void {
+    this.response.writeHead(200, {
+      'content-type': this.protobuf ? `${PROTOBUF_TYPE};stream=watch` : JSON_TYPE,
+    });
+    this.response.flushHeaders();
+  }
+
+  event(type: string, object: object): Buffer | string {
+    return this.protobuf
+      ? encodeEvent(type, object as Record<string, unknown>)
+      : `${JSON.stringify({ type, object })}\n`;
+  }
+}
