@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
+import { decodingTable } from './decoding.js';
 import { BenchHost, type Run } from './host.js';
 import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
@@ -159,6 +160,8 @@ const { values } = parseArgs({
     mode: { type: 'string', default: 'nftables' },
     /** The number of runs; the smallest figures count. */
     runs: { type: 'string', default: '1' },
+    /** Measure what lists from an API server cost, instead of a mode. */
+    decoding: { type: 'boolean', default: false },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
@@ -172,8 +175,9 @@ if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
   throw new Error(`at most ${MOST_SERVICES} services and ${MOST_PODS} endpoints in all`);
 }
 
+if (values.decoding) console.log(decodingTable(asked ?? 10_000, endpoints));
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
-for (const { mode, sizes } of plan) {
+for (const { mode, sizes } of values.decoding ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(
       `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,

@@ -4,11 +4,17 @@
  */
 
 type Shape = { readonly [name: string]: readonly [number, Type] };
-type Type = 'text' | 'number' | 'flag' | 'time' | 'map' | 'texts' | Shape | readonly [Shape];
+type Type = 'text' | 'number' | 'flag' | 'time' | 'map' | 'texts' | 'json' | Shape | readonly [Shape];
 type Values = Readonly<Record<string, unknown>>;
 
 const owner: Shape = { kind: [1, 'text'], name: [3, 'text'], uid: [4, 'text'], apiVersion: [5, 'text'] };
-const managed: Shape = { manager: [1, 'text'], operation: [2, 'text'], apiVersion: [3, 'text'] };
+const managed: Shape = {
+  manager: [1, 'text'],
+  operation: [2, 'text'],
+  apiVersion: [3, 'text'],
+  fieldsType: [6, 'text'],
+  fieldsV1: [7, 'json'],
+};
 
 const metadata: Shape = {
   name: [1, 'text'],
@@ -180,6 +186,7 @@ function encodeField(number: number, type: Type, value: unknown): Buffer[] {
   if (type === 'flag') return [numeric(number, value === true ? 1 : 0)];
   if (type === 'time') return [part(number, numeric(1, Math.floor(Date.parse(value as string) / 1000)))];
   if (type === 'texts') return (value as string[]).map((text) => part(number, text));
+  if (type === 'json') return [part(number, part(1, JSON.stringify(value)))];
   if (type === 'map')
     return Object.entries(value as Record<string, string>).map(([key, text]) =>
       part(number, Buffer.concat([part(1, key), part(2, text)])),

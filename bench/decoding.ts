@@ -1,0 +1,128 @@
+import { gzipSync } from 'node:zlib';
+import type { ResourceKind } from '../src/application/ports/cluster-source.js';
+import type { Encoding } from '../src/adapters/kubernetes/encoding/encoding.js';
+import { jsonEncoding } from '../src/adapters/kubernetes/json/json-encoding.js';
+import { protobufEncoding } from '../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
+import { encodeObject } from '../test/support/api-server/protobuf.js';
+import { endpointSlice, service } from './cluster.js';
+
+const RUNS = 7;
+/** As they come from a TLS connection. Bytes. */
+const CHUNK = 16 * 1024;
+
+type ApiObject = Readonly<Record<string, unknown>>;
+
+/** What is measured of one encoding. */
+interface DecodingCost {
+  readonly bytes: number;
+  readonly gzipped: number;
+  /** Processor time of the first decoding in the process, which also compiles, and the least of the later ones. Milliseconds. */
+  readonly first: number;
+  readonly least: number;
+}
+
+/** Bytes and processor time of lists of Services and EndpointSlices in both encodings, as a table in Markdown. */
+export function decodingTable(services: number, endpoints: number): string {
+  const lists = [
+    listOf('Service', 'v1', services, (index) => stored(service(index))),
+    listOf('EndpointSlice', 'discovery.k8s.io/v1', services, (index) =>
+      stored(endpointSlice(index, endpoints)),
+    ),
+  ];
+  const json = cost(
+    jsonEncoding,
+    lists.map((list) => Buffer.from(JSON.stringify(list))),
+  );
+  const protobuf = cost(
+    protobufEncoding,
+    lists.map((list) => encodeObject(list)!),
+  );
+  const rows = [
+    ['encoding', 'bytes', 'gzipped', 'decoding, first', 'decoding, later'],
+    ['---', '--:', '--:', '--:', '--:'],
+    ['JSON', ...cells(json)],
+    ['protobuf', ...cells(protobuf)],
+  ];
+  return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+const KINDS: readonly ResourceKind[] = ['Service', 'EndpointSlice'];
+
+function cost(encoding: Encoding, bodies: readonly Buffer[]): DecodingCost {
+  const runs = Array.from({ length: RUNS }, () => decodeAll(encoding, bodies));
+  return {
+    bytes: sum(bodies.map(({ length }) => length)),
+    gzipped: sum(bodies.map((body) => gzipSync(body, { level: 4 }).length)),
+    first: runs[0]!,
+    least: Math.min(...runs.slice(1)),
+  };
+}
+
+/** Milliseconds of processor time. */
+function decodeAll(encoding: Encoding, bodies: readonly Buffer[]): number {
+  const before = process.cpuUsage();
+  for (const [index, body] of bodies.entries()) {
+    const decoder = encoding.listDecoder(KINDS[index]!, ({ problem }) => {
+      throw new Error(problem);
+    });
+    for (let at = 0; at < body.length; at += CHUNK)
+      for (const object of decoder.push(body.subarray(at, at + CHUNK))) void object;
+    decoder.end();
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+function listOf(
+  kind: ResourceKind,
+  apiVersion: string,
+  size: number,
+  item: (index: number) => object,
+): ApiObject {
+  return {
+    kind: `${kind}List`,
+    apiVersion,
+    metadata: { resourceVersion: '900000' },
+    items: Array.from({ length: size }, (_, index) => item(index)),
+  };
+}
+
+/** The object with what an API server adds to it. */
+function stored(object: object): ApiObject {
+  const { metadata, ...rest } = object as { metadata: { name: string } };
+  const fields = {
+    'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
+    'f:spec': { 'f:ports': {}, 'f:type': {} },
+  };
+  return {
+    metadata: {
+      ...metadata,
+      uid: '627bd3ef-a41f-4c6e-90c6-c83fa2076a41',
+      resourceVersion: '850000',
+      generation: 1,
+      creationTimestamp: '2026-11-22T17:06:43Z',
+      managedFields: [
+        {
+          manager: 'kube-controller-manager',
+          operation: 'Update',
+          apiVersion: 'v1',
+          fieldsType: 'FieldsV1',
+          fieldsV1: fields,
+        },
+      ],
+    },
+    ...rest,
+  };
+}
+
+function cells({ bytes, gzipped, first, least }: DecodingCost): string[] {
+  return [megabytes(bytes), megabytes(gzipped), `${Math.round(first)} ms`, `${Math.round(least)} ms`];
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
