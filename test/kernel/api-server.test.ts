@@ -114,7 +114,11 @@ const listing = (where: Host | ServedNode['namespace'], family: string): Promise
 const rangeShown = async (): Promise<boolean> => (await listing(node, 'ip')).includes('172.30.0.0/16');
 
 describe('what the API server has', () => {
-  it('is in the kernel, service by service, though it comes in pages', async () => {
+  it.each([
+    ['as a stream', true],
+    ['in pages', false],
+  ])('is in the kernel, service by service, when it comes %s', async (_, streamed) => {
+    if (!streamed) await api.ask('refuseStreamedLists');
     const services = Array.from({ length: 1200 }, (_, index) =>
       service(index + 1, [index + 1, index + 2000]),
     );
@@ -134,9 +138,10 @@ describe('what the API server has', () => {
 
     const requests = await api.ask('requests');
     const pages = requests.filter(({ verb, path }) => verb === 'list' && path === '/api/v1/services');
-    expect(pages).toHaveLength(3);
-    const reads = requests.filter(({ verb }) => verb !== 'create');
-    expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(['list', 'watch']));
+    expect(pages).toHaveLength(streamed ? 0 : 3);
+    const isRefusal = ({ status: code }: (typeof requests)[number]) => !streamed && code === 422;
+    const reads = requests.filter((request) => request.verb !== 'create' && !isRefusal(request));
+    expect(new Set(reads.map(({ verb }) => verb))).toEqual(new Set(streamed ? ['watch'] : ['list', 'watch']));
     expect(new Set(reads.map(({ path }) => path))).toEqual(
       new Set([
         '/api/v1/nodes',
@@ -195,7 +200,10 @@ describe('what the API server has', () => {
       await api.ask('clearFaults');
 
       await programmed(service(3, [30]), service(4), service(5));
-      const lists = (await api.ask('requests')).slice(before).filter(({ verb }) => verb === 'list');
+      const requests = (await api.ask('requests')).slice(before);
+      const lists = requests.filter(
+        ({ verb, query }) => verb === 'list' || query.sendInitialEvents === 'true',
+      );
       expect(lists.length > 0).toBe(compacted);
       await until('all watches are open', watches);
     },

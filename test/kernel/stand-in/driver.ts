@@ -32,6 +32,8 @@ const handlers = {
   delay: (milliseconds: number): void => void (api.faults.delay = milliseconds),
   /** This cluster does not have a collection. */
   lack: (collection: string): void => void api.missing.add(collection),
+  /** From now on lists come in pages only, as from older servers. */
+  refuseStreamedLists: (): void => void (api.streamsLists = false),
   clearFaults: (): void => api.faults.clear(),
   disconnectWatches: (): void => api.disconnectWatches(),
   endWatches: (): void => api.endWatches(),
