@@ -54,6 +54,7 @@ export default {
     {
       ...shared,
       displayName: 'timed',
+      setupFilesAfterEnv: ['<rootDir>/test/support/repeat-once.ts'],
       testRegex: timed,
     },
     {
