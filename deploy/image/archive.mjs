@@ -27,7 +27,11 @@ try {
     os: 'linux',
     config: {
       Entrypoint: ['/usr/local/bin/kube-proxy'],
-      Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+      Env: [
+        'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        // The first line of a program takes one option only (bin/kubeproxy has both).
+        'NODE_OPTIONS=--max-old-space-size=1024',
+      ],
       Labels: {
         'org.opencontainers.image.title': 'kube-proxy-ts',
         'org.opencontainers.image.version': version,
