@@ -1,5 +1,6 @@
 import type { NodeNetwork } from '../forwarding/node-network.js';
-import { masqueradeMark, type IptablesHost } from '../iptables/compile/options.js';
+import { acceptRules, markRule, masqueradeRules } from '../iptables/compile/marked-traffic.js';
+import type { IptablesHost } from '../iptables/compile/options.js';
 import { comment } from '../iptables/text/quoting.js';
 import { notFromLocalPods, ruleText, type RuleParts } from '../iptables/text/rule-parts.js';
 import type { Chain, BaseRules, Jump, RuleText, TableName } from '../iptables/table.js';
@@ -81,11 +82,10 @@ class SetRules {
 
 function natChains(
   node: NodeNetwork,
-  { randomFully }: Pick<IptablesHost, 'randomFully'>,
+  host: Pick<IptablesHost, 'randomFully'>,
   filled: ReadonlySet<ServiceSet>,
 ): readonly Chain[] {
   const rules = new SetRules(node.family, filled);
-  const mark = masqueradeMark(node.masqueradeBit);
   const nodePorts = (['TCP', 'UDP'] as const).flatMap((protocol) => [
     ...rules.whenFilled(`KUBE-NODE-PORT-LOCAL-${protocol}`, 'dst', {
       protocol: `-p ${protocol.toLowerCase()}`,
@@ -103,12 +103,7 @@ function natChains(
       name: POSTROUTING,
       rules: [
         ...rules.whenFilled('KUBE-LOOP-BACK', 'dst,dst,src', { target: 'MASQUERADE' }),
-        ruleText({ matches: [`-m mark ! --mark ${mark}/${mark}`], target: 'RETURN' }),
-        ruleText({ target: `MARK --set-xmark ${mark}/0x0` }),
-        ruleText({
-          matches: [comment('kubernetes service traffic requiring SNAT')],
-          target: randomFully ? 'MASQUERADE --random-fully' : 'MASQUERADE',
-        }),
+        ...masqueradeRules(node.masqueradeBit, host),
       ],
     },
     {
@@ -134,7 +129,7 @@ function natChains(
         ruleText({ target: MARK_MASQ }),
       ],
     },
-    { table: 'nat', name: MARK_MASQ, rules: [ruleText({ target: `MARK --set-xmark ${mark}/${mark}` })] },
+    { table: 'nat', name: MARK_MASQ, rules: [markRule(node.masqueradeBit)] },
   ];
 }
 
@@ -171,7 +166,6 @@ function clusterIPMasquerade({ masqueradeAll, detector }: NodeNetwork, rules: Se
 
 function filterChains(node: NodeNetwork, filled: ReadonlySet<ServiceSet>): readonly Chain[] {
   const rules = new SetRules(node.family, filled);
-  const mark = masqueradeMark(node.masqueradeBit);
   const unreachable = node.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable';
   const known: readonly (readonly [ServiceSet, Lookup])[] = [
     ['KUBE-LOAD-BALANCER', 'dst,dst'],
@@ -184,19 +178,7 @@ function filterChains(node: NodeNetwork, filled: ReadonlySet<ServiceSet>): reado
     {
       table: 'filter',
       name: FORWARD,
-      rules: [
-        ruleText({
-          matches: [comment('kubernetes forwarding rules'), `-m mark --mark ${mark}/${mark}`],
-          target: 'ACCEPT',
-        }),
-        ruleText({
-          matches: [
-            comment('kubernetes forwarding conntrack rule'),
-            '-m conntrack --ctstate RELATED,ESTABLISHED',
-          ],
-          target: 'ACCEPT',
-        }),
-      ],
+      rules: acceptRules(node.masqueradeBit),
     },
     {
       table: 'filter',

@@ -2,7 +2,7 @@ import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { MemoryNode, start } from './memory-node.js';
-import { entryOf } from './services.js';
+import { entryOf, foreign } from './services.js';
 
 let node: MemoryNode;
 let backend: Backend;
@@ -12,15 +12,6 @@ beforeEach(() => {
 });
 
 const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backend, lists.flat());
-
-const foreign = {
-  address: '198.51.100.1',
-  protocol: 'TCP',
-  port: 80,
-  scheduler: 'rr',
-  flags: 0,
-  persistenceSeconds: 0,
-} as const;
 
 describe('what another program changes', () => {
   it('is repaired, and nothing else', async () => {

@@ -2,7 +2,7 @@ import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { endpoint } from '../../support/samples.js';
 import { MemoryNode, nodeNetwork, start } from './memory-node.js';
-import { changed, entryOf, gone, keyOf, LOAD_BALANCER } from './services.js';
+import { changed, entryOf, foreign, gone, keyOf, LOAD_BALANCER } from './services.js';
 
 const network = nodeNetwork();
 let node: MemoryNode;
@@ -13,15 +13,6 @@ beforeEach(() => {
 });
 
 const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backend, lists.flat());
-
-const foreign = {
-  address: '198.51.100.1',
-  protocol: 'TCP',
-  port: 80,
-  scheduler: 'rr',
-  flags: 0,
-  persistenceSeconds: 0,
-} as const;
 
 describe('what is refused', () => {
   it('is one virtual server: reported, the others are programmed, and it comes when asked again', async () => {

@@ -42,3 +42,13 @@ export function gone(...names: readonly string[]): ForwardingChange[] {
 export function keyOf(name: string): ServicePortKey {
   return `shop/${name}/tcp/`;
 }
+
+/** A virtual server of another program. */
+export const foreign = {
+  address: '198.51.100.1',
+  protocol: 'TCP',
+  port: 80,
+  scheduler: 'rr',
+  flags: 0,
+  persistenceSeconds: 0,
+} as const;

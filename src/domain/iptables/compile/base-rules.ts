@@ -10,7 +10,8 @@ import {
   PROXY_FIREWALL,
   SERVICES,
 } from '../chain-names.js';
-import { countedBy, masqueradeMark, type IptablesHost } from './options.js';
+import { acceptRules, markRule, masqueradeRules } from './marked-traffic.js';
+import { countedBy, type IptablesHost } from './options.js';
 import { comment } from '../text/quoting.js';
 import { ruleText, to } from '../text/rule-parts.js';
 import type { Chain, BaseRules, Jump, RuleText, SharedChain, TableName } from '../table.js';
@@ -78,7 +79,6 @@ function jump(table: TableName, chain: string, target: string, because?: string,
 }
 
 function forwardRules({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly RuleText[] {
-  const mark = masqueradeMark(masqueradeBit);
   const counter = host.counters.has('ct_state_invalid_dropped_pkts')
     ? [countedBy('ct_state_invalid_dropped_pkts')]
     : [];
@@ -86,34 +86,14 @@ function forwardRules({ masqueradeBit }: NodeNetwork, host: IptablesHost): reado
     ...(host.tcpLiberal
       ? []
       : [ruleText({ matches: ['-m conntrack --ctstate INVALID', ...counter], target: 'DROP' })]),
-    ruleText({
-      matches: [comment('kubernetes forwarding rules'), `-m mark --mark ${mark}/${mark}`],
-      target: 'ACCEPT',
-    }),
-    ruleText({
-      matches: [
-        comment('kubernetes forwarding conntrack rule'),
-        '-m conntrack --ctstate RELATED,ESTABLISHED',
-      ],
-      target: 'ACCEPT',
-    }),
+    ...acceptRules(masqueradeBit),
   ];
 }
 
-/** The mark is taken off before masquerading, so that an encapsulated copy of the packet is not masqueraded again. */
 function natChains({ masqueradeBit }: NodeNetwork, host: IptablesHost): readonly Chain[] {
-  const mark = masqueradeMark(masqueradeBit);
-  const postrouting = [
-    ruleText({ matches: [`-m mark ! --mark ${mark}/${mark}`], target: 'RETURN' }),
-    ruleText({ target: `MARK --set-xmark ${mark}/0x0` }),
-    ruleText({
-      matches: [comment('kubernetes service traffic requiring SNAT')],
-      target: host.randomFully ? 'MASQUERADE --random-fully' : 'MASQUERADE',
-    }),
-  ];
   return [
-    { table: 'nat', name: POSTROUTING, rules: postrouting },
-    { table: 'nat', name: MARK_MASQ, rules: [ruleText({ target: `MARK --set-xmark ${mark}/${mark}` })] },
+    { table: 'nat', name: POSTROUTING, rules: masqueradeRules(masqueradeBit, host) },
+    { table: 'nat', name: MARK_MASQ, rules: [markRule(masqueradeBit)] },
   ];
 }
 

@@ -3,16 +3,7 @@ import { parseCidr } from '../../../../src/domain/net/cidr.js';
 import { setName, SERVICE_SETS } from '../../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { MemoryNode, nodeNetwork } from '../memory-node.js';
-import { entryOf } from '../services.js';
-
-const foreign = {
-  address: '198.51.100.1',
-  protocol: 'TCP',
-  port: 80,
-  scheduler: 'rr',
-  flags: 0,
-  persistenceSeconds: 0,
-} as const;
+import { entryOf, foreign } from '../services.js';
 
 let node: MemoryNode;
 beforeEach(() => (node = new MemoryNode()));
