@@ -30,7 +30,7 @@ export class BenchHost {
   }
 
   start(...command: string[]): ChildProcess {
-    return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: ['ignore', 'pipe', 'pipe'] });
+    return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: 'pipe' });
   }
 
   /** Runs a program to its end. Rejects with its output if it does not exit with 0. */

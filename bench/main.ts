@@ -12,6 +12,8 @@ import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
 import { type InProcessResult, type Measurement, table, type ToolTimes } from './report.js';
 import { RestoreRecorder } from './restore-recorder.js';
+import { measureServed } from './server/measure.js';
+import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
 import { countWrites } from './writes.js';
 
@@ -162,6 +164,8 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1' },
     /** Measure what lists from an API server cost, instead of a mode. */
     decoding: { type: 'boolean', default: false },
+    /** Measure the program at an API server, instead of a mode. */
+    server: { type: 'boolean', default: false },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
@@ -177,7 +181,14 @@ if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
 
 if (values.decoding) console.log(decodingTable(asked ?? 10_000, endpoints));
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
-for (const { mode, sizes } of values.decoding ? [] : plan) {
+if (values.server) {
+  const host = new BenchHost();
+  process.once('exit', () => host.remove());
+  const size = asked ?? 10_000;
+  console.error(`measuring at an API server: ${size} services of ${endpoints} endpoints …`);
+  console.log(servedTable(size, endpoints, await measureServed(host, [...node, kubeproxy], size, endpoints)));
+}
+for (const { mode, sizes } of values.decoding || values.server ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(
       `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,

@@ -11,6 +11,7 @@ export class MemoryWatch {
   readonly #timer: NodeJS.Timeout;
 
   constructor(pid: number) {
+    family(pid).forEach(forgetPeak);
     this.#timer = setInterval(() => this.#sample(pid), SAMPLE_EVERY_MS);
   }
 

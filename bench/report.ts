@@ -76,11 +76,11 @@ function withTool(milliseconds: number | undefined, tool: number | undefined): s
   return tool === undefined ? duration(milliseconds) : `${duration(milliseconds)} (${duration(tool)})`;
 }
 
-function megabytes(...bytes: readonly number[]): string {
+export function megabytes(...bytes: readonly number[]): string {
   return `${bytes.map((each) => Math.round(each / 1e6)).join(', ')} MB`;
 }
 
-function duration(milliseconds: number | undefined): string {
+export function duration(milliseconds: number | undefined): string {
   if (milliseconds === undefined) return '–';
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)} s`;
   return `${milliseconds >= 10 ? Math.round(milliseconds) : milliseconds.toFixed(2)} ms`;

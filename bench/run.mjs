@@ -31,6 +31,8 @@ await build({
     'in-process': 'bench/in-process.ts',
     'make-counters': 'bench/make-counters.ts',
     replay: 'bench/replay.ts',
+    'server/api-server': 'bench/server/api-server.ts',
+    'server/receive': 'bench/server/receive.ts',
   },
   outdir: 'dist/bench',
   // Built like the program, so that it takes as much memory.

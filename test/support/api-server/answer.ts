@@ -44,8 +44,16 @@ export class Answer {
   }
 
   event(type: string, object: object): Buffer | string {
-    return this.protobuf
-      ? encodeEvent(type, object as Record<string, unknown>)
-      : `${JSON.stringify({ type, object })}\n`;
+    return this.protobuf ? frameOf(type, object) : `${JSON.stringify({ type, object })}\n`;
   }
+}
+
+/** Frames of objects that were created, since every watch may begin with them: as real servers, this one encodes once. */
+const creations = new WeakMap<object, Buffer>();
+
+function frameOf(type: string, object: object): Buffer {
+  const known = type === 'ADDED' ? creations.get(object) : undefined;
+  const frame = known ?? encodeEvent(type, object as Record<string, unknown>);
+  if (type === 'ADDED') creations.set(object, frame);
+  return frame;
 }

@@ -339,11 +339,14 @@ export class StandInApiServer {
       writer,
       () => this.watchers.delete(watcher),
     );
+    // In segments as large as the network takes, as real servers send them.
+    response.cork();
     if (requested === 0 || streamed) {
       for (const object of this.store.list(collection).filter(selector)) watcher.send('ADDED', object);
     }
     if (streamed && !this.faults.withholdListEnd)
       watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
+    response.uncork();
     watcher.hanging = this.faults.hangNewWatches;
     this.watchers.add(watcher);
   }
