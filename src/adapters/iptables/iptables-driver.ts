@@ -1,5 +1,10 @@
 import type { Backend } from '../../application/ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../../application/ports/driver.js';
+import {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
@@ -130,7 +135,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     return { written };
   }
 
-  read(signal?: AbortSignal): Promise<SavedTables> {
+  read({ signal }: ReadOptions = {}): Promise<SavedTables> {
     return this.commands.save(this.family, signal);
   }
 

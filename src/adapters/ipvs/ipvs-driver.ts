@@ -1,6 +1,6 @@
 import type { StartOptions, VerifyResult } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { Driver, WriteResult } from '../../application/ports/driver.js';
+import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
@@ -142,7 +142,7 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     return this.write(change);
   }
 
-  async read(signal?: AbortSignal): Promise<IpvsActual> {
+  async read({ signal }: ReadOptions = {}): Promise<IpvsActual> {
     await this.tables.read(signal);
     return { servingUdp: this.tables.servers.servingUdp() };
   }

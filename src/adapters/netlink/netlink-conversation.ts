@@ -47,6 +47,19 @@ export class NetlinkConversation {
     return this.answered(request, NLM_F_DUMP, onEntry);
   }
 
+  /**
+   * Requests several objects by one message; `onAnswer` gets a message for each, up to the first that does not exist. Reads all
+   * answers without yielding to the event loop, so they must be few and short.
+   */
+  askForSeveral(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): KernelReply {
+    const { socket, writer } = this;
+    writer.length = 0;
+    const sequence = this.write(request, NLM_F_ACK);
+    const reply = socket.exchange(writer.bytes, writer.length, sequence, false, onAnswer);
+    if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
+    return reply;
+  }
+
   async perform(requests: readonly NetlinkRequest[]): Promise<readonly KernelReply[]> {
     const replies: KernelReply[] = [];
     for (let from = 0; from < requests.length; from += AT_ONCE) {

@@ -1,5 +1,10 @@
 import type { Backend, StartOptions } from '../../application/ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../../application/ports/driver.js';
+import {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
@@ -8,7 +13,6 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { compileNftables } from '../../domain/nftables/compile.js';
-import { POSSIBLE_SETS } from '../../domain/nftables/layout/sets.js';
 import type { Structure } from '../../domain/nftables/layout/structure.js';
 import { NftablesAdoptedRules, type AdoptedSets } from '../../domain/nftables/state/adopted-rules.js';
 import { NftablesDesiredState } from '../../domain/nftables/state/desired-state.js';
@@ -22,7 +26,9 @@ import {
   idleRemovals,
   type Transaction,
 } from '../../domain/nftables/state/transaction.js';
-import { isOfAnotherLayout, tableDifference } from './difference.js';
+import { isOfAnotherLayout, tableDifference } from './reading/difference.js';
+import { readTable } from './reading/read-table.js';
+import type { TableReading } from './reading/table-reading.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
 import { inPieces } from './pieces.js';
@@ -32,9 +38,6 @@ export interface NftablesOptions {
   readonly observer?: NftablesObserver;
   readonly compile?: (entry: ForwardingEntry) => NftablesServicePortRules;
 }
-
-/** Undefined: there is no table. */
-type Actual = TableState | undefined;
 
 const ONE_COMMIT = { commits: 1 };
 
@@ -53,7 +56,7 @@ export function nftablesBackend(
  * Programs one family's table `kube-proxy` through a transport. Chains and sets that are no longer needed stay until
  * the next verification, because packets may be on their way to them.
  */
-class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Actual> {
+class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, TableReading> {
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
   readonly compile: (entry: ForwardingEntry) => NftablesServicePortRules;
@@ -102,13 +105,18 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     return { written: stepsOf([structures, elements, unreferenced]) };
   }
 
-  read(signal?: AbortSignal): Promise<Actual> {
-    return this.transport.read(this.family, POSSIBLE_SETS, signal);
+  read({ mayRecognize = false, signal }: ReadOptions = {}): Promise<TableReading> {
+    const desired = { state: this.desired, node: this.node! };
+    return readTable(this.transport, this.family, desired, mayRecognize, signal);
   }
 
-  async repair(actual: Actual): Promise<WriteResult> {
-    const table = desiredTable(this.desired, this.node!);
-    const { repair, removals, replaces } = tableDifference(table, actual, this.family, this.transport);
+  isPartial({ isPartial }: TableReading): boolean {
+    return isPartial;
+  }
+
+  async repair({ state, sound }: TableReading): Promise<WriteResult> {
+    const table = desiredTable(this.desired, this.node!, sound);
+    const { repair, removals, replaces } = tableDifference(table, state, this.family, this.transport);
     if (replaces)
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);
@@ -117,7 +125,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     return { written: stepsOf([repair, ...removals]) };
   }
 
-  adopted(actual: Actual): NftablesAdoptedRules {
+  adopted({ state: actual }: TableReading): NftablesAdoptedRules {
     if (actual && isOfAnotherLayout(actual) && this.keepsUnexplained)
       this.logger.warn(
         { family: this.family },
@@ -126,8 +134,8 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ac
     return new NftablesAdoptedRules(setsOf(actual), this.desired);
   }
 
-  lost(actual: Actual): readonly FrontendAddress[] {
-    return lostUdpFrontends(setsOf(actual), this.desired);
+  lost({ state }: TableReading): readonly FrontendAddress[] {
+    return lostUdpFrontends(setsOf(state), this.desired);
   }
 
   removeUnused(): Promise<void> {
@@ -203,6 +211,6 @@ function stepsOf(transactions: readonly Transaction[]): number {
 }
 
 /** The sets of a table with our layout. */
-function setsOf(actual: Actual): AdoptedSets {
+function setsOf(actual: TableState | undefined): AdoptedSets {
   return actual && !isOfAnotherLayout(actual) ? actual.sets : new Map();
 }

@@ -36,6 +36,16 @@ export interface NftTransport {
   ): Promise<TableState | undefined>;
 
   /**
+   * The elements of these keys that the set has, at a cost that does not depend on its size. Yields to the event loop now and
+   * then; other calls may run in between. Missing if the transport can only read whole sets; then it stores no fingerprints.
+   */
+  lookUp?(
+    family: IpFamily,
+    set: SetDefinition,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, SetElement>>;
+
+  /**
    * A number that changes with every committed nf_tables transaction in this network namespace, whichever program
    * commits it. Undefined if unavailable. Cheap enough to call every second.
    */
@@ -65,6 +75,8 @@ export interface SetState {
   readonly fingerprint: string;
   /** By key. */
   readonly elements: ReadonlyMap<string, SetElement>;
+  /** How many elements the set has, whether they were read or not. Undefined if the kernel does not tell. */
+  readonly count?: number | undefined;
 }
 
 /** One refusal of the kernel in a transaction. */

@@ -58,8 +58,11 @@ export interface Driver<Rules, Change, Actual> {
    */
   commit(change: Change, node: NodeNetwork): Promise<WriteResult>;
 
-  /** Reads what the kernel holds. Rejects with the signal's reason soon after it is aborted. */
-  read(signal?: AbortSignal): Promise<Actual>;
+  /** Reads what the kernel holds, or where it differs from the desired state. */
+  read(options?: ReadOptions): Promise<Actual>;
+
+  /** Whether service ports were only recognized, so that the kernel may lack some of their rules. Missing: never. */
+  isPartial?(actual: Actual): boolean;
 
   /**
    * Writes the kernel's differences from the desired state and the node; nothing if there are none.
@@ -81,6 +84,13 @@ export interface Driver<Rules, Change, Actual> {
 
   /** Releases sockets and processes; rules stay. Idempotent. */
   close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  /** Whether service ports may be recognized by marks that an earlier write left, without reading all their rules. */
+  readonly mayRecognize?: boolean;
+  /** The read rejects with its reason soon after it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of a write. */

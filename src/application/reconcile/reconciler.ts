@@ -15,7 +15,7 @@ import type {
   VerificationKind,
   VerifyResult,
 } from '../ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
+import { RefusedError, type Driver, type ReadOptions, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { restore, withAdopted, type Candidate, type Candidates } from './candidates.js';
 import { UnexplainedRules } from './unexplained-rules.js';
@@ -82,9 +82,9 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     this.unexplained = UnexplainedRules.none(driver.desired);
     const changes = all.map((entry) => ({ key: entry.key, entry }));
     await driver.prepare?.(changes, node);
-    const reading = await this.read();
-    const adopted = driver.adopted?.(reading.actual);
     const { candidates, failed } = await this.compileAll(changes);
+    const reading = await this.read({ mayRecognize: true });
+    const adopted = driver.adopted?.(reading.actual);
     if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
     if (adopted && options.keepUnexplained)
       this.unexplained = UnexplainedRules.kept(driver.desired, adopted, all);
@@ -173,12 +173,12 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     let pending: Map<ServicePortKey, Candidate<Rules>> | undefined;
     await this.driver.removeUnused?.();
     for (;;) {
-      const { actual, epoch } = reading ?? (await this.read(signal));
+      const { actual, epoch } = reading ?? (await this.read({ signal }));
       signal?.throwIfAborted();
       reading = undefined;
       try {
         const { written, failed: rest = [] } = await this.write(() => this.driver.repair(actual));
-        this.soundEpoch = epoch;
+        this.soundEpoch = this.driver.isPartial?.(actual) ? undefined : epoch;
         return { written, failed: [...failed, ...rest] };
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error;
@@ -241,9 +241,9 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     }
   }
 
-  private async read(signal?: AbortSignal): Promise<Reading<Actual>> {
+  private async read(options: ReadOptions): Promise<Reading<Actual>> {
     const epoch = await this.driver.watch.epoch();
-    return { epoch, actual: await this.driver.read(signal) };
+    return { epoch, actual: await this.driver.read(options) };
   }
 
   /** Service ports that cannot be compiled keep the rules that an earlier process left. */

@@ -9,6 +9,7 @@ import { displayName, type Protocol, type ServicePortName } from '../model/servi
 import { hostPort } from '../net/address.js';
 import { addressBits } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
+import { fingerprintOf } from './fingerprint.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './state/service-port-rules.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
@@ -24,16 +25,24 @@ const MAX_COMMENT = 128;
 /** Compiles one service port into its rules in the table of its family. */
 export function compileNftables(entry: ForwardingEntry): NftablesServicePortRules {
   const ids = entry.affinitySeconds > 0 ? endpointIds(entry) : undefined;
-  const parts = entry.frontends.map((frontend) => compileFrontend(entry, frontend, ids));
-  for (const { address, kind } of entry.frontends) {
+  const sharedParts = compileShared(entry);
+  const sharedKeys = sharedParts.map(({ key }) => key);
+  const own = entry.frontends.map((frontend) => compileFrontend(entry, frontend, ids, sharedKeys));
+  return eachOnce([...own, ...sharedParts]);
+}
+
+/** What the service port may share with others. */
+function compileShared({ name, frontends, endpoints }: ForwardingEntry): readonly TablePart[] {
+  const parts: TablePart[] = [];
+  for (const { address, kind } of frontends) {
     if (kind === 'cluster-ip') parts.push(shared(CLUSTER_IPS, { key: address! }));
   }
-  const protocol = entry.name.protocol.toLowerCase();
-  for (const { isLocal, address, port } of entry.endpoints.reachable) {
+  const protocol = name.protocol.toLowerCase();
+  for (const { isLocal, address, port } of endpoints.reachable) {
     if (isLocal)
       parts.push(shared(HAIRPIN_CONNECTIONS, { key: `${address} . ${address} . ${protocol} . ${port}` }));
   }
-  return eachOnce(parts);
+  return parts;
 }
 
 /** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */
@@ -54,7 +63,12 @@ export function frontendText(address: string | undefined, port: number, protocol
 
 type Ids = ReadonlyMap<string, number>;
 
-function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | undefined): TablePart {
+function compileFrontend(
+  entry: ForwardingEntry,
+  frontend: Frontend,
+  ids: Ids | undefined,
+  sharedKeys: readonly string[],
+): TablePart {
   const part = new FrontendBuilder(entry, frontend, ids);
   const { cluster = [], local = [] } = entry.endpoints;
   const list = frontend.policy === 'Local' ? local : cluster;
@@ -74,7 +88,7 @@ function compileFrontend(entry: ForwardingEntry, frontend: Frontend, ids: Ids | 
     part.identify(list);
   }
   if (frontend.kind === 'load-balancer-ip') part.restrictSources();
-  return part.build();
+  return part.build(sharedKeys);
 }
 
 /** Collects what one frontend puts into the table. */
@@ -97,12 +111,16 @@ class FrontendBuilder {
     this.comment = frontendComment(entry.name);
   }
 
-  build(): TablePart {
+  /** @param sharedKeys what is shared is not looked for either when the fingerprint is found */
+  build(sharedKeys: readonly string[]): TablePart {
     const { address, port } = this.frontend;
+    const fingerprint = fingerprintOf(this.elements, sharedKeys);
     return {
       key: this.frontendKey,
       frontend: frontendText(address, port, this.entry.name.protocol),
-      elements: this.elements,
+      elements: this.elements.map((element) =>
+        element.comment === undefined ? element : { ...element, fingerprint },
+      ),
       uses: this.uses,
     };
   }

@@ -64,6 +64,19 @@ export class HeldParts<P extends Part> {
       for (const part of parts) if (this.holder(part.key) === owner) yield { owner, part };
   }
 
+  /** The same for each owner that holds any. */
+  *heldByOwner(): Generator<readonly P[]> {
+    for (const [owner, parts] of this.partsByOwner) {
+      const held = parts.filter(({ key }) => this.holder(key) === owner);
+      if (held.length > 0) yield held;
+    }
+  }
+
+  /** The part of that key as its holder has it. */
+  heldPart(key: string): P | undefined {
+    return this.partOf(this.holder(key), key)?.part;
+  }
+
   /** The owner's conflicts. Cheap if there are none at all. */
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
     if (!this.claims.isContested) return [];

@@ -1,5 +1,5 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { tableDifference } from '../../../src/adapters/nftables/difference.js';
+import { tableDifference } from '../../../src/adapters/nftables/reading/difference.js';
 import { inPieces } from '../../../src/adapters/nftables/pieces.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';

@@ -1,5 +1,5 @@
 import type { StartOptions } from '../../../src/application/ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../../../src/application/ports/driver.js';
+import { RefusedError, type Driver, type ReadOptions, type WriteResult } from '../../../src/application/ports/driver.js';
 import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -78,7 +78,7 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
     return this.write(change);
   }
 
-  async read(signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  async read({ signal }: ReadOptions = {}): Promise<ReadonlyMap<string, string>> {
     this.kernel.reads++;
     await Promise.resolve();
     signal?.throwIfAborted();

@@ -110,9 +110,24 @@ export class MemoryNftTransport implements NftTransport {
     for (const [name, { set, elements }] of table.sets) {
       const fingerprint = this.fingerprintSet(family, set);
       const readable = known.get(name) === fingerprint && set.dynamicSize === undefined;
-      sets.set(name, { fingerprint, elements: new Map(readable ? elements : []) });
+      sets.set(name, { fingerprint, elements: new Map(readable ? elements : []), count: elements.size });
     }
     return { chains, sets };
+  }
+
+  async lookUp(
+    family: IpFamily,
+    { name }: SetDefinition,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, SetElement>> {
+    this.fail();
+    const elements = this.tables.get(family)?.sets.get(name)?.elements;
+    return new Map(
+      keys.flatMap((key) => {
+        const element = elements?.get(key);
+        return element ? [[key, element] as const] : [];
+      }),
+    );
   }
 
   async generation(): Promise<number | undefined> {

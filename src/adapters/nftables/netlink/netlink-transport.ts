@@ -6,6 +6,7 @@ import {
   type ChainDefinition,
   type Operation,
   type SetDefinition,
+  type SetElement,
 } from '../../../domain/nftables/layout/table.js';
 import { ENOENT, EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
@@ -21,6 +22,7 @@ import { BatchEncoder } from './encode/batch-encoder.js';
 import { DisturbedReadError } from './read/disturbed-read-error.js';
 import { fingerprintChain, fingerprintRule, fingerprintSet } from './read/fingerprints.js';
 import * as nf from './nf-tables.js';
+import { LOOKED_UP_AT_ONCE, lookUpElements } from './read/element-lookup.js';
 import { queryTable, type Ask, type Question } from './read/table-query.js';
 import { attributesOf } from './read/table-reader.js';
 
@@ -79,6 +81,23 @@ export class NetlinkNftTransport implements NftTransport {
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
     });
+  }
+
+  async lookUp(
+    family: IpFamily,
+    set: SetDefinition,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, SetElement>> {
+    const found = new Map<string, SetElement>();
+    for (let from = 0; from < keys.length; from += LOOKED_UP_AT_ONCE) {
+      if (from > 0) await yieldToEventLoop();
+      const some = keys.slice(from, from + LOOKED_UP_AT_ONCE);
+      const elements = await this.channel.runExclusive((conversation) =>
+        Promise.resolve(lookUpElements(conversation, family, set, some)),
+      );
+      for (const [key, element] of elements) found.set(key, element);
+    }
+    return found;
   }
 
   generation(): Promise<number | undefined> {

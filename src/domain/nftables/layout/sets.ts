@@ -133,6 +133,23 @@ export const STATIC_SETS: readonly SetDefinition[] = [
 /** The sets that a table may have, whatever the services. */
 export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS];
 
+/** Sets that grow with the endpoints, or repeat what frontends show: their elements are looked up by key. */
+export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
+  CLUSTER_IPS,
+  HAIRPIN_CONNECTIONS,
+  ...VARIANTS.map(setsOf).flatMap((sets) => [
+    sets.endpoints,
+    sets.shortCircuits,
+    sets.shortCircuitEndpoints,
+    sets.affinityIds,
+    sets.shortCircuitAffinityIds,
+    sets.affinityEndpoints,
+  ]),
+]);
+
+/** The others, which are listed to read them. */
+export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set));
+
 /** A set that the tables of kube-proxy and of earlier versions have, and ours never has. */
 export const MAP_OF_ANOTHER_LAYOUT = 'service-ips';
 

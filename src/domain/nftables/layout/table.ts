@@ -30,6 +30,11 @@ export interface SetElement {
   readonly key: string;
   readonly value?: string;
   readonly comment?: string;
+  /**
+   * Of all rules that belong to this element's frontend (fingerprint.ts). The kernel stores it beside the comment. Undefined where
+   * it is not stored, or not read back.
+   */
+  readonly fingerprint?: number;
 }
 
 export interface Hook {

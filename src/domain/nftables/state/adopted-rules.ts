@@ -19,11 +19,16 @@ import { classOfNumber } from '../layout/traffic-class.js';
 /** The elements of a table's sets, by name and key. Empty if the table has another layout. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
 
+/** Finds an element by the name of its set and its key. */
+export interface ElementLookup {
+  element(set: string, key: string): SetElement | undefined;
+}
+
 /**
  * What an earlier process left in the table, by the comment that names its service port. Compiled rules are restored
  * with the same parts, their elements in any order.
  */
-export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRules> {
+export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRules>, ElementLookup {
   private index: AdoptedIndex | undefined;
 
   constructor(
@@ -44,9 +49,13 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     const { frontends, sources } = this.indexed();
     const parts = (frontends.get(label) ?? [])
       .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
-      .flatMap((frontend) => new PartReader(this.sets, frontend, sources.get(frontend.key)).parts());
+      .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
     const byKey = new Map(parts.map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
+  }
+
+  element(set: string, key: string): SetElement | undefined {
+    return this.sets.get(set)?.elements.get(key);
   }
 
   private indexed(): AdoptedIndex {
@@ -97,10 +106,19 @@ interface AdoptedSource {
   readonly prefixLength: number;
 }
 
-interface AdoptedFrontend {
+export interface AdoptedFrontend {
   readonly variant: FrontendVariant;
   /** `10.96.0.10 . udp . 53`, or without the address for a node port. */
   readonly key: string;
+}
+
+/** The frontend's own part, and those that it may share with other frontends. */
+export function adoptedParts(
+  elements: ElementLookup,
+  frontend: AdoptedFrontend,
+  sources?: readonly AdoptedSource[],
+): readonly TablePart[] {
+  return new PartReader(elements, frontend, sources).parts();
 }
 
 /** Collects the elements of one frontend, as compile.ts creates them. */
@@ -109,19 +127,18 @@ class PartReader {
   private readonly uses: Structure[] = [];
 
   constructor(
-    private readonly sets: AdoptedSets,
+    private readonly lookup: ElementLookup,
     private readonly frontend: AdoptedFrontend,
     private readonly sources: readonly AdoptedSource[] = [],
   ) {}
 
-  /** The frontend's own part, and those that it may share with other frontends. */
   parts(): readonly TablePart[] {
     const { variant, key } = this.frontend;
     const sets = setsOf(variant);
     this.take(sets.noEndpoints, key);
     this.take(sets.noLocalEndpoints, key);
-    this.dispatched(sets.frontends, [sets.endpoints, sets.affinityIds]);
-    this.dispatched(sets.shortCircuits, [sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds]);
+    this.dispatched(sets.frontends, sets.endpoints, sets.affinityIds);
+    this.dispatched(sets.shortCircuits, sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds);
     this.identified(sets.affinityEndpoints, [sets.affinityIds, sets.shortCircuitAffinityIds]);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
@@ -133,21 +150,22 @@ class PartReader {
 
   /** The element of that key, if the table has it. */
   private take(set: SetDefinition, key: string): SetElement | undefined {
-    const element = this.sets.get(set.name)?.elements.get(key);
+    const element = this.lookup.element(set.name, key);
     if (element) this.elements.push({ set, ...element });
     return element;
   }
 
-  /** The frontend's traffic class, and the numbered lists that the class picks from. */
-  private dispatched(map: SetDefinition, lists: readonly SetDefinition[]): void {
+  /** The frontend's traffic class, and the numbered list that the class picks from. */
+  private dispatched(map: SetDefinition, direct: SetDefinition, sticky: SetDefinition): void {
     const { variant, key } = this.frontend;
-    const { value } = this.sets.get(map.name)?.elements.get(key) ?? {};
+    const { value } = this.lookup.element(map.name, key) ?? {};
     const trafficClass = value === undefined ? undefined : classOfNumber(parsePriority(value), variant);
     if (!trafficClass) return;
     this.take(map, key);
     this.uses.push(...structuresOfClass(trafficClass));
-    for (const list of lists)
-      for (let number = FIRST_NUMBER; this.take(list, `${key} . ${formatPriority(number)}`);) number++;
+    const list = trafficClass.affinitySeconds > 0 ? sticky : direct;
+    for (let place = 0; place < trafficClass.count; place++)
+      this.take(list, `${key} . ${formatPriority(FIRST_NUMBER + place)}`);
   }
 
   /** The addresses of the endpoints with remembered ids. */
@@ -176,7 +194,7 @@ class PartReader {
   }
 
   private shared(set: SetDefinition, key: string): readonly TablePart[] {
-    const element = this.sets.get(set.name)?.elements.get(key);
+    const element = this.lookup.element(set.name, key);
     return element ? [{ key: `${set.name} ${key}`, elements: [{ set, ...element }], uses: [] }] : [];
   }
 }

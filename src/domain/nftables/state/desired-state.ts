@@ -11,6 +11,8 @@ import {
 } from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
+const NO_PARTS: ReadonlySet<TablePart> = new Set();
+
 /** The rules of all service ports in the table, with the structures that they use. */
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
   private readonly parts = new HeldParts<TablePart>(sameElements);
@@ -34,10 +36,30 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     for (const { structure } of this.users.values()) yield structure;
   }
 
-  /** Calls `take` for every element of service ports, with its holder. */
-  forEachElement(take: (element: PlacedElement, owner: ServicePortKey) => void): void {
+  /** Calls `take` for every element of service ports, with its holder, except for those of these parts. */
+  forEachElement(
+    take: (element: PlacedElement, owner: ServicePortKey) => void,
+    except: ReadonlySet<TablePart> = NO_PARTS,
+  ): void {
     for (const { owner, part } of this.parts.held())
-      for (const element of part.elements) take(element, owner);
+      if (!except.has(part)) for (const element of part.elements) take(element, owner);
+  }
+
+  /** How many elements service ports have. */
+  get elementCount(): number {
+    let count = 0;
+    this.forEachElement(() => count++);
+    return count;
+  }
+
+  /** The parts that each service port holds. */
+  heldByOwner(): Iterable<readonly TablePart[]> {
+    return this.parts.heldByOwner();
+  }
+
+  /** The part of that key as its holder has it. */
+  heldPart(key: string): TablePart | undefined {
+    return this.parts.heldPart(key);
   }
 
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {

@@ -5,6 +5,7 @@ import { nodeChains, type ChainRules } from '../layout/node-rules.js';
 import { NODEPORT_IPS, sourcesSet, STATIC_SETS } from '../layout/sets.js';
 import { classElement, structureRules, type Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
+import type { TablePart } from './service-port-rules.js';
 
 /** The whole table as it should be: what a fresh start writes, verification compares with, and plan prints. */
 export interface DesiredTable {
@@ -19,8 +20,15 @@ export interface DesiredSet {
   readonly owners: readonly (ServicePortKey | undefined)[];
 }
 
-/** The whole table for a desired state on a node. */
-export function desiredTable(desired: NftablesDesiredState, node: NodeNetwork): DesiredTable {
+/**
+ * The whole table for a desired state on a node.
+ * @param except parts whose elements are left out
+ */
+export function desiredTable(
+  desired: NftablesDesiredState,
+  node: NodeNetwork,
+  except?: ReadonlySet<TablePart>,
+): DesiredTable {
   const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
   for (const set of tableSets(desired)) sets.set(set, { elements: [], owners: [] });
   const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
@@ -33,7 +41,7 @@ export function desiredTable(desired: NftablesDesiredState, node: NodeNetwork): 
     const placed = classElement(structure);
     if (placed) place(placed.set, placed.element);
   }
-  desired.forEachElement((element, owner) => place(element.set, element, owner));
+  desired.forEachElement((element, owner) => place(element.set, element, owner), except);
   return {
     chains: tableChains(desired, node),
     sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),
@@ -46,7 +54,7 @@ export function tableChains(desired: NftablesDesiredState, node: NodeNetwork): r
 }
 
 /** The sets that the table has: those of every table, and one for each prefix length of sources. */
-function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
+export function tableSets(desired: NftablesDesiredState): readonly SetDefinition[] {
   return [...STATIC_SETS, ...sourceLengths(desired.structures()).map(sourcesSet)];
 }
 

@@ -26,6 +26,14 @@ export function sameElements(one: TablePart, other: TablePart): boolean {
   );
 }
 
+/** An unknown fingerprint equals any other. */
 export function sameElement(one: SetElement, other: SetElement): boolean {
-  return one.key === other.key && one.value === other.value && one.comment === other.comment;
+  return (
+    one.key === other.key &&
+    one.value === other.value &&
+    one.comment === other.comment &&
+    (one.fingerprint === other.fingerprint ||
+      one.fingerprint === undefined ||
+      other.fingerprint === undefined)
+  );
 }

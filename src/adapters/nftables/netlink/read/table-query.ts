@@ -51,7 +51,7 @@ export async function queryTable(
         ? await queryElements(ask, set, () => new ElementReader(setLayout(family, known)))
         : new Map<string, SetElement>();
     if (!elements) return 'disturbed';
-    sets.set(set.name, { fingerprint: set.fingerprint, elements });
+    sets.set(set.name, { fingerprint: set.fingerprint, elements, count: set.count });
   }
   return { chains, sets };
 }

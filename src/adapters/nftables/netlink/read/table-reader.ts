@@ -72,7 +72,7 @@ export function readRule(attributes: AttributeReader): { chain: string; fingerpr
   while (attributes.next()) {
     if (attributes.type === nf.RULE.CHAIN) chain = attributes.text();
     else if (attributes.type === nf.RULE.EXPRESSIONS) expressions = expressionsText(attributes.nested());
-    else if (attributes.type === nf.RULE.USERDATA) comment = readComment(attributes.value());
+    else if (attributes.type === nf.RULE.USERDATA) comment = readUserdata(attributes.value()).comment;
   }
   return { chain, fingerprint: comment === undefined ? expressions : `${expressions} # ${comment}` };
 }
@@ -153,18 +153,18 @@ export class ElementReader {
     const { entry, layout } = this;
     let key = '';
     let value: string | undefined;
-    let comment: string | undefined;
+    let userdata: Userdata = NO_USERDATA;
     entry.over(bytes, start, end);
     while (entry.next()) {
       if (entry.type === nf.ELEMENT.KEY) key = this.readData(bytes, layout.key) ?? '';
       else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
-      else if (entry.type === nf.ELEMENT.USERDATA) comment = readComment(entry.value());
+      else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(entry.value());
     }
     this.seen++;
     this.elements.set(key, {
       key,
       ...(value !== undefined && { value }),
-      ...(comment !== undefined && { comment }),
+      ...userdata,
     });
   }
 
@@ -185,11 +185,23 @@ function verdictWords({ code, chain }: { readonly code: number; readonly chain?:
   return chain === undefined ? name : `${name} ${chain}`;
 }
 
-/** The comment in the userdata of a rule or element. */
-function readComment(userdata: Buffer): string | undefined {
+type Userdata = Pick<SetElement, 'comment' | 'fingerprint'>;
+
+const NO_USERDATA: Userdata = {};
+
+/** The userdata of a rule or element. */
+function readUserdata(userdata: Buffer): Userdata {
+  let read = NO_USERDATA;
   for (let at = 0; at + 2 <= userdata.length; at += 2 + userdata[at + 1]!) {
-    if (userdata[at] !== nf.USERDATA.COMMENT) continue;
-    return userdata.toString('utf8', at + 2, at + 2 + Math.max(0, userdata[at + 1]! - 1));
+    const [type, length] = [userdata[at], userdata[at + 1]!];
+    if (type === nf.USERDATA.COMMENT)
+      read = { ...read, comment: userdata.toString('utf8', at + 2, at + 2 + Math.max(0, length - 1)) };
+    else if (
+      type === nf.USERDATA.FINGERPRINT &&
+      length === nf.FINGERPRINT_LENGTH &&
+      at + 2 + length <= userdata.length
+    )
+      read = { ...read, fingerprint: userdata.readDoubleLE(at + 2) };
   }
-  return undefined;
+  return read;
 }

@@ -1,10 +1,16 @@
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import { sameElement } from '../../domain/nftables/state/service-port-rules.js';
-import { MAP_OF_ANOTHER_LAYOUT } from '../../domain/nftables/layout/sets.js';
-import type { SetElement } from '../../domain/nftables/layout/table.js';
-import type { DesiredSet, DesiredTable } from '../../domain/nftables/state/desired-table.js';
-import { Transaction } from '../../domain/nftables/state/transaction.js';
-import type { NftTransport, TableState } from './transport.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { sameElement } from '../../../domain/nftables/state/service-port-rules.js';
+import { MAP_OF_ANOTHER_LAYOUT } from '../../../domain/nftables/layout/sets.js';
+import type { SetElement } from '../../../domain/nftables/layout/table.js';
+import {
+  tableChains,
+  tableSets,
+  type DesiredSet,
+  type DesiredTable,
+} from '../../../domain/nftables/state/desired-table.js';
+import { Transaction } from '../../../domain/nftables/state/transaction.js';
+import type { NftTransport, TableState } from '../transport.js';
+import type { Desired } from './table-reading.js';
 
 const TABLE_COMMENT = 'rules for kube-proxy';
 
@@ -31,7 +37,8 @@ export function tableDifference(
 ): TableDifference {
   const repair = new Transaction();
   const replaces =
-    state !== undefined && (isOfAnotherLayout(state) || !fits(desired, state, family, transport));
+    state !== undefined &&
+    (isOfAnotherLayout(state) || !fitsTable(desired.chains, desired.sets, state, family, transport));
   if (replaces) repair.add({ op: 'delete-table' });
   const present = replaces ? undefined : state;
   if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
@@ -50,14 +57,30 @@ export function isOfAnotherLayout(state: TableState): boolean {
 }
 
 /** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
-function fits(desired: DesiredTable, state: TableState, family: IpFamily, transport: NftTransport): boolean {
-  const chainsFit = desired.chains.every(({ chain }) => {
+export function fits(
+  { state: desired, node }: Desired,
+  state: TableState,
+  family: IpFamily,
+  transport: NftTransport,
+): boolean {
+  const sets = tableSets(desired).map((set) => ({ set }));
+  return fitsTable(tableChains(desired, node), sets, state, family, transport);
+}
+
+function fitsTable(
+  chains: DesiredTable['chains'],
+  sets: readonly Pick<DesiredSet, 'set'>[],
+  state: TableState,
+  family: IpFamily,
+  transport: NftTransport,
+): boolean {
+  const chainsFit = chains.every(({ chain }) => {
     const present = state.chains.get(chain.name);
     return !present || present.fingerprint === transport.fingerprintChain(chain);
   });
   return (
     chainsFit &&
-    desired.sets.every(({ set }) => {
+    sets.every(({ set }) => {
       const present = state.sets.get(set.name);
       return !present || present.fingerprint === transport.fingerprintSet(family, set);
     })

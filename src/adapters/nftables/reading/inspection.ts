@@ -1,0 +1,181 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { LOOKED_UP_SETS, setsOf } from '../../../domain/nftables/layout/sets.js';
+import { VARIANTS } from '../../../domain/nftables/layout/keys.js';
+import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
+import { adoptedParts, type AdoptedFrontend } from '../../../domain/nftables/state/adopted-rules.js';
+import type { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
+import {
+  sameElement,
+  type PlacedElement,
+  type TablePart,
+} from '../../../domain/nftables/state/service-port-rules.js';
+import type { NftTransport, TableState } from '../transport.js';
+import type { TableReading } from './table-reading.js';
+import { WantedElements } from './wanted-elements.js';
+
+/** Elements looked up before the event loop gets its turn: a millisecond's work. */
+const ELEMENTS_AT_ONCE = 256;
+const FRONTENDS_AT_ONCE = 64;
+
+/**
+ * Finds the parts of the desired state that the table has as they should be, and what else it has. `elements` begins with what
+ * was listed; what is looked up is added, what belongs to a sound part is taken away.
+ */
+export class Inspection {
+  private readonly elements = new Map<string, Map<string, SetElement>>();
+  private readonly sound = new Set<TablePart>();
+  private readonly soundElements = new Map<SetDefinition, number>();
+
+  constructor(
+    private readonly transport: NftTransport,
+    private readonly family: IpFamily,
+    private readonly desired: NftablesDesiredState,
+    private readonly state: TableState,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    for (const [name, { elements }] of state.sets) this.elements.set(name, new Map(elements));
+  }
+
+  async run(byFingerprint: boolean): Promise<TableReading> {
+    let recognized = false;
+    let batch: TablePart[] = [];
+    let size = 0;
+    for (const parts of this.desired.heldByOwner()) {
+      if (byFingerprint && this.recognizes(parts)) {
+        recognized = true;
+        for (const part of parts) this.isSound(part);
+        continue;
+      }
+      for (const part of parts) {
+        batch.push(part);
+        size += part.elements.length;
+      }
+      if (size < ELEMENTS_AT_ONCE) continue;
+      await this.compare(batch);
+      batch = [];
+      size = 0;
+    }
+    await this.compare(batch);
+    await this.lookUpRest();
+    if (!byFingerprint) await this.listUnknown();
+    return { state: this.rest(), sound: this.sound, isPartial: recognized };
+  }
+
+  /** Whether all that was listed of a service port is as it should be, with its fingerprint. */
+  private recognizes(parts: readonly TablePart[]): boolean {
+    let marked = false;
+    for (const { elements } of parts)
+      for (const element of elements) {
+        if (LOOKED_UP_SETS.has(element.set)) continue;
+        const present = this.elements.get(element.set.name)?.get(element.key);
+        if (!present || !sameElement(present, element)) return false;
+        if (element.fingerprint === undefined) continue;
+        if (present.fingerprint === undefined) return false;
+        marked = true;
+      }
+    return marked;
+  }
+
+  private async compare(parts: readonly TablePart[]): Promise<void> {
+    this.signal?.throwIfAborted();
+    const wanted = new WantedElements();
+    for (const { elements } of parts)
+      for (const { set, key } of elements) if (LOOKED_UP_SETS.has(set)) wanted.add(set, key);
+    await this.lookUp(wanted);
+    for (const part of parts) if (part.elements.every((element) => this.has(element))) this.isSound(part);
+  }
+
+  /**
+   * Looks up what belongs to frontends that no sound part explains. What one element leads to, such as the address of an
+   * endpoint's id, is known only when that element has been read, so it takes a few rounds.
+   */
+  private async lookUpRest(): Promise<void> {
+    const frontends = this.unexplainedFrontends();
+    for (let from = 0; from < frontends.length; from += FRONTENDS_AT_ONCE) {
+      const some = frontends.slice(from, from + FRONTENDS_AT_ONCE);
+      for (const wanted = new WantedElements(this.elements); ;) {
+        for (const frontend of some) adoptedParts(wanted, frontend);
+        if (wanted.size === 0) break;
+        this.signal?.throwIfAborted();
+        this.shareAgain(wanted);
+        await this.lookUp(wanted);
+        wanted.asked();
+      }
+    }
+  }
+
+  private unexplainedFrontends(): readonly AdoptedFrontend[] {
+    return VARIANTS.flatMap((variant) => {
+      const { frontends, noEndpoints, noLocalEndpoints } = setsOf(variant);
+      const keys = [frontends, noEndpoints, noLocalEndpoints].flatMap(({ name }) => [
+        ...(this.elements.get(name)?.keys() ?? []),
+      ]);
+      return [...new Set(keys)].map((key) => ({ variant, key }));
+    });
+  }
+
+  /** What an unexplained frontend shares with a sound part must be compared after all, or it would seem unknown. */
+  private shareAgain(wanted: WantedElements): void {
+    for (const [set, keys] of wanted.bySet())
+      for (const key of keys) {
+        const part = this.desired.heldPart(`${set.name} ${key}`);
+        if (part && this.sound.delete(part)) this.countSound(part, -1);
+      }
+  }
+
+  /** Lists the sets that have more elements than are known by now. */
+  private async listUnknown(): Promise<void> {
+    const sets = [...LOOKED_UP_SETS].filter((set) => {
+      const known = (this.soundElements.get(set) ?? 0) + (this.elements.get(set.name)?.size ?? 0);
+      const { count = known } = this.state.sets.get(set.name) ?? {};
+      return count !== known;
+    });
+    if (sets.length === 0) return;
+    const listed = await this.transport.read(this.family, sets, this.signal);
+    for (const set of sets) {
+      const desired = new Set<string>();
+      this.desired.forEachElement((element) => {
+        if (element.set === set) desired.add(element.key);
+      });
+      for (const [key, element] of listed?.sets.get(set.name)?.elements ?? [])
+        if (!desired.has(key)) this.put(set, key, element);
+    }
+  }
+
+  private async lookUp(wanted: WantedElements): Promise<void> {
+    for (const [set, keys] of wanted.bySet())
+      for (const [key, element] of await this.transport.lookUp!(this.family, set, keys))
+        this.put(set, key, element);
+  }
+
+  private has(element: PlacedElement): boolean {
+    const present = this.elements.get(element.set.name)?.get(element.key);
+    return present !== undefined && sameElement(present, element);
+  }
+
+  private isSound(part: TablePart): void {
+    this.sound.add(part);
+    this.countSound(part, 1);
+    for (const { set, key } of part.elements) this.elements.get(set.name)?.delete(key);
+  }
+
+  private countSound({ elements }: TablePart, sign: 1 | -1): void {
+    for (const { set } of elements) this.soundElements.set(set, (this.soundElements.get(set) ?? 0) + sign);
+  }
+
+  private put({ name }: SetDefinition, key: string, element: SetElement): void {
+    const elements = this.elements.get(name);
+    if (elements) elements.set(key, element);
+    else this.elements.set(name, new Map([[key, element]]));
+  }
+
+  private rest(): TableState {
+    const sets = new Map(
+      Array.from(this.state.sets, ([name, set]) => [
+        name,
+        { ...set, elements: this.elements.get(name) ?? new Map<string, SetElement>() },
+      ]),
+    );
+    return { chains: this.state.chains, sets };
+  }
+}

@@ -1,0 +1,40 @@
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { LISTED_SETS, POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
+import type { NftTransport } from '../transport.js';
+import type { Desired, TableReading } from './table-reading.js';
+import { fits, isOfAnotherLayout } from './difference.js';
+import { Inspection } from './inspection.js';
+
+/** Kernels that do not count elements need whole lists to show unknown ones; above this size that takes them too long. */
+const LISTED_AT_MOST = 100_000;
+
+/**
+ * Reads the table to find out where it differs from the desired state. The kernel lists a large set ever more slowly, so only the
+ * sets of frontends and the small ones are listed; elements of the others are looked up by their keys, and listed only if the
+ * kernel counts more than are known.
+ * @param byFingerprint service ports whose fingerprints are in the table need not be looked up
+ */
+export async function readTable(
+  transport: NftTransport,
+  family: IpFamily,
+  desired: Desired,
+  byFingerprint: boolean,
+  signal?: AbortSignal,
+): Promise<TableReading> {
+  if (!transport.lookUp) return whole(transport, family, signal);
+  const state = await transport.read(family, LISTED_SETS, signal);
+  if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
+  const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
+  const needsLists = !byFingerprint && !counts && desired.state.elementCount <= LISTED_AT_MOST;
+  if (needsLists || !fits(desired, state, family, transport)) return whole(transport, family, signal);
+  const inspection = new Inspection(transport, family, desired.state, state, signal);
+  return inspection.run(byFingerprint);
+}
+
+async function whole(
+  transport: NftTransport,
+  family: IpFamily,
+  signal: AbortSignal | undefined,
+): Promise<TableReading> {
+  return { state: await transport.read(family, POSSIBLE_SETS, signal), sound: new Set(), isPartial: false };
+}

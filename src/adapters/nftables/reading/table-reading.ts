@@ -1,0 +1,20 @@
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import type { NftablesDesiredState } from '../../../domain/nftables/state/desired-state.js';
+import type { TablePart } from '../../../domain/nftables/state/service-port-rules.js';
+import type { TableState } from '../transport.js';
+
+/** What the table holds, without what it holds as it should. */
+export interface TableReading {
+  /** Undefined: there is no table. Without the elements of sound parts. */
+  readonly state: TableState | undefined;
+  /** Parts of the desired state whose elements are all there. */
+  readonly sound: ReadonlySet<TablePart>;
+  /** Some of these were recognized by their fingerprints; whether the kernel has all their elements was not read. */
+  readonly isPartial: boolean;
+}
+
+/** The desired state to compare with, and the node. */
+export interface Desired {
+  readonly state: NftablesDesiredState;
+  readonly node: NodeNetwork;
+}
