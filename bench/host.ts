@@ -11,6 +11,9 @@ export interface Run {
   readonly output: string;
 }
 
+/** The line of the log, as text or JSON. */
+const PROGRAMMED = /programmed everything.*IPv4|IPv4.*programmed everything/;
+
 /** A node to measure on: a network namespace with the node's address and nothing else. */
 export class BenchHost {
   readonly #name = `bench-${process.pid}`;
@@ -31,6 +34,30 @@ export class BenchHost {
 
   start(...command: string[]): ChildProcess {
     return spawn('ip', ['netns', 'exec', this.#name, ...command], { stdio: 'pipe' });
+  }
+
+  /** Runs the proxy until it says that everything is programmed, and stops it. */
+  async runUntilProgrammed(...command: string[]): Promise<Run> {
+    const began = performance.now();
+    const child = this.start(...command);
+    const memory = new MemoryWatch(child.pid ?? 0);
+    const output = collect(child.stdout);
+    const errors = collect(child.stderr);
+    const exited = once(child, 'exit');
+    const programmed = new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on('data', () => {
+          if (PROGRAMMED.test(output()) || PROGRAMMED.test(errors())) resolve();
+        });
+    });
+    await Promise.race([programmed, exited]);
+    const milliseconds = performance.now() - began;
+    const peakBytes = memory.end();
+    if (child.exitCode !== null)
+      throw new Error(`${command.join(' ')} ended with status ${child.exitCode}:\n${errors()}${output()}`);
+    child.kill();
+    await exited;
+    return { milliseconds, peakBytes, output: output() };
   }
 
   /** Runs a program to its end. Rejects with its output if it does not exit with 0. */

@@ -55,10 +55,10 @@ export async function measureServed(
     const command = [...kubeproxy, '--proxy-mode', 'nftables', '--kubeconfig', server.kubeconfig];
     command.push('--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR);
     const { output } = await host.run(process.execPath, program('receive'), server.kubeconfig);
-    const start = await host.run(...command, '--once');
-    const { result: restart, writes } = await countWrites(host, () => host.run(...command, '--once'));
+    const start = await host.runUntilProgrammed(...command);
+    const { result: restart, writes } = await countWrites(host, () => host.runUntilProgrammed(...command));
     await server.replaceEndpoints({ count: Math.ceil(services / 100), periodMs: 0 });
-    const changedRestart = await host.run(...command, '--once');
+    const changedRestart = await host.runUntilProgrammed(...command);
     return {
       received: JSON.parse(output) as Received,
       start: start.milliseconds,

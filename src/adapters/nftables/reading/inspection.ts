@@ -37,12 +37,10 @@ export class Inspection {
   }
 
   async run(byFingerprint: boolean): Promise<TableReading> {
-    let recognized = false;
     let batch: TablePart[] = [];
     let size = 0;
     for (const parts of this.desired.heldByOwner()) {
       if (byFingerprint && this.recognizes(parts)) {
-        recognized = true;
         for (const part of parts) this.isSound(part);
         continue;
       }
@@ -58,7 +56,7 @@ export class Inspection {
     await this.compare(batch);
     await this.lookUpRest();
     if (!byFingerprint) await this.listUnknown();
-    return { state: this.rest(), sound: this.sound, isPartial: recognized };
+    return { state: this.rest(), sound: this.sound, isPartial: byFingerprint };
   }
 
   /** Whether all that was listed of a service port is as it should be, with its fingerprint. */
