@@ -153,6 +153,38 @@ describe('reading', () => {
     expect(state.sets.find(({ name }) => name === 'clients')!.fingerprint).toBe(sets[1]);
   });
 
+  it('finds elements by their keys, however many are missing, with comments and fingerprints', async () => {
+    const marked = (number: number): SetElement => ({
+      ...ports(number, 1)[0]!,
+      comment: `service ${number}`,
+      fingerprint: 2 ** 52 + number,
+    });
+    const numbers = Array.from({ length: 1000 }, (_, index) => index + 1);
+    const elements = numbers.map(marked);
+    await driver.ask('commit', 'IPv4', [
+      TABLE,
+      { op: 'add-set', set: PORTS },
+      { op: 'add-elements', set: PORTS, elements },
+    ]);
+    const keys = elements.map(({ key }) => key);
+    expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, keys))).toEqual(byKey(elements));
+    expect(byKey((await driver.ask('read', 'IPv4', [PORTS]))!.sets[0]!.elements)).toEqual(byKey(elements));
+
+    const some = elements.filter((_, index) => index % 3 === 0);
+    await driver.ask('commit', 'IPv4', [{ op: 'delete-elements', set: PORTS, elements: some }]);
+    const rest = elements.filter((_, index) => index % 3 !== 0);
+    expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, keys))).toEqual(byKey(rest));
+
+    // nft shows the comments, and drops what it does not know when the table is written from its listing.
+    const text = await namespace.run(['nft', 'list', 'table', 'ip', 'kube-proxy']);
+    expect(text).toContain('comment "service 2"');
+    await namespace.run(['nft', 'delete', 'table', 'ip', 'kube-proxy']);
+    expect(await driver.ask('lookUp', 'IPv4', PORTS, keys)).toEqual([]);
+    await namespace.run(['nft', '-f', '-'], text);
+    const unmarked = rest.map(({ fingerprint: _, ...element }) => element);
+    expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, keys))).toEqual(byKey(unmarked));
+  });
+
   it('is repeated while others commit', async () => {
     await driver.ask('commit', 'IPv4', [TABLE, { op: 'add-set', set: PORTS }]);
     await driver.ask('commit', 'IPv4', [{ op: 'add-elements', set: PORTS, elements: ports(1, 60_000) }]);

@@ -52,6 +52,10 @@ const handlers = {
     );
   },
 
+  async lookUp(family: IpFamily, set: SetDefinition, keys: readonly string[]) {
+    return [...(await transport.lookUp(family, set, keys)).values()];
+  },
+
   generation: () => transport.generation(),
 
   fingerprints: (family: IpFamily, rules: readonly Rule[], sets: readonly SetDefinition[]) => ({

@@ -23,7 +23,7 @@ import { DisturbedReadError } from './read/disturbed-read-error.js';
 import { fingerprintChain, fingerprintRule, fingerprintSet } from './read/fingerprints.js';
 import * as nf from './nf-tables.js';
 import { LOOKED_UP_AT_ONCE, lookUpElements } from './read/element-lookup.js';
-import { queryTable, type Ask, type Question } from './read/table-query.js';
+import { queryContents, queryStructure, type Ask, type Question } from './read/table-query.js';
 import { attributesOf } from './read/table-reader.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
@@ -74,10 +74,13 @@ export class NetlinkNftTransport implements NftTransport {
         });
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await this.readGeneration(conversation);
-        const state = await queryTable(ask, family, expected);
-        if (state === 'disturbed') continue;
-        if (attempt + 1 >= UNDISTURBED_ATTEMPTS || before === (await this.readGeneration(conversation)))
-          return state;
+        const structure = await queryStructure(ask);
+        if (structure === undefined) return undefined;
+        if (structure === 'disturbed') continue;
+        const mayChange = attempt + 1 < UNDISTURBED_ATTEMPTS;
+        if (mayChange && before !== (await this.readGeneration(conversation))) continue;
+        const state = await queryContents(ask, structure, family, expected);
+        if (state !== 'disturbed') return state;
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
     });

@@ -27,20 +27,34 @@ export interface Question {
 /** Asks the kernel; false if the requested object does not exist. */
 export type Ask = (question: Question) => Promise<boolean>;
 
+/** Chains with their rules, and the sets without elements: what takes the kernel only a few milliseconds to list. */
+export interface TableStructure {
+  readonly chains: ReadonlyMap<string, ChainState>;
+  readonly sets: readonly ListedSet[];
+}
+
 /**
- * Reads the table once. 'disturbed' if parts were not found, because it or another table changed meanwhile; a change
- * that is not detected this way shows in the generation.
+ * Reads the structure once. Undefined if there is no table. 'disturbed' if parts were not found, because it or another table
+ * changed meanwhile; a change that is not detected this way shows in the generation.
  */
-export async function queryTable(
-  ask: Ask,
-  family: IpFamily,
-  expected: readonly SetDefinition[],
-): Promise<TableState | undefined | 'disturbed'> {
+export async function queryStructure(ask: Ask): Promise<TableStructure | undefined | 'disturbed'> {
   const put = (writer: MessageWriter) => writer.putText(nf.TABLE.NAME, TABLE_NAME);
   if (!(await ask({ type: nf.GETTABLE, name: 'GETTABLE', put }))) return undefined;
   const chains = await queryChains(ask);
-  const listed = chains && (await querySets(ask));
-  if (!chains || !listed) return 'disturbed';
+  const sets = chains && (await querySets(ask));
+  return chains && sets ? { chains, sets } : 'disturbed';
+}
+
+/**
+ * Adds the elements of sets with an expected layout. Transactions on other tables do not disturb this. 'disturbed' if a set was not
+ * found, or its elements changed all the time.
+ */
+export async function queryContents(
+  ask: Ask,
+  { chains, sets: listed }: TableStructure,
+  family: IpFamily,
+  expected: readonly SetDefinition[],
+): Promise<TableState | 'disturbed'> {
   const sets = new Map<string, SetState>();
   const definitions = new Map(expected.map((set) => [set.name, set]));
   for (const set of listed) {
