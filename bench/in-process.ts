@@ -113,8 +113,7 @@ async function measure(
     awaitNode: AWAIT_NODE,
   });
   const loops = families.map(({ loop }) => loop);
-  void awaitNode.ready.then(async () => {
-    await collectGarbage();
+  void awaitNode.ready.then(() => {
     for (const loop of loops) loop.initialized();
   });
 

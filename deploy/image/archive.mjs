@@ -29,8 +29,8 @@ try {
       Entrypoint: ['/usr/local/bin/kube-proxy'],
       Env: [
         'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-        // The first line of a program takes one option only (bin/kubeproxy has both).
-        'NODE_OPTIONS=--max-old-space-size=1024',
+        // The first line of a program takes one option only (bin/kubeproxy has all).
+        'NODE_OPTIONS=--max-old-space-size=1024 --v8-pool-size=1',
       ],
       Labels: {
         'org.opencontainers.image.title': 'kube-proxy-ts',

@@ -42,7 +42,7 @@ rm -f "$app"/dist/*.map
 cp -R node_modules/koffi "$app/node_modules/"
 cp -R node_modules/@koromix/koffi-linux-"$(node -p process.arch)" "$app/node_modules/@koromix/"
 # Where DaemonSets of kube-proxy look for it.
-printf '#!/usr/bin/node --max-semi-space-size=4\nawait import("/opt/kube-proxy/bin/kubeproxy");\n' >"$root/usr/local/bin/kube-proxy.mjs"
+printf '#!/usr/bin/node --max-semi-space-size=2\nawait import("/opt/kube-proxy/bin/kubeproxy");\n' >"$root/usr/local/bin/kube-proxy.mjs"
 chmod 755 "$root/usr/local/bin/kube-proxy.mjs"
 ln -s kube-proxy.mjs "$root/usr/local/bin/kube-proxy"
 say "root file system: $(du -sm "$root" | cut -f1) MB in $root"

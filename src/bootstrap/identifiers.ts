@@ -49,8 +49,6 @@ export const LIVE_CONFIGURATION = new Identifier<LiveConfiguration<CommandLine>>
 /** The families that this node can serve, the primary one first. */
 export const FAMILIES = new Identifier<readonly IpFamily[]>('families');
 export const LOGGER = new Identifier<Logger>('logger');
-/** Called where a phase of the start leaves much garbage behind. */
-export const COLLECT_GARBAGE = new Identifier<() => Promise<void>>('garbage collection');
 export const CLOCK = new Identifier<Clock>('clock');
 export const LOCAL_ADDRESSES = new Identifier<LocalAddresses>('local addresses');
 

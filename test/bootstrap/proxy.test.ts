@@ -117,7 +117,6 @@ describe('Proxy', () => {
         provideValue(identifiers.CLUSTER_SOURCE, source),
         provideValue(identifiers.CONNTRACK, new MemoryConntrack()),
         provideValue(identifiers.LOCAL_ADDRESSES, { list: () => ['192.0.2.4'] }),
-        provideValue(identifiers.COLLECT_GARBAGE, () => Promise.resolve()),
         provideValue(identifiers.EVENT_RECORDER, { record: () => undefined }),
       ),
     );

@@ -1,4 +1,4 @@
-import { execa, type Options } from 'execa';
+import type { Options } from 'execa';
 import {
   IpSetFailedError,
   IpSetMissingError,
@@ -129,6 +129,8 @@ export class IpSetTool implements IpSets {
     lines?: readonly string[],
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
+    // Loaded for the first program only: mode nftables needs none.
+    const { execa } = await import('execa');
     const attempt = `ipset ${parameters.join(' ')}`;
     if (this.closing.signal.aborted) throw new IpSetFailedError(attempt, 'this adapter is closed');
     signal?.throwIfAborted();

@@ -16,7 +16,6 @@ import { logSettings } from '../configuration/log-settings.js';
 import { withMode } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
-  COLLECT_GARBAGE,
   CLUSTER_SOURCE,
   CONNTRACK,
   EVENT_RECORDER,
@@ -126,8 +125,6 @@ function replacements(options: ProxyOptions, logger: Logger): Module {
   const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
   const ownEvents = events ?? (source && new LoggedEvents(logger));
   return [
-    // The heap is the embedder's.
-    provideValue(COLLECT_GARBAGE, () => Promise.resolve()),
     ...(clock ? [provideValue(CLOCK, clock)] : []),
     ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
     ...(source ? [provideValue(CLUSTER_SOURCE, source), provideValue(NODE_TIMEOUTS, NO_WAIT)] : []),

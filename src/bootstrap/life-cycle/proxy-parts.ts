@@ -5,7 +5,6 @@ import {
   AWAIT_NODE,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
-  COLLECT_GARBAGE,
   COMMAND_LINE,
   CONNTRACK,
   EVENT_RECORDER,
@@ -42,7 +41,6 @@ export const proxyParts = provide(
     events: EVENT_RECORDER,
     awaitNode: AWAIT_NODE,
     commandLine: COMMAND_LINE,
-    collectGarbage: COLLECT_GARBAGE,
   },
   (proxy) => {
     const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
@@ -86,9 +84,7 @@ export const proxyParts = provide(
         name: 'sync loops',
         start: () => {
           awaitNode.ready.then(
-            async () => {
-              // Reading left as much garbage as there are objects.
-              await proxy.collectGarbage();
+            () => {
               for (const loop of loops) loop.initialized();
             },
             // The proxy fails with it.

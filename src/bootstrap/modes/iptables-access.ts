@@ -81,8 +81,8 @@ export function removeFromIptables(
 }
 
 /**
- * Looks into both variants, since the rules may have been written by either, and goes on when one of them fails. That a
- * tool cannot be used is fine where the kernel has no rules of its kind.
+ * Looks into both variants, since the rules may have been written by either, and goes on when one of them fails. Where the
+ * kernel has no rules of a kind, its tool is not asked: that takes long, and makes empty tables.
  * @returns where it could not look, for people
  */
 export async function withEachVariant(
@@ -94,12 +94,10 @@ export async function withEachVariant(
   for (const variant of ['nft', 'legacy'] as const) {
     const tool = new IptablesTool({ variant });
     for (const family of families) {
-      // Asking the tool would make the tables.
-      if (variant === 'legacy' && !(await mayHold(variant, family))) continue;
+      if (!(await mayHold(variant, family))) continue;
       const problem = await tool.problem(family);
       if (problem === undefined) await attempts.make(() => work(tool, variant, family));
-      else if (await mayHold(variant, family))
-        unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
+      else unseen.push(`cannot check for rules of iptables-${variant} (${family}): ${problem}`);
     }
     tool.close();
   }

@@ -1,4 +1,3 @@
-import { collectGarbage } from '../../adapters/process/collect-garbage.js';
 import { NetlinkConntrack } from '../../adapters/conntrack/netlink-conntrack.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import { LiveConfiguration } from '../../application/configuration/live-configuration.js';
@@ -7,7 +6,6 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import {
   CLOCK,
-  COLLECT_GARBAGE,
   COMMAND_LINE,
   CONNTRACK,
   FAMILIES,
@@ -30,7 +28,6 @@ export function processModule(
     provideValue(FAMILIES, families),
     provideValue(LOGGER, logger),
     provide(CLOCK, {}, () => new SystemClock()),
-    provideValue(COLLECT_GARBAGE, collectGarbage),
     provide(
       LOCAL_ADDRESSES,
       { clock: CLOCK, logger: LOGGER },

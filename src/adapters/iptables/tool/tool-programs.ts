@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { execa, type Options } from 'execa';
+import type { Options } from 'execa';
 import { IptablesFailedError, IptablesMissingError } from '../errors.js';
 
 export interface ToolStreams {
@@ -53,6 +53,8 @@ export class ToolPrograms {
     { input, stdout = 'ignore' }: ToolStreams = {},
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
+    // Loaded for the first program only: mode nftables needs none.
+    const { execa } = await import('execa');
     const attempt = command.join(' ');
     if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
     signal?.throwIfAborted();

@@ -17,6 +17,12 @@ import { WantedElements } from './wanted-elements.js';
 const ELEMENTS_AT_ONCE = 256;
 const FRONTENDS_AT_ONCE = 64;
 
+/** A part with its elements, which are compiled each time that they are asked for. */
+interface CompiledPart {
+  readonly part: TablePart;
+  readonly elements: readonly PlacedElement[];
+}
+
 /**
  * Finds the parts of the desired state that the table has as they should be, and what else it has. `elements` begins with what
  * was listed; what is looked up is added, what belongs to a sound part is taken away.
@@ -37,9 +43,10 @@ export class Inspection {
   }
 
   async run(byFingerprint: boolean): Promise<TableReading> {
-    let batch: TablePart[] = [];
+    let batch: CompiledPart[] = [];
     let size = 0;
-    for (const parts of this.desired.heldByOwner()) {
+    for (const held of this.desired.heldByOwner()) {
+      const parts = held.map((part) => ({ part, elements: part.elements }));
       if (byFingerprint && this.recognizes(parts)) {
         for (const part of parts) this.isSound(part);
         continue;
@@ -60,7 +67,7 @@ export class Inspection {
   }
 
   /** Whether all that was listed of a service port is as it should be, with its fingerprint. */
-  private recognizes(parts: readonly TablePart[]): boolean {
+  private recognizes(parts: readonly CompiledPart[]): boolean {
     let marked = false;
     for (const { elements } of parts)
       for (const element of elements) {
@@ -74,7 +81,7 @@ export class Inspection {
     return marked;
   }
 
-  private async compare(parts: readonly TablePart[]): Promise<void> {
+  private async compare(parts: readonly CompiledPart[]): Promise<void> {
     this.signal?.throwIfAborted();
     const wanted = new WantedElements();
     for (const { elements } of parts)
@@ -117,7 +124,7 @@ export class Inspection {
     for (const [set, keys] of wanted.bySet())
       for (const key of keys) {
         const part = this.desired.heldPart(`${set.name} ${key}`);
-        if (part && this.sound.delete(part)) this.countSound(part, -1);
+        if (part && this.sound.delete(part)) this.countSound(part.elements, -1);
       }
   }
 
@@ -151,13 +158,13 @@ export class Inspection {
     return present !== undefined && sameElement(present, element);
   }
 
-  private isSound(part: TablePart): void {
+  private isSound({ part, elements }: CompiledPart): void {
     this.sound.add(part);
-    this.countSound(part, 1);
-    for (const { set, key } of part.elements) this.elements.get(set.name)?.delete(key);
+    this.countSound(elements, 1);
+    for (const { set, key } of elements) this.elements.get(set.name)?.delete(key);
   }
 
-  private countSound({ elements }: TablePart, sign: 1 | -1): void {
+  private countSound(elements: readonly PlacedElement[], sign: 1 | -1): void {
     for (const { set } of elements) this.soundElements.set(set, (this.soundElements.get(set) ?? 0) + sign);
   }
 

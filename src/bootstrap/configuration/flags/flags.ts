@@ -22,7 +22,8 @@ export function flagHelp(name: string): string {
 /** In words, the modes in which something counts; nothing when these are all. */
 export function modeNote(modes: readonly string[] | undefined): string {
   if (!modes || PROXY_MODES.every((mode) => modes.includes(mode))) return '';
-  const list = new Intl.ListFormat('en-GB').format(modes);
+  const [last, ...others] = [...modes].reverse();
+  const list = others.length === 0 ? last : `${others.reverse().join(', ')} and ${last}`;
   return `Only in ${modes.length > 1 ? 'modes' : 'mode'} ${list}.`;
 }
 

@@ -71,8 +71,10 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     after: HeldPart<TablePart> | undefined,
     change: TableChange | undefined,
   ): void {
-    for (const element of before?.part.elements ?? []) change?.remove(element.set, element, before!.owner);
-    for (const element of after?.part.elements ?? []) change?.add(element.set, element, after!.owner);
+    if (change) {
+      for (const element of before?.part.elements ?? []) change.remove(element.set, element, before!.owner);
+      for (const element of after?.part.elements ?? []) change.add(element.set, element, after!.owner);
+    }
     for (const structure of after?.part.uses ?? []) this.use(structure, change);
     for (const structure of before?.part.uses ?? []) this.abandon(structure, change);
   }

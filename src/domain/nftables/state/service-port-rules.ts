@@ -16,11 +16,11 @@ export interface TablePart extends Part {
 /** The rules of one service port: all its elements in the table. */
 export type NftablesServicePortRules = readonly TablePart[];
 
-export function sameElements(one: TablePart, other: TablePart): boolean {
+export function sameElements({ elements: these }: TablePart, { elements: those }: TablePart): boolean {
   return (
-    one.elements.length === other.elements.length &&
-    one.elements.every((placed, index) => {
-      const its = other.elements[index]!;
+    these.length === those.length &&
+    these.every((placed, index) => {
+      const its = those[index]!;
       return placed.set === its.set && sameElement(placed, its);
     })
   );
