@@ -5,12 +5,14 @@ export class FakeLibc implements Libc {
   readonly sent: Buffer[] = [];
   readonly sentInBackground: number[] = [];
   readonly options: [level: number, option: number, value: number][] = [];
+  readonly controls: [command: number, value: number][] = [];
   readonly closed: number[] = [];
   incoming: (Buffer | number)[] = [];
   sendErrors: number[] = [];
   refusedOptions: number[] = [];
   socketError = 0;
   bindError = 0;
+  controlError = 0;
   private error = 0;
 
   socket(): number {
@@ -23,6 +25,10 @@ export class FakeLibc implements Libc {
     if (this.refusedOptions.includes(option)) return this.outcome(1, 0);
     this.options.push([level, option, value.readInt32LE(0)]);
     return 0;
+  }
+  fcntl(_fd: number, command: number, value: number): number {
+    this.controls.push([command, value]);
+    return this.outcome(this.controlError, 0);
   }
   send(_fd: number, bytes: Buffer, length: number): number {
     const error = this.sendErrors.shift() ?? 0;

@@ -17,7 +17,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 /** The library's default wakes the process a hundred times per second. Milliseconds. */
-const EVENT_LOOP_PRECISION = 100;
+const EVENT_LOOP_PRECISION = 1_000;
 
 export interface PrometheusMetricsOptions {
   readonly clock: Clock;

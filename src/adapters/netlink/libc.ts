@@ -8,6 +8,7 @@ export interface Libc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Buffer, length: number): number;
   setsockopt(fd: number, level: number, option: number, value: Buffer, length: number): number;
+  fcntl(fd: number, command: number, value: number): number;
   send(fd: number, bytes: Buffer, length: number, flags: number): number;
   /** `send` on another thread; the buffer must not change meanwhile. */
   sendInBackground(
@@ -43,6 +44,7 @@ function bind(): Libc {
   try {
     const { func, inBackground, errno } = loadCLibrary();
     const send = func('long send(int fd, const void *bytes, size_t length, int flags)');
+    const fcntl = func('int fcntl(int fd, int command, ...)');
     const recv = func('long recv(int fd, void *bytes, size_t length, int flags)');
     return {
       socket: func('int socket(int domain, int type, int protocol)'),
@@ -50,6 +52,7 @@ function bind(): Libc {
       setsockopt: func(
         'int setsockopt(int fd, int level, int option, const void *value, unsigned int length)',
       ),
+      fcntl: (fd, command, value) => fcntl(fd, command, 'int', value),
       send,
       async sendInBackground(...values) {
         const { result, errno } = await inBackground(send, ...values);

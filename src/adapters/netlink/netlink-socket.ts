@@ -16,6 +16,10 @@ const NETLINK_CAP_ACK = 10;
 const NETLINK_EXT_ACK = 11;
 const MSG_TRUNC = 0x20;
 const MSG_DONTWAIT = 0x40;
+const F_SETFL = 4;
+const F_SETOWN = 8;
+const O_NONBLOCK = 0o4000;
+const O_ASYNC = 0o20000;
 
 /** The kernel fills at most 32 KiB into a datagram of a dump. */
 const RECEIVE_LENGTH = 64 * 1024;
@@ -46,6 +50,7 @@ export interface Replies {
 export class NetlinkSocket {
   private readonly buffer = Buffer.allocUnsafeSlow(RECEIVE_LENGTH);
   private sendBuffer = 0;
+  private announced: (() => void) | undefined;
 
   private constructor(
     private readonly libc: Libc,
@@ -121,6 +126,19 @@ export class NetlinkSocket {
   }
 
   /**
+   * Calls back whenever messages have arrived, from now on until closed. The kernel announces them by the signal SIGIO
+   * (fcntl(2)), so nothing has to poll, and an idle process sleeps. To be called once.
+   */
+  announce(onArrival: () => void): void {
+    // First, because the signal ends a process that does not listen.
+    process.on('SIGIO', onArrival);
+    this.announced = onArrival;
+    const { libc, fd } = this;
+    if (libc.fcntl(fd, F_SETOWN, process.pid) < 0 || libc.fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) < 0)
+      throw new NetlinkSystemError('fcntl', libc.errno());
+  }
+
+  /**
    * Reads the answer to a request that was just sent: passes each message on, and returns at the end of the dump, at an
    * error, or after one message if `single`. Yields to the event loop between datagrams. Skips messages with another
    * sequence number, which belong to an earlier request.
@@ -185,6 +203,7 @@ export class NetlinkSocket {
   close(): void {
     if (this.fd >= 0) this.libc.close(this.fd);
     this.fd = -1;
+    if (this.announced) process.off('SIGIO', this.announced);
   }
 
   /**

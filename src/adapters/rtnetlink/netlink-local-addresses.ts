@@ -20,8 +20,8 @@ import {
 const GROUPS = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
 /** Room for notifications about thousands of addresses of Services, which arrive here too. Bytes. */
 const WATCH_BUFFER = 8 * 1024 * 1024;
-/** How often notifications are read. Milliseconds. */
-const POLL_PERIOD = 100;
+/** Notifications are read so long after the first, all at once: they come in groups. Milliseconds. */
+const GROUPING = 100;
 /** How often all addresses are read again, regardless of notifications. Milliseconds. */
 const READ_PERIOD = 30_000;
 
@@ -45,6 +45,7 @@ export class NetlinkLocalAddresses implements LocalAddresses {
   private readAt: number | undefined;
   private failing = false;
   private timer: Timer | undefined;
+  private onChange: (() => void) | undefined;
   private closed = false;
 
   /** Watches from now on. Throws a NetlinkError without netlink. */
@@ -67,19 +68,26 @@ export class NetlinkLocalAddresses implements LocalAddresses {
 
   follow(onChange: () => void): void {
     if (this.closed) return;
-    this.timer = this.clock.after(POLL_PERIOD, () => {
-      this.catchUp();
-      const changed = this.reported !== undefined && this.reported !== this.own;
-      if (changed) this.reported = this.own;
-      this.follow(onChange);
-      if (changed) onChange();
-    });
+    this.onChange = onChange;
+    this.watch.announce(() => this.readSoon());
+    // What arrived before is not announced.
+    this.readSoon();
   }
 
   close(): void {
     this.closed = true;
     this.timer?.cancel();
     this.watch.close();
+  }
+
+  private readSoon(): void {
+    this.timer ??= this.clock.after(GROUPING, () => {
+      this.timer = undefined;
+      if (this.catchUp() !== undefined) this.readSoon();
+      if (this.reported === undefined || this.reported === this.own) return;
+      this.reported = this.own;
+      this.onChange?.();
+    });
   }
 
   /** Processes notifications. Returns why that failed, undefined when it worked. */

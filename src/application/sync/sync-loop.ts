@@ -208,7 +208,7 @@ export class SyncLoop {
       const { full, written, failed, changed } = await this.sync.program(changes);
       const now = this.clock.now();
       this.failures = 0;
-      if (full) this.verifier.started();
+      if (full) this.verifier.started({ start, end: now });
       for (const key of failed) this.retryLater(key);
       this.observer.finished(family, {
         ok: true,

@@ -6,6 +6,8 @@ const QUICK_PERIOD = 1_000;
 const LONGEST_QUICK_PERIOD = 3_000;
 /** Comparing a large table costs the kernel time: it may take at most a twentieth of the time. */
 const COMPARISON_SHARE = 20;
+/** Where signs show every write, comparing everything is only a precaution: it may take at most a five-thousandth of the time. */
+const PRECAUTION_SHARE = 5_000;
 /** Signs can be missing, so everything is compared at least this often. */
 const LONGEST_UNCOMPARED = 3_600_000;
 /** Changes may delay a full verification for this many periods; then it can no longer be interrupted. */
@@ -13,14 +15,17 @@ const LONGEST_DELAY = 4;
 
 /**
  * Determines the next verifications. A quick one runs once a second, less often if other programs write without harm. A
- * full one runs every sync period if it takes less than a twentieth of the time. If it takes longer, it runs once an
- * hour if signs show every write, and otherwise as often as a twentieth of the time allows. Times are in milliseconds.
+ * full one runs every sync period if it takes less than its share of the time, otherwise as often as that allows, but at
+ * least once an hour. Its share is a five-thousandth if signs show every write, and a twentieth if not. Times are in
+ * milliseconds.
  */
 export interface VerificationState {
   /** Time between two verifications, of any kind. */
   readonly quickPeriod: number;
   /** When the last full verification ended. */
   readonly comparedAt: number;
+  /** Its duration. A start counts as one: it compares everything, and does more. */
+  readonly full: number;
   /** Duration of the last comparison with the kernel. */
   readonly comparison: number;
   /** No comparison before then: an interrupted one has used up its share of the time. */
@@ -39,6 +44,7 @@ export interface VerificationTime {
 export const NEVER_VERIFIED: VerificationState = {
   quickPeriod: QUICK_PERIOD,
   comparedAt: 0,
+  full: 0,
   comparison: 0,
   compareFrom: 0,
   watched: false,
@@ -57,8 +63,8 @@ export function mayBeInterrupted(state: VerificationState, syncPeriod: number, n
 }
 
 /** After everything was programmed, which compares everything. */
-export function afterStart(state: VerificationState, now: number): VerificationState {
-  return { ...state, comparedAt: now };
+export function afterStart(state: VerificationState, { start, end }: VerificationTime): VerificationState {
+  return { ...state, comparedAt: end, full: end - start };
 }
 
 /** Quick verifications become as frequent as at first. */
@@ -80,7 +86,7 @@ export function afterVerification(
   const next = {
     ...state,
     watched,
-    comparedAt: how === 'full' ? end : state.comparedAt,
+    ...(how === 'full' && { comparedAt: end, full: end - start }),
     comparison: isHarmless ? Math.max(least, end - start) : state.comparison,
   };
   if (!isHarmless) return withFrequentChecks(next);
@@ -98,8 +104,9 @@ export function afterInterruption(
 
 /** Time between two full verifications. */
 function fullPeriod(state: VerificationState, syncPeriod: number): number {
-  const affordable = affordablePeriod(state, syncPeriod);
-  const period = state.watched && affordable > syncPeriod ? LONGEST_UNCOMPARED : affordable;
+  const period = state.watched
+    ? Math.max(syncPeriod, PRECAUTION_SHARE * state.full)
+    : affordablePeriod(state, syncPeriod);
   return Math.min(period, LONGEST_UNCOMPARED);
 }
 

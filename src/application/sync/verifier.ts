@@ -12,6 +12,7 @@ import {
   NEVER_VERIFIED,
   verificationDue,
   withFrequentChecks,
+  type VerificationTime,
 } from './verification-policy.js';
 
 /** What a verifier needs from the sync loop. */
@@ -57,9 +58,9 @@ export class Verifier {
   }
 
   /** Reports that everything was programmed, and compared for that. */
-  started(): void {
-    this.nodeReadAt = this.clock.now();
-    this.state = afterStart(this.state, this.nodeReadAt);
+  started(time: VerificationTime): void {
+    this.nodeReadAt = time.end;
+    this.state = afterStart(this.state, time);
   }
 
   /** Schedules the next verification. Idempotent. */

@@ -12,10 +12,10 @@ export interface ChangeReceiver {
 export class FamilyLoops {
   constructor(private readonly loops: readonly ChangeReceiver[]) {}
 
-  /** Queues a change for one family, or for all, and wakes the loop. Families that are not served are skipped. */
-  note(family: IpFamily | 'all', change: (pending: PendingChanges) => void): void {
+  /** Queues a change for these families, and wakes their loops. Families that are not served are skipped. */
+  note(families: readonly IpFamily[], change: (pending: PendingChanges) => void): void {
     for (const loop of this.loops) {
-      if (family !== 'all' && loop.family !== family) continue;
+      if (!families.includes(loop.family)) continue;
       change(loop.pending);
       loop.changed();
     }

@@ -41,7 +41,7 @@ export class OnEndpointSlice implements ObjectUseCase {
     this.observer.endpointSliceEvent(changes.length > 0);
     const { triggerTime } = slice;
     for (const { service, family } of changes) {
-      this.loops.note(family, (pending) => {
+      this.loops.note([family], (pending) => {
         pending.serviceChanged(service);
         if (triggerTime !== undefined && triggerTime > this.startTime)
           pending.triggered(service, triggerTime);
@@ -53,7 +53,7 @@ export class OnEndpointSlice implements ObjectUseCase {
     const changes = this.state.removeSlice(namespace, name);
     this.observer.endpointSliceEvent(changes.length > 0);
     for (const { service, family } of changes) {
-      this.loops.note(family, (pending) => {
+      this.loops.note([family], (pending) => {
         pending.serviceChanged(service);
         pending.forgetTriggers(service);
       });

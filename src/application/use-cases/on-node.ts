@@ -1,5 +1,6 @@
 import { readNode } from '../../domain/decode/read-node.js';
 import type { Node } from '../../domain/model/node.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { Logger } from '../ports/logger.js';
@@ -32,7 +33,7 @@ export class OnNode implements ObjectUseCase {
     if (!value || !this.state.applyNode(value)) return;
     this.observed(value);
     if (previous && onlyLeavingDiffers(previous, value)) return;
-    this.loops.note('all', (pending) => {
+    this.loops.note(IP_FAMILIES, (pending) => {
       pending.everyServiceChanged();
       pending.nodeChanged();
     });

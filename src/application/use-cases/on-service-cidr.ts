@@ -1,4 +1,5 @@
 import { readServiceCidr } from '../../domain/decode/read-service-cidr.js';
+import { IP_FAMILIES } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { ObjectUseCase } from './cluster-events.js';
@@ -25,6 +26,6 @@ export class OnServiceCidr implements ObjectUseCase {
   }
 
   private changed(): void {
-    this.loops.note('all', (pending) => pending.nodeChanged());
+    this.loops.note(IP_FAMILIES, (pending) => pending.nodeChanged());
   }
 }

@@ -1,5 +1,6 @@
 import { readService } from '../../domain/decode/read-service.js';
-import { serviceKey } from '../../domain/model/service-port-name.js';
+import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
@@ -20,10 +21,8 @@ export class OnService implements ObjectUseCase {
     const name = rawName(object);
     const { value, ignored, problems, notes = [] } = readService(object);
     this.reports.report('Service', name, [...problems, ...notes], value !== undefined);
-    const changed = value
-      ? this.state.applyService(value)
-      : ignored !== undefined && this.state.removeService(name);
-    this.note(name, changed);
+    if (value) this.note(name, this.state.applyService(value));
+    else this.note(name, ignored === undefined ? [] : this.state.removeService(name));
   }
 
   deleted({ namespace, name }: ObjectReference): void {
@@ -32,8 +31,8 @@ export class OnService implements ObjectUseCase {
     this.note(key, this.state.removeService(key));
   }
 
-  private note(key: string, changed: boolean): void {
-    this.observer.serviceEvent(key, changed);
-    if (changed) this.loops.note('all', (pending) => pending.serviceChanged(key));
+  private note(key: ServiceKey, families: readonly IpFamily[]): void {
+    this.observer.serviceEvent(key, families.length > 0);
+    this.loops.note(families, (pending) => pending.serviceChanged(key));
   }
 }

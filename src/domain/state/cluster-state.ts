@@ -6,7 +6,7 @@ import type { Node } from '../model/node.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
 import type { Service } from '../model/service.js';
 import { subset } from '../model/subset.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 import { mergeEndpoints } from './merge-endpoints.js';
 
 /**
@@ -56,16 +56,20 @@ export class ClusterState {
     return this.slicesOf(key).map(({ namespace, name }) => serviceKey(namespace, name));
   }
 
-  /** False when nothing that the proxy reads has changed. */
-  applyService(service: Service): boolean {
+  /** Returns the families that the Service concerns, or did until now; none when nothing that the proxy reads has changed. */
+  applyService(service: Service): readonly IpFamily[] {
     const key = serviceKey(service.namespace, service.name);
-    if (isEqual(this.services.get(key), service)) return false;
+    const previous = this.services.get(key);
+    if (isEqual(previous, service)) return [];
     this.services.set(key, service);
-    return true;
+    return familiesOf(service, previous);
   }
 
-  removeService(key: ServiceKey): boolean {
-    return this.services.delete(key);
+  /** Returns the families that the Service concerned. */
+  removeService(key: ServiceKey): readonly IpFamily[] {
+    const previous = this.services.get(key);
+    this.services.delete(key);
+    return familiesOf(previous);
   }
 
   /** Returns the Services whose endpoints the slice may have changed, with the family: the current ones, and previous ones. */
@@ -125,6 +129,12 @@ export class ClusterState {
 }
 
 const NO_SLICES: readonly EndpointSlice[] = [];
+
+function familiesOf(...versions: readonly (Service | undefined)[]): readonly IpFamily[] {
+  return IP_FAMILIES.filter((family) =>
+    versions.some((service) => service?.clusterIPs[family] !== undefined),
+  );
+}
 
 function without(slices: readonly EndpointSlice[], name: string): readonly EndpointSlice[] {
   return subset(slices, (slice) => slice.name !== name);

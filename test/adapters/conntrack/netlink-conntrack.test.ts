@@ -56,6 +56,10 @@ class ScriptedKernel implements Libc {
     return 0;
   }
 
+  fcntl(): number {
+    return 0;
+  }
+
   close(fd: number): number {
     return this.open.delete(fd) ? 0 : -1;
   }

@@ -45,6 +45,31 @@ describe('opening', () => {
   });
 });
 
+describe('announcing', () => {
+  it('has the kernel send a signal to this process, until it is closed', () => {
+    const { libc, socket } = open();
+    let arrivals = 0;
+    socket.announce(() => arrivals++);
+    expect(libc.controls).toEqual([
+      [8, process.pid],
+      [4, 0o24000],
+    ]);
+    process.emit('SIGIO');
+    expect(arrivals).toBe(1);
+    socket.close();
+    process.emit('SIGIO');
+    expect(arrivals).toBe(1);
+  });
+
+  it('says that it failed', () => {
+    const { libc, socket } = open();
+    libc.controlError = EPERM;
+    expect(() => socket.announce(() => {})).toThrow('fcntl on a netlink socket failed: EPERM');
+    socket.close();
+    expect(process.listenerCount('SIGIO')).toBe(0);
+  });
+});
+
 describe('sending', () => {
   it('is tried again when interrupted', async () => {
     const { libc, socket } = open();

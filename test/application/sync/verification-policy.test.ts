@@ -13,7 +13,7 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const PERIOD = 30 * SECOND;
 const START = 100 * HOUR;
-const begun = afterStart(NEVER_VERIFIED, START);
+const begun = afterStart(NEVER_VERIFIED, { start: START, end: START });
 const harmless = { compared: true, written: 0, watched: true };
 const untouched = { compared: false, written: 0, watched: true };
 const repaired = { compared: true, written: 3, watched: true };
@@ -31,13 +31,16 @@ describe('the verification that is due', () => {
   it.each([
     ['quick', 'until the sync period is over', begun, PERIOD - 1],
     ['full', 'when the sync period is over', begun, PERIOD],
-    ['full', 'after a sync period where it takes a twentieth of it', comparedFor(1_500), 31_500],
+    ['full', 'after a sync period where it takes a twentieth of it', comparedFor(1_500, blind), 31_500],
     [
-      'quick',
-      'for an hour where it takes longer and signs show every write',
-      comparedFor(2_000),
-      HOUR + 1_999,
+      'full',
+      'after a sync period where signs show every write and it takes a moment',
+      comparedFor(6),
+      30_006,
     ],
+    ['quick', 'until it takes a five-thousandth of the time where signs do', comparedFor(100), 500_099],
+    ['full', 'after that', comparedFor(100), 500_100],
+    ['quick', 'for an hour where it takes long', comparedFor(2_000), HOUR + 1_999],
     ['full', 'after that hour', comparedFor(2_000), HOUR + 2_000],
     ['quick', 'until it had its share of the time where nothing shows', comparedFor(2_000, blind), 41_999],
     ['full', 'after it had its share of the time', comparedFor(2_000, blind), 42_000],
@@ -59,9 +62,24 @@ describe('the verification that is due', () => {
     expect(afterInterruption(begun, 'quick', time)).toBe(begun);
   });
 
+  it('is as rare after a start where signs show every write: that compares as well', () => {
+    const started = afterStart(NEVER_VERIFIED, { start: START - 100, end: START });
+    const watched = afterVerification(started, PERIOD, 'quick', { start: START, end: START }, untouched);
+    expect(verificationDue(watched, PERIOD, START + 499_999)).toBe('quick');
+    expect(verificationDue(watched, PERIOD, START + 500_000)).toBe('full');
+    const unwatched = afterVerification(
+      started,
+      PERIOD,
+      'quick',
+      { start: START, end: START },
+      { ...untouched, watched: false },
+    );
+    expect(verificationDue(unwatched, PERIOD, START + PERIOD)).toBe('full');
+  });
+
   it('counts from the end of the last full one', () => {
     const time = { start: START + PERIOD, end: START + PERIOD + 10 };
-    const compared = afterVerification(begun, PERIOD, 'full', time, harmless);
+    const compared = afterVerification(begun, PERIOD, 'full', time, blind);
     expect(verificationDue(compared, PERIOD, time.end + PERIOD - 1)).toBe('quick');
     const checked = afterVerification(begun, PERIOD, 'quick', time, untouched);
     expect(verificationDue(checked, PERIOD, time.end)).toBe('full');

@@ -11,9 +11,20 @@ beforeEach(() => {
 });
 
 describe('OnService', () => {
-  it('notifies both families of a change, and of nothing else', () => {
+  it('notifies the families that it has addresses of, or had, and no other', () => {
+    apply();
+    expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
+    apply({ clusterIPs: ['10.96.7.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] });
+    expect(bench.heard()).toEqual([services('shop/cart'), services('shop/cart')]);
     apply();
     expect(bench.heard()).toEqual([services('shop/cart'), services('shop/cart')]);
+    bench.events.deleted('Service', NAME);
+    expect(bench.heard()).toEqual([services('shop/cart'), undefined]);
+  });
+
+  it('notifies of a change, and of nothing else', () => {
+    apply();
+    expect(bench.heard()[0]).toEqual(services('shop/cart'));
     apply({}, { metadata: { ...NAME, labels: { a: 'b' }, resourceVersion: '2' } });
     expect(bench.heard()).toEqual([undefined, undefined]);
     apply({ sessionAffinity: 'ClientIP' });
@@ -25,7 +36,7 @@ describe('OnService', () => {
     apply();
     bench.heard();
     bench.events.deleted('Service', NAME);
-    expect(bench.heard()[1]).toEqual(services('shop/cart'));
+    expect(bench.heard()[0]).toEqual(services('shop/cart'));
     expect(bench.state.service('shop/cart')).toBeUndefined();
     bench.events.deleted('Service', NAME);
     expect(bench.heard()).toEqual([undefined, undefined]);

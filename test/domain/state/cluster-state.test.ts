@@ -15,14 +15,23 @@ beforeEach(() => {
 
 describe('Services in ClusterState', () => {
   it('tell what changed', () => {
-    expect(state.applyService(service())).toBe(true);
-    expect(state.applyService(service())).toBe(false);
-    expect(state.applyService(service({ affinitySeconds: 1 }))).toBe(true);
+    expect(state.applyService(service())).toEqual(['IPv4']);
+    expect(state.applyService(service())).toEqual([]);
+    expect(state.applyService(service({ affinitySeconds: 1 }))).toEqual(['IPv4']);
     expect(state.service('shop/cart')?.affinitySeconds).toBe(1);
     expect([...state.serviceKeys()]).toEqual(['shop/cart']);
-    expect(state.removeService('shop/cart')).toBe(true);
-    expect(state.removeService('shop/cart')).toBe(false);
+    expect(state.removeService('shop/cart')).toEqual(['IPv4']);
+    expect(state.removeService('shop/cart')).toEqual([]);
     expect([...state.serviceKeys()]).toEqual([]);
+  });
+
+  it('concern the families of their addresses, of those that they lost as well', () => {
+    const both = service({ clusterIPs: { IPv4: '10.96.7.1', IPv6: 'fd00::1' } });
+    expect(state.applyService(both)).toEqual(['IPv4', 'IPv6']);
+    expect(state.applyService(service())).toEqual(['IPv4', 'IPv6']);
+    expect(state.applyService(service({ affinitySeconds: 1 }))).toEqual(['IPv4']);
+    expect(state.applyService(both)).toEqual(['IPv4', 'IPv6']);
+    expect(state.removeService('shop/cart')).toEqual(['IPv4', 'IPv6']);
   });
 });
 

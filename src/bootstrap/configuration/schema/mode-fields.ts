@@ -37,7 +37,7 @@ export const iptablesFields = {
     elsewhere: '0s',
     rule: positiveDuration(12, 'SyncPeriod'),
     onEdit: 'at-once',
-    help: 'Time between two full verifications of the rules.',
+    help: 'Least time between two full verifications of the rules.',
   }),
   minSyncPeriod: field(duration, {
     default: SECOND,
@@ -59,7 +59,7 @@ export const ipvsFields = {
     elsewhere: '0s',
     rule: positiveDuration(12, 'SyncPeriod'),
     onEdit: 'at-once',
-    help: 'Time between two full verifications of the rules.',
+    help: 'Least time between two full verifications of the rules.',
   }),
   minSyncPeriod: field(duration, {
     flagDefault: SECOND,
@@ -130,7 +130,7 @@ export const nftablesFields = {
     elsewhere: '0s',
     rule: positiveDuration(12, 'SyncPeriod'),
     onEdit: 'at-once',
-    help: 'Time between two full verifications of the rules.',
+    help: 'Least time between two full verifications of the rules.',
   }),
   minSyncPeriod: field(optionalDuration('1s'), {
     flag: 'iptables-min-sync-period',
