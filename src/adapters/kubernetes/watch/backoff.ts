@@ -1,12 +1,15 @@
 import { retryDelay, type RetryTimes } from '../../../application/sync/backoff.js';
 
-/** Milliseconds. */
+/** The longest that delays may be. Milliseconds. */
 export interface BackoffTimes extends RetryTimes {
-  /** After this time without a failure, the next delay is the initial one again. */
+  /** After this time without a failure, the next delay is at most the initial one again. */
   readonly resetAfter: number;
 }
 
-/** Delays between attempts, with up to half of each random, so that the nodes of a cluster do not reconnect at the same time. */
+/**
+ * Delays between attempts: a random time up to a limit that doubles with every failure. All of it is random, so that the nodes
+ * of a cluster that fail at the same moment come back as far apart as the limit allows.
+ */
 export class Backoff {
   private failures = 0;
   private lastFailure = -Infinity;
@@ -16,7 +19,7 @@ export class Backoff {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** The next delay is the initial one. */
+  /** The next delay is at most the initial one. */
   reset(): void {
     this.failures = 0;
   }
@@ -26,6 +29,6 @@ export class Backoff {
     const { times } = this;
     if (now - this.lastFailure - retryDelay(this.failures, times) > times.resetAfter) this.failures = 0;
     this.lastFailure = now;
-    return Math.round(retryDelay(++this.failures, times) * (0.5 + this.random() / 2));
+    return Math.round(retryDelay(++this.failures, times) * this.random());
   }
 }
