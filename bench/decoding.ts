@@ -5,6 +5,7 @@ import { jsonEncoding } from '../src/adapters/kubernetes/json/json-encoding.js';
 import { protobufEncoding } from '../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
 import { encodeObject } from '../test/support/api-server/protobuf.js';
 import { endpointSlice, service } from './cluster.js';
+import { stored } from './stored.js';
 
 const RUNS = 7;
 /** As they come from a TLS connection. Bytes. */
@@ -84,34 +85,6 @@ function listOf(
     apiVersion,
     metadata: { resourceVersion: '900000' },
     items: Array.from({ length: size }, (_, index) => item(index)),
-  };
-}
-
-/** The object with what an API server adds to it. */
-function stored(object: object): ApiObject {
-  const { metadata, ...rest } = object as { metadata: { name: string } };
-  const fields = {
-    'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
-    'f:spec': { 'f:ports': {}, 'f:type': {} },
-  };
-  return {
-    metadata: {
-      ...metadata,
-      uid: '627bd3ef-a41f-4c6e-90c6-c83fa2076a41',
-      resourceVersion: '850000',
-      generation: 1,
-      creationTimestamp: '2026-11-22T17:06:43Z',
-      managedFields: [
-        {
-          manager: 'kube-controller-manager',
-          operation: 'Update',
-          apiVersion: 'v1',
-          fieldsType: 'FieldsV1',
-          fieldsV1: fields,
-        },
-      ],
-    },
-    ...rest,
   };
 }
 

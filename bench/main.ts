@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
 import { decodingTable } from './decoding.js';
+import { fleetReport } from './fleet/fleet-report.js';
 import { BenchHost, type Run } from './host.js';
 import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
@@ -20,6 +21,7 @@ const kubeproxy = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url))
 const node = [process.execPath, ...optionsOf(kubeproxy)];
 const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
+const fleetServer = fileURLToPath(new URL('fleet-server.js', import.meta.url));
 const replayer = fileURLToPath(new URL('replay.js', import.meta.url));
 
 /** A mode on a host, and the size of the cluster. */
@@ -162,6 +164,8 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '1' },
     /** Measure what lists from an API server cost, instead of a mode. */
     decoding: { type: 'boolean', default: false },
+    /** Measure what so many nodes cost an API server, instead of a mode. */
+    fleet: { type: 'string' },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
@@ -176,8 +180,12 @@ if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
 }
 
 if (values.decoding) console.log(decodingTable(asked ?? 10_000, endpoints));
+if (values.fleet !== undefined) {
+  const size = { nodes: natural('fleet', values.fleet), services: asked ?? 1_000, endpoints };
+  console.log(await fleetReport(fleetServer, size));
+}
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
-for (const { mode, sizes } of values.decoding ? [] : plan) {
+for (const { mode, sizes } of values.decoding || values.fleet !== undefined ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(
       `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,
