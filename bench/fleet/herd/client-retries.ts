@@ -17,7 +17,8 @@ export interface ClientRetries {
   succeeded(): void;
 }
 
-const REQUEST = 'GET /';
+const DOWN = new ApiConnectionError('GET /', 'refused');
+const EXPIRED = new ApiError('GET /', 410, 'Expired', '');
 
 /** As this proxy: its own code. */
 export class OwnRetries implements ClientRetries {
@@ -32,15 +33,15 @@ export class OwnRetries implements ClientRetries {
   }
 
   down(now: number): number {
-    return this.schedule.afterFailure(new ApiConnectionError(REQUEST, 'refused'), now);
+    return this.schedule.afterFailure(DOWN, now);
   }
 
   expired(now: number): number {
-    return this.schedule.afterFailure(new ApiError(REQUEST, 410, 'Expired', ''), now);
+    return this.schedule.afterFailure(EXPIRED, now);
   }
 
   refused(now: number, seconds: number): number {
-    const error = new ApiError(REQUEST, 429, 'TooManyRequests', '', retryAfterOf(seconds));
+    const error = new ApiError('GET /', 429, 'TooManyRequests', '', retryAfterOf(seconds));
     return this.schedule.afterFailure(error, now);
   }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { ClientGoRetries, OwnRetries } from '../../../bench/fleet/herd/client-retries.js';
 import { simulate, type Herd } from '../../../bench/fleet/herd/herd.js';
 import { herdTable } from '../../../bench/fleet/herd/report.js';
@@ -42,8 +43,15 @@ it('counts what was refused among the requests', () => {
   expect(requests).toBe(2 * server.nodes + refused);
 });
 
-it('prints the same table every time, with all clusters, events and clients', () => {
-  const table = herdTable();
-  expect(table.split('\n')).toHaveLength(2 + 5 * 3 * 2);
-  expect(herdTable()).toBe(table);
+it('comes to the same every time', () => {
+  expect(own(outage)).toEqual(own(outage));
+});
+
+it('is printed with all clusters, events and clients, as the documentation shows it', () => {
+  const page = readFileSync(new URL('../../../docs/scale.md', import.meta.url), 'utf8');
+  const documented = page.split('\n').filter((line) => / \| (this proxy|client-go) \| /.test(line));
+  expect(documented.length).toBeGreaterThan(10);
+  const table = herdTable().split('\n');
+  expect(table).toHaveLength(2 + 5 * 3 * 2);
+  for (const line of documented) expect(table).toContain(line);
 });
