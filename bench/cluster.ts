@@ -16,8 +16,6 @@ const FIRST_REPLACEMENT = 0x0ae00001; // 10.224.0.1
 export const MOST_SERVICES = 1_000_000;
 export const MOST_PODS = 6_000_000;
 
-export type ApiObject = Readonly<Record<string, unknown>>;
-
 export function node(): object {
   return {
     apiVersion: 'v1',
@@ -78,34 +76,6 @@ export function endpointSlice(index: number, endpoints: number, generation = 0):
       nodeName: 'another-node',
       conditions: { ready: true, serving: true, terminating: false },
     })),
-  };
-}
-
-/** The object with what an API server adds to it. */
-export function stored(object: object): ApiObject {
-  const { metadata, ...rest } = object as { metadata: { name: string } };
-  const fields = {
-    'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } },
-    'f:spec': { 'f:ports': {}, 'f:type': {} },
-  };
-  return {
-    metadata: {
-      ...metadata,
-      uid: '627bd3ef-a41f-4c6e-90c6-c83fa2076a41',
-      resourceVersion: '850000',
-      generation: 1,
-      creationTimestamp: '2026-11-22T17:06:43Z',
-      managedFields: [
-        {
-          manager: 'kube-controller-manager',
-          operation: 'Update',
-          apiVersion: 'v1',
-          fieldsType: 'FieldsV1',
-          fieldsV1: fields,
-        },
-      ],
-    },
-    ...rest,
   };
 }
 

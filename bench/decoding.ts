@@ -4,7 +4,8 @@ import type { Encoding } from '../src/adapters/kubernetes/encoding/encoding.js';
 import { jsonEncoding } from '../src/adapters/kubernetes/json/json-encoding.js';
 import { protobufEncoding } from '../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
 import { encodeObject } from '../test/support/api-server/protobuf.js';
-import { type ApiObject, endpointSlice, service, stored } from './cluster.js';
+import { endpointSlice, service } from './cluster.js';
+import { stored } from './stored.js';
 
 const RUNS = 7;
 /** As they come from a TLS connection. Bytes. */
@@ -76,7 +77,7 @@ function listOf(
   apiVersion: string,
   size: number,
   item: (index: number) => object,
-): ApiObject {
+): Readonly<Record<string, unknown>> {
   return {
     kind: `${kind}List`,
     apiVersion,

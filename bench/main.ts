@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type BenchMode, defaultSizes, modesOf, prepare, proxyMode } from './bench-mode.js';
 import { CLUSTER_CIDR, MOST_PODS, MOST_SERVICES, NODE_NAME } from './cluster.js';
 import { decodingTable } from './decoding.js';
+import { fleetReport } from './fleet/fleet-report.js';
 import { BenchHost, type Run } from './host.js';
 import { runInGuest } from './in-guest.js';
 import { writeManifests } from './manifests.js';
@@ -22,6 +23,7 @@ const kubeproxy = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url))
 const node = [process.execPath, ...optionsOf(kubeproxy)];
 const makeCounters = fileURLToPath(new URL('make-counters.js', import.meta.url));
 const inProcess = fileURLToPath(new URL('in-process.js', import.meta.url));
+const fleetServer = fileURLToPath(new URL('fleet-server.js', import.meta.url));
 const replayer = fileURLToPath(new URL('replay.js', import.meta.url));
 
 /** A mode on a host, and the size of the cluster. */
@@ -166,6 +168,8 @@ const { values } = parseArgs({
     decoding: { type: 'boolean', default: false },
     /** Measure the program at an API server, instead of a mode. */
     server: { type: 'boolean', default: false },
+    /** Measure what so many nodes cost an API server, instead of a mode. */
+    fleet: { type: 'string' },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
     here: { type: 'boolean', default: false },
   },
@@ -180,6 +184,10 @@ if (largest > MOST_SERVICES || largest * endpoints > MOST_PODS) {
 }
 
 if (values.decoding) console.log(decodingTable(asked ?? 10_000, endpoints));
+if (values.fleet !== undefined) {
+  const size = { nodes: natural('fleet', values.fleet), services: asked ?? 1_000, endpoints };
+  console.log(await fleetReport(fleetServer, size));
+}
 console.error(`Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}, Node ${process.version}`);
 if (values.server) {
   const host = new BenchHost();
@@ -188,7 +196,8 @@ if (values.server) {
   console.error(`measuring at an API server: ${size} services of ${endpoints} endpoints …`);
   console.log(servedTable(size, endpoints, await measureServed(host, [...node, kubeproxy], size, endpoints)));
 }
-for (const { mode, sizes } of values.decoding || values.server ? [] : plan) {
+const instead = values.decoding || values.server || values.fleet !== undefined;
+for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(
       `measuring ${mode} on user-mode Linux: ${sizes.join(' and ')} services of ${endpoints} endpoints …`,

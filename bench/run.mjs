@@ -28,6 +28,7 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'bench/main.ts',
+    'fleet-server': 'bench/fleet/server.ts',
     'in-process': 'bench/in-process.ts',
     'make-counters': 'bench/make-counters.ts',
     replay: 'bench/replay.ts',

@@ -3,7 +3,8 @@ import { StandInApiServer } from '../../test/support/api-server/api-server.js';
 import { Answer } from '../../test/support/api-server/answer.js';
 import type { ApiObject } from '../../test/support/api-server/object-store.js';
 import { writeKubeconfig } from '../../test/support/api-server/kubeconfig.js';
-import { endpointSlice, node, service, serviceCidr, stored } from '../cluster.js';
+import { endpointSlice, node, service, serviceCidr } from '../cluster.js';
+import { stored } from '../stored.js';
 
 /* The stand-in API server with a synthetic cluster: `node api-server.js SERVICES ENDPOINTS`. Prints the file of its kubeconfig.
  * Commands, a line each, answered by "done":

@@ -244,15 +244,13 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
     it('a server that is down at the start is waited for, with growing delays', async () => {
       await api.close();
       await start({ backoff: { initial: 20, maximum: 200, resetAfter: 60_000 } });
-      await until(
-        () =>
-          setup.logger.matching('debug', 'failed').filter(({ facts }) => facts.kind === 'Service').length > 4,
-      );
-      const waits = setup.logger.lines
-        .filter(({ facts, message }) => facts.kind === 'Service' && message.includes('failed'))
-        .map(({ facts }) => facts.wait as number);
-      expect(waits[0]).toBeLessThanOrEqual(20);
-      expect(waits[4]).toBeGreaterThanOrEqual(100);
+      const waits = (): number[] =>
+        setup.logger.lines
+          .filter(({ facts, message }) => facts.kind === 'Service' && message.includes('failed'))
+          .map(({ facts }) => facts.wait as number);
+      await until(() => waits().length > 4 && Math.max(...waits()) > 100);
+      expect(waits()[0]).toBeLessThanOrEqual(20);
+      expect(Math.max(...waits())).toBeLessThanOrEqual(200);
       expect(
         setup.logger.matching('warn', 'failed').filter(({ facts }) => facts.kind === 'Service'),
       ).toHaveLength(1);
@@ -270,27 +268,6 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
       const status = setup.source.status().find(({ kind }) => kind === 'Service')!;
       expect(status).toMatchObject({ synced: true, objects: 1 });
       expect(status.failure).toBeUndefined();
-    });
-
-    it('429 is given the time that it asks for', async () => {
-      api.faults.fail({ status: 429, reason: 'TooManyRequests', retryAfter: 1, times: 1, match: SERVICES });
-      await startSynced();
-      const [refused, accepted] = api.requestsOf('list', SERVICES);
-      expect(refused!.status).toBe(429);
-      expect(accepted!.at - refused!.at).toBeGreaterThanOrEqual(990);
-    });
-
-    it('429 is not waited for longer than half a minute', async () => {
-      api.faults.fail({
-        status: 429,
-        reason: 'TooManyRequests',
-        retryAfter: 86_400,
-        times: 1,
-        match: SERVICES,
-      });
-      await start();
-      await until(() => setup.logger.matching('warn', 'failed').length === 1);
-      expect(setup.logger.matching('warn', 'failed')[0]!.facts.wait).toBe(30_000);
     });
 
     it('500 is retried', async () => {

@@ -15,6 +15,7 @@ import {
   type ResourcePath,
 } from './resource-path.js';
 import { selectorOf } from './selectors.js';
+import { Traffic } from './traffic.js';
 import { Watcher } from './watcher.js';
 
 export interface RecordedRequest {
@@ -51,6 +52,7 @@ const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-pa
 export class StandInApiServer {
   readonly store = new ObjectStore();
   readonly faults = new Faults();
+  readonly traffic = new Traffic();
   readonly requests: RecordedRequest[] = [];
   /** Bearer tokens that are let in; a client certificate of the authority always is. */
   tokens = new Set(['stand-in-token']);
@@ -63,7 +65,6 @@ export class StandInApiServer {
   /** What clients may do; undefined: everything. */
   clusterRole: ClusterRole | undefined = new ClusterRole();
   private readonly watchers = new Set<Watcher>();
-  private readonly sockets = new Set<Socket>();
   private readonly snapshots = new Map<string, { objects: ApiObject[]; version: number }>();
   private server: Server | undefined;
   private port = 0;
@@ -86,7 +87,7 @@ export class StandInApiServer {
   }
 
   get openConnections(): number {
-    return this.sockets.size;
+    return this.traffic.connections;
   }
 
   /** Listens, on the port that it had before. */
@@ -102,10 +103,8 @@ export class StandInApiServer {
       },
       (request, response) => void this.handle(request, response),
     );
-    this.server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
+    this.server.on('connection', (socket: Socket) => this.traffic.connected(socket));
+    this.server.on('secureConnection', (socket) => this.traffic.secured(socket));
     const listening = this.server;
     await new Promise<void>((resolve, reject) => {
       listening.once('error', reject);
@@ -120,7 +119,7 @@ export class StandInApiServer {
     this.server = undefined;
     if (!server) return;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of this.sockets) socket.destroy();
+    this.traffic.cut();
     await closed;
   }
 

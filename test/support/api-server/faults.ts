@@ -25,6 +25,8 @@ export class Faults {
   hangNewWatches = false;
   /** Streamed lists never end. */
   withholdListEnd = false;
+  /** Refuses a request by its path and query, when none of the failures below hits it. */
+  admission: ((url: string) => Failure | undefined) | undefined;
   private failures: { failure: Failure; left: number }[] = [];
 
   fail(failure: Failure): void {
@@ -43,6 +45,6 @@ export class Faults {
       ({ failure, left }) => left > 0 && decodeURIComponent(url).includes(failure.match ?? ''),
     );
     if (hit) hit.left--;
-    return hit?.failure;
+    return hit?.failure ?? this.admission?.(url);
   }
 }

@@ -171,7 +171,17 @@ export function varint(value: number): Buffer {
   return Buffer.from([...bytes, Number(rest)]);
 }
 
+/** Objects that were encoded before: they never change, and many clients may list and watch them. */
+const known = new WeakMap<object, Buffer>();
+const OBJECTS = new Set(Object.values(SHAPES));
+
 function encode(object: Values, shape: Shape): Buffer {
+  const bytes = known.get(object) ?? encodeFields(object, shape);
+  if (OBJECTS.has(shape)) known.set(object, bytes);
+  return bytes;
+}
+
+function encodeFields(object: Values, shape: Shape): Buffer {
   return Buffer.concat(
     Object.entries(shape).flatMap(([name, [number, type]]) => {
       const value = object[name];

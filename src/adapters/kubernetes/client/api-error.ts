@@ -1,11 +1,6 @@
-/** Upper limit for Retry-After, so that a wrong number does not stop everything. Milliseconds. */
-const LONGEST_WAIT = 30_000;
-
 /** The API server rejected a request (`Status` object, or any status code other than 2xx). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Milliseconds to wait as requested by the server (Retry-After), at most 30,000. */
-  readonly retryAfter: number | undefined;
 
   constructor(
     readonly request: string,
@@ -14,13 +9,12 @@ export class ApiError extends Error {
     /** `reason` of the `Status`; "" without one. */
     readonly reason: string,
     detail: string,
-    /** Milliseconds. */
-    retryAfter?: number,
+    /** Milliseconds to wait as the server asks for (`retryAfterOf`). */
+    readonly retryAfter?: number,
   ) {
     super(
       `${request}: the API server responded with ${code}${reason ? ` ${reason}` : ''}${detail ? `: ${detail}` : ''}`,
     );
-    this.retryAfter = retryAfter === undefined ? undefined : Math.min(retryAfter, LONGEST_WAIT);
   }
 
   /** The server no longer remembers the resourceVersion or continue token. */

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../../../application/ports/clock.js';
 import { encodingOf } from '../encoding/media-types.js';
 import { ApiConnectionError, ApiError, ApiSilenceError } from './api-error.js';
 import type { ApiTimeouts } from './api-timeouts.js';
+import { retryAfterOf } from './retry-after.js';
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
 
@@ -93,7 +94,8 @@ export class HttpExchange {
       // The status code is enough.
     }
     const { reason, message } = parseStatus(response.headers['content-type'] ?? '', Buffer.concat(body));
-    return new ApiError(this.name, response.statusCode ?? 0, reason, message, retryAfter(response));
+    const retryAfter = retryAfterOf(response.headers['retry-after']);
+    return new ApiError(this.name, response.statusCode ?? 0, reason, message, retryAfter);
   }
 }
 
@@ -113,12 +115,6 @@ function parseStatus(contentType: string, body: Buffer): { reason: string; messa
   } catch {
     return { reason: '', message: body.toString('utf8', 0, 200).trim() };
   }
-}
-
-/** Milliseconds of Retry-After, which API servers send in seconds. */
-function retryAfter(response: IncomingMessage): number | undefined {
-  const seconds = Number(response.headers['retry-after']);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
 function asConnectionError(error: Error, name: string): Error {

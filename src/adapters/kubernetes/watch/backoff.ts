@@ -1,31 +1,40 @@
-import { retryDelay, type RetryTimes } from '../../../application/sync/backoff.js';
-
 /** Milliseconds. */
-export interface BackoffTimes extends RetryTimes {
-  /** After this time without a failure, the next delay is the initial one again. */
+export interface BackoffTimes {
+  /** The longest delay after the first failure. */
+  readonly initial: number;
+  /** The longest of all. */
+  readonly maximum: number;
+  /** After this time without a failure, the next one is a first one. */
   readonly resetAfter: number;
 }
 
-/** Delays between attempts, with up to half of each random, so that the nodes of a cluster do not reconnect at the same time. */
+/**
+ * Delays between attempts: a random time, up to as long as the failures have lasted. So everyone is back at the latest when
+ * an outage's length has passed again after it; and since all of a delay is random, the nodes of a cluster that failed at the
+ * same moment come back as far apart as that allows.
+ */
 export class Backoff {
-  private failures = 0;
-  private lastFailure = -Infinity;
+  private since: number | undefined;
+  /** When the attempt after the last failure came. */
+  private retriedAt = 0;
 
   constructor(
     private readonly times: BackoffTimes,
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** The next delay is the initial one. */
+  /** The next failure is a first one. */
   reset(): void {
-    this.failures = 0;
+    this.since = undefined;
   }
 
   /** The delay after a failure at the time `now`, in milliseconds. */
   next(now: number): number {
-    const { times } = this;
-    if (now - this.lastFailure - retryDelay(this.failures, times) > times.resetAfter) this.failures = 0;
-    this.lastFailure = now;
-    return Math.round(retryDelay(++this.failures, times) * (0.5 + this.random() / 2));
+    const { initial, maximum, resetAfter } = this.times;
+    if (this.since === undefined || now - this.retriedAt > resetAfter) this.since = now;
+    const limit = Math.min(maximum, Math.max(initial, now - this.since));
+    const delay = Math.round(limit * this.random());
+    this.retriedAt = now + delay;
+    return delay;
   }
 }

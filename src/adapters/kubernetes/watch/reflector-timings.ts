@@ -15,7 +15,7 @@ export interface ReflectorTimings {
   /** A watch that ended earlier than this, without any event, counts as a failure. */
   readonly watchTooShort: number;
   readonly backoff: BackoffTimes;
-  /** A resource that the server does not have is requested again after this. */
+  /** A resource that the server does not have is requested again after this and a random time up to as much again. */
   readonly absentRetry: number;
   /** A lasting failure is logged once in this time. */
   readonly warnEvery: number;
@@ -29,7 +29,7 @@ export const defaultReflectorTimings: ReflectorTimings = {
   silenceMinimum: 120_000,
   silenceMaximum: 150_000,
   watchTooShort: 1_000,
-  backoff: { initial: 800, maximum: 30_000, resetAfter: 120_000 },
+  backoff: { initial: 1_600, maximum: 60_000, resetAfter: 120_000 },
   absentRetry: 300_000,
   warnEvery: 30_000,
 };

@@ -4,13 +4,13 @@ import type { SourceState, SourceStatus } from '../../../application/ports/clust
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error.js';
-import { Backoff } from './backoff.js';
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
 import { requestList } from './list-request.js';
 import { Lister } from './lister.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
+import { RetrySchedule } from './retry-schedule.js';
 import { RewindDetector } from './rewind-detector.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
 import { openWatch, watchName, type WatchRequest } from './watch-request.js';
@@ -29,9 +29,11 @@ export interface ReflectorListener extends ObjectListener {
  *
  * - *listing*, at first. Objects are delivered as they arrive, by a stream or in pages, unless their version is known. In the
  *   end, known objects that the list did not contain are deleted.
- * - *watching*, from the list's version; a stream goes on as a watch. Every event and bookmark advances that version. A watch that ended cleanly is
- *   resumed at once, a broken one after *backing off*. When the server has forgotten the version (410), it lists again.
- * - *backing off*, after every failure, longer each time until a watch lasts again.
+ * - *watching*, from the list's version; a stream goes on as a watch. Every event and bookmark advances that version. A watch
+ *   that ended at its time is resumed at once, any other after *backing off*. When the server has forgotten the version (410),
+ *   it lists again.
+ * - *backing off*, after every failure, longer each time until a watch lasts again; and briefly after a watch that ended before
+ *   its time, as watches do when a server shuts down.
  * - *absent*, when the server does not offer the resource. It is requested again from time to time. Once listed, a resource
  *   never becomes absent.
  * - *stopped*, after the signal was aborted.
@@ -41,16 +43,14 @@ export interface ReflectorListener extends ObjectListener {
  * Then the watch is resumed; after a restore, everything is listed again. An event with an older version than a known one
  * starts the same check.
  *
- * The first list asks for version "0", anything in the server's cache, which costs least when all nodes of a cluster start
- * at once. Later lists ask for at least the last known version, so that no older state comes back. If that fails, they ask
- * for the newest.
+ * The first list comes at once, since a node without rules needs it, and asks for version "0", anything in the server's cache,
+ * which costs least when all nodes of a cluster start together. Later lists ask for at least the last known version, so that
+ * no older state comes back. If that fails, they ask for the newest.
  */
 export class Reflector {
   private readonly known: KnownObjects;
   private readonly lister: Lister;
-  private readonly backoff: Backoff;
-  /** Separate, so that a new list after an outage does not wait as long as the outage made it wait. */
-  private readonly expiries: Backoff;
+  private readonly retries: RetrySchedule;
   private readonly failures: FailureLog;
   private readonly rewinds: RewindDetector;
   private readonly logger: Logger;
@@ -64,6 +64,8 @@ export class Reflector {
   private failure: string | undefined;
   /** The version to continue watching from; undefined: list first. */
   private version: string | undefined;
+  /** When the server is to end the watch. */
+  private endsAt = 0;
   /** The watch that the list came with. */
   private following: AsyncGenerator<WatchEvent> | undefined;
   private listFrom = '0';
@@ -81,8 +83,7 @@ export class Reflector {
     this.logger = logger.child({ kind: resource.kind });
     this.known = new KnownObjects(listener, this.logger);
     this.lister = new Lister(client, resource, this.known, this.logger, timings.streamLists);
-    this.backoff = new Backoff(timings.backoff, random);
-    this.expiries = new Backoff(timings.backoff, random);
+    this.retries = new RetrySchedule(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
     this.rewinds = new RewindDetector(timings.silenceMinimum);
   }
@@ -169,8 +170,10 @@ export class Reflector {
 
   private watchOptions(signal: AbortSignal): Omit<WatchRequest, 'from'> {
     const { watchMinimum, watchMaximum, silenceMinimum, silenceMaximum } = this.timings;
+    const lifetime = this.between(watchMinimum, watchMaximum);
+    this.endsAt = this.clock.now() + lifetime;
     return {
-      lifetime: this.between(watchMinimum, watchMaximum),
+      lifetime,
       silence: this.between(silenceMinimum, silenceMaximum),
       signal,
       onActivity: () => this.wasActive(),
@@ -195,12 +198,12 @@ export class Reflector {
       this.logger.debug({ error: error.message }, 'the watch is silent; opening a new one');
     } finally {
       this.connected = false;
-      // The server was reachable, so this failure has nothing to do with earlier ones.
-      if (this.clock.now() - openedAt >= watchTooShort) this.backoff.reset();
+      if (this.clock.now() - openedAt >= watchTooShort) this.retries.reached();
     }
     if (this.version === from && this.clock.now() - openedAt < watchTooShort) {
       throw new ApiProtocolError(watchName(this.resource), 'the server ended the watch at once');
     }
+    if (this.clock.now() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
   }
 
   private onEvent(event: WatchEvent): void {
@@ -220,16 +223,16 @@ export class Reflector {
     }
     this.failure = error.message;
     this.chooseNext(error);
-    const expired = error instanceof ApiError && error.expired;
-    const wait = Math.max(
-      (expired ? this.expiries : this.backoff).next(this.clock.now()),
-      (error instanceof ApiError && error.retryAfter) || 0,
-    );
-    if (expired) {
+    const wait = this.retries.afterFailure(error, this.clock.now());
+    if (error instanceof ApiError && error.expired) {
       this.logger.debug({ error: error.message, wait }, 'the watch expired; listing again');
     } else {
       this.failures.failed(error, { state: this.state, wait });
     }
+    await this.pause(wait, signal);
+  }
+
+  private async pause(wait: number, signal: AbortSignal): Promise<void> {
     this.state = 'backing-off';
     await delay(this.clock, wait, signal);
   }
@@ -256,16 +259,17 @@ export class Reflector {
   private async waitWhileAbsent(error: ApiError, signal: AbortSignal): Promise<void> {
     this.state = 'absent';
     this.failure = error.message;
+    const wait = this.between(this.timings.absentRetry, 2 * this.timings.absentRetry);
     if (!this.absentReported) {
       this.absentReported = true;
       this.logger.info(
-        { error: error.message, retryMilliseconds: this.timings.absentRetry },
+        { error: error.message, retryMilliseconds: wait },
         'the cluster does not offer this resource; continuing without it',
       );
       this.synced = true;
       this.listener.absent();
     }
-    await delay(this.clock, this.timings.absentRetry, signal);
+    await delay(this.clock, wait, signal);
   }
 
   private succeeded(): void {

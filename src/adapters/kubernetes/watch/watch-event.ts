@@ -1,5 +1,6 @@
 import { quote } from '../../../domain/decode/problem.js';
 import { ApiError, ApiProtocolError } from '../client/api-error.js';
+import { retryAfterOf } from '../client/retry-after.js';
 import type { ApiStatus, RawEvent } from '../encoding/encoding.js';
 
 /** An event of a watch. */
@@ -35,6 +36,6 @@ function errorOf(status: ApiStatus, request: string): ApiError {
     typeof code === 'number' ? code : 500,
     typeof reason === 'string' ? reason : '',
     typeof message === 'string' ? message : '',
-    typeof seconds === 'number' ? seconds * 1000 : undefined,
+    retryAfterOf(seconds),
   );
 }
