@@ -100,6 +100,11 @@ export class RecordingSink implements ObjectSink {
   }
 }
 
+/** How an API server may deliver what it has. */
+export const DELIVERIES = (['protobuf', 'JSON'] as const).flatMap((encoding) =>
+  [true, false].map((streamLists) => ({ encoding, streamLists, listing: streamLists ? 'streams' : 'pages' })),
+);
+
 /** Times that make every state of a reflector come about within a test. */
 const quickTimings: Partial<ReflectorTimings> = {
   streamLists: false,
@@ -124,11 +129,12 @@ export function setUp(
   connection: Connection,
   timings: Partial<ReflectorTimings> = {},
   timeouts: Partial<ApiTimeouts> = {},
+  nodeName = 'node-a',
 ): Setup {
   const clock = new CountingClock();
   const logger = new RecordingLogger();
   const client = new ApiClient(connection, clock, { timeouts });
-  const options = { nodeName: 'node-a', timings: { ...quickTimings, ...timings } };
+  const options = { nodeName, timings: { ...quickTimings, ...timings } };
   const source = new KubernetesSource(client, options, clock, logger);
   return { source, client, sink: new RecordingSink(), logger, clock };
 }
