@@ -1,16 +1,24 @@
-/** `npm run bench`: builds the program and the measurements, and runs them. Only Node's own modules until the set-up has run. */
-import { spawnSync } from 'node:child_process';
+/**
+ * `npm run bench`: builds the program and the measurements, and runs them on this Node and on the newer one of the tests; with
+ * `--this-node` on this one only. Only Node's own modules until the set-up has run.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.env.PATH += ':/usr/local/sbin:/usr/sbin:/sbin';
+
+const THIS_NODE = '--this-node';
+const words = process.argv.slice(2);
+const thisNodeOnly = words.includes(THIS_NODE);
+const options = words.filter((word) => word !== THIS_NODE);
 
 for (const command of [
   // The kernel for measuring mode ipvs is installed with the requirements of the tests.
   [
     'sh',
     'scripts/setup.sh',
-    ...(process.argv.some((word) => /^(?:--mode=)?(?:ipvs|all)$/.test(word)) ? ['tests'] : []),
+    options.some((word) => /^(?:--mode=)?(?:ipvs|all)$/.test(word)) ? 'tests' : 'bench',
   ],
   [process.execPath, 'scripts/build.mjs'],
 ]) {
@@ -39,4 +47,12 @@ await build({
   // Built like the program, so that it takes as much memory.
   splitting: true,
 });
-await import('../dist/bench/main.js');
+
+const newer = thisNodeOnly
+  ? ''
+  : execFileSync('scripts/newer-node.sh', { cwd: root, encoding: 'utf8' }).trim();
+for (const node of [process.execPath, ...(newer ? [`${newer}/node`] : [])]) {
+  console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
+  const { status } = spawnSync(node, ['dist/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
-# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, and promtool.
+# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, and a
+# second, newer Node; `setup.sh bench` only that Node.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -80,12 +81,27 @@ install_promtool() {
 }
 
 install_npm_packages() {
-  [ ! -L node_modules ] || return 0 # a link to another checkout's packages
+  [ -L node_modules ] || install_locked . # a link leads to another checkout's packages
+}
+
+# The second Node of the tests and of the measurements: there is one for Linux on x64 and arm64.
+install_newer_node() {
+  [ -n "$purpose" ] || return 0
+  install_locked test/newer-node
+  case $(uname -sm) in
+  'Linux x86_64' | 'Linux aarch64')
+    [ -n "$(scripts/newer-node.sh)" ] || fail 'still missing after the installation: the newer Node' ;;
+  esac
+}
+
+# Installs what the lock file of a folder says.
+install_locked() {
   # npm writes this file last, so it also shows whether an installation was completed.
-  installed=node_modules/.package-lock.json
-  if [ -e "$installed" ] && [ -z "$(find package-lock.json -newer "$installed")" ]; then return 0; fi
-  say 'installing npm packages'
-  quietly npm ci --include=dev --no-audit --no-fund --loglevel=error
+  installed=$1/node_modules/.package-lock.json
+  if [ -e "$installed" ] && [ -z "$(find "$1/package-lock.json" -newer "$installed")" ]; then return 0; fi
+  say "installing npm packages of $1"
+  (cd "$1" && quietly npm ci --include=dev --no-audit --no-fund --loglevel=error)
+  mkdir -p "$1/node_modules" # which npm does not make when nothing is for this platform
   touch "$installed"
 }
 
@@ -95,3 +111,4 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 install_debian_packages
 install_promtool
 install_npm_packages
+install_newer_node

@@ -115,10 +115,10 @@ const rangeShown = async (): Promise<boolean> => (await listing(node, 'ip')).inc
 
 describe('what the API server has', () => {
   it.each([
-    ['as a stream', true],
-    ['in pages', false],
+    ['as a stream of protocol buffers', true],
+    ['in pages of JSON', false],
   ])('is in the kernel, service by service, when it comes %s', async (_, streamed) => {
-    if (!streamed) await api.ask('refuseStreamedLists');
+    await api.ask('offer', { protobuf: streamed, streams: streamed });
     const services = Array.from({ length: 1200 }, (_, index) =>
       service(index + 1, [index + 1, index + 2000]),
     );
@@ -178,11 +178,16 @@ describe('what the API server has', () => {
   });
 
   it.each([
-    ['is resumed', false],
-    ['is listed anew where the history was forgotten', true],
+    ['is resumed', 'a stream of JSON', { compacted: false, protobuf: false, streams: true }],
+    ['is resumed', 'pages of protocol buffers', { compacted: false, protobuf: true, streams: false }],
+    ['is listed anew', 'a stream of protocol buffers', { compacted: true, protobuf: true, streams: true }],
+    ['is listed anew', 'a stream of JSON', { compacted: true, protobuf: false, streams: true }],
+    ['is listed anew', 'pages of protocol buffers', { compacted: true, protobuf: true, streams: false }],
+    ['is listed anew', 'pages of JSON', { compacted: true, protobuf: false, streams: false }],
   ])(
-    '%s after all watches broke, and what vanished meanwhile vanishes from the kernel',
-    async (_, compacted) => {
+    '%s after all watches broke, over %s, and what vanished meanwhile vanishes from the kernel',
+    async (_, __, { compacted, ...offered }) => {
+      await api.ask('offer', offered);
       await put(cluster(service(1), service(2), service(3), service(4)));
       await start();
       await programmed(service(1), service(2), service(3), service(4));

@@ -19,8 +19,13 @@ const MEBIBYTE = 1 << 20;
 const HEALING_MILLISECONDS = 5_000;
 /** After many failures in a row, a watch is tried again half a minute later. */
 const WATCH_PATIENCE_MILLISECONDS = 60_000;
-const modes = ['nftables', 'iptables', 'nftables'] as const;
-type Mode = (typeof modes)[number];
+/** The turns. In the first half of each, the API server speaks protobuf; then, as after it went back to an older version, JSON. */
+const turns = [
+  { mode: 'nftables', streams: true },
+  { mode: 'iptables', streams: false },
+  { mode: 'nftables', streams: false },
+] as const;
+type Mode = (typeof turns)[number]['mode'];
 
 let bundle: DriverBundle<StandInDriver>;
 let namespace: Namespace;
@@ -105,10 +110,16 @@ async function settled(): Promise<void> {
 }
 
 /** Changes, faults and damage for a while, with a look at the process all the time. */
-async function live(mode: Mode, end: number): Promise<FigureSeries> {
+async function live(mode: Mode, begin: number, end: number): Promise<FigureSeries> {
   const series = new FigureSeries();
   let damaged = 0;
+  let older = false;
   for (let step = 0; Date.now() < end; step++) {
+    if (!older && Date.now() > (begin + end) / 2) {
+      older = true;
+      await api.ask('offer', { protobuf: false });
+      await api.ask('expireWatches');
+    }
     const { put, remove } = churn.next();
     await api.ask('put', put);
     for (const { kind, name } of remove)
@@ -145,11 +156,13 @@ it(
   `lives through ${seconds} seconds of changes, faults, damage and restarts (seed ${seed})`,
   async () => {
     await api.ask('put', [testNode, testServiceCidr] as never);
-    for (const [turn, mode] of modes.entries()) {
-      const end = Date.now() + (seconds * 1000) / modes.length;
+    for (const [turn, { mode, streams }] of turns.entries()) {
+      await api.ask('offer', { protobuf: true, streams });
+      const begin = Date.now();
+      const end = begin + (seconds * 1000) / turns.length;
       await start(mode);
       const first = await processFigures(node, `${metrics}/metrics`);
-      const series = await live(mode, end);
+      const series = await live(mode, begin, end);
       await settled();
       // Timers and sockets of what was just going on end within a moment.
       await until('nothing is left of what is over', async () => {
@@ -169,6 +182,7 @@ it(
       await proxy.stop(turn === 1 ? 'SIGKILL' : 'SIGTERM');
       expect(problems(proxy.log)).toEqual([]);
       await node.run(['nft', 'flush', 'ruleset']);
+      await api.ask('offer', { protobuf: true });
       await start(mode);
       expect(reached).toEqual(await rules(mode));
       await proxy.stop();

@@ -12,10 +12,13 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const lockedPackages = async (): Promise<Readonly<Record<string, LockedPackage>>> =>
-  JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8')).packages;
+describe.each([
+  ['the program', repository],
+  ['the newer Node', join(repository, 'test/newer-node')],
+])('package-lock.json of %s', (_, root) => {
+  const lockedPackages = async (): Promise<Readonly<Record<string, LockedPackage>>> =>
+    JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
 
-describe('package-lock.json', () => {
   it('holds the optional packages of every platform, so that `npm ci` works on all of them', async () => {
     const packages = await lockedPackages();
     const missing = Object.entries(packages).flatMap(([place, { optionalDependencies = {} }]) =>
@@ -36,7 +39,7 @@ describe('package-lock.json', () => {
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-lock-'));
     try {
       for (const file of ['package.json', 'package-lock.json'])
-        await cp(join(repository, file), join(folder, file));
+        await cp(join(root, file), join(folder, file));
       const { exitCode, stderr } = await execa('npm', ['ci', '--dry-run', '--ignore-scripts'], {
         cwd: folder,
         reject: false,

@@ -10,6 +10,7 @@ import type { Connection } from '../../../src/adapters/kubernetes/connection/con
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
+import type { RecordedRequest, StandInApiServer } from '../../support/api-server/api-server.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 
 /** The real time, counting its open timers. */
@@ -100,6 +101,18 @@ export class RecordingSink implements ObjectSink {
   }
 }
 
+/** How an API server may deliver what it has. */
+export const DELIVERIES = (['protobuf', 'JSON'] as const).flatMap((encoding) =>
+  [true, false].map((streamLists) => ({ encoding, streamLists, listing: streamLists ? 'streams' : 'pages' })),
+);
+
+/** The requests that list a collection, in either way. */
+export function listsOf({ requests }: StandInApiServer, collection: string): RecordedRequest[] {
+  return requests.filter(
+    ({ path, verb, query }) => path === collection && (verb === 'list' || query.sendInitialEvents === 'true'),
+  );
+}
+
 /** Times that make every state of a reflector come about within a test. */
 const quickTimings: Partial<ReflectorTimings> = {
   streamLists: false,
@@ -124,11 +137,12 @@ export function setUp(
   connection: Connection,
   timings: Partial<ReflectorTimings> = {},
   timeouts: Partial<ApiTimeouts> = {},
+  nodeName = 'node-a',
 ): Setup {
   const clock = new CountingClock();
   const logger = new RecordingLogger();
   const client = new ApiClient(connection, clock, { timeouts });
-  const options = { nodeName: 'node-a', timings: { ...quickTimings, ...timings } };
+  const options = { nodeName, timings: { ...quickTimings, ...timings } };
   const source = new KubernetesSource(client, options, clock, logger);
   return { source, client, sink: new RecordingSink(), logger, clock };
 }

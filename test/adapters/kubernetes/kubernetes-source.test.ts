@@ -156,28 +156,6 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
       expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
     });
 
-    it('is resumed after a disconnect with what happened meanwhile', async () => {
-      api.put(service('gone'));
-      const { sink } = await startSynced();
-      api.disconnectWatches();
-      api.remove('v1', 'Service', { name: 'gone' });
-      api.put(service('new'));
-      await until(() => sink.objects.has('Service default/new') && !sink.objects.has('Service default/gone'));
-      expect(api.requestsOf('list', SERVICES)).toHaveLength(1);
-    });
-
-    it('that hangs is cut off and resumed', async () => {
-      const { sink, logger } = await startSynced({ silenceMinimum: 200, silenceMaximum: 250 });
-      api.hangWatches();
-      api.put(service('web'));
-      expect(sink.objects.size).toBe(0);
-      await until(() => sink.objects.has('Service default/web'));
-      expect(logger.matching('debug', 'silent')[0]!.facts.error).toMatch(/no data for 2\d\d ms/);
-      expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
-      const asked = api.requestsOf('list', SERVICES).slice(1);
-      expect(asked.map(({ query }) => [query.limit, query.resourceVersion])).toEqual([['1', undefined]]);
-    });
-
     const watchesBegun = (): number => api.requests.filter(({ verb }) => verb === 'watch').length;
 
     it('with an unreadable event is resumed, and listed when it comes again', async () => {
@@ -195,49 +173,6 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
       api.put(service('web'));
       await until(() => sink.objects.has('Service default/web'));
     });
-  });
-
-  describe.each(['event', 'status'] as const)('410 Gone as %s', (goneAs) => {
-    it('leads to a list by difference', async () => {
-      api.faults.goneAs = goneAs;
-      for (const name of ['same', 'changed', 'gone']) api.put(service(name));
-      const { sink } = await startSynced();
-      const before = sink.calls.length;
-      await api.close();
-      api.remove('v1', 'Service', { name: 'gone' });
-      api.patch('v1', 'Service', { name: 'changed' }, { spec: { clusterIP: '172.30.0.9' } });
-      api.put(service('new'));
-      api.compact();
-      await api.open();
-      await until(() => api.openWatches === 4);
-      await until(() => sink.calls.length === before + 3);
-      expect(sink.calls.slice(before).sort()).toEqual([
-        'applied Service default/changed',
-        'applied Service default/new',
-        'deleted Service default/gone',
-      ]);
-      const relist = api.requestsOf('list', SERVICES).at(-1)!.query;
-      expect(relist.resourceVersionMatch).toBe('NotOlderThan');
-      expect(Number(relist.resourceVersion)).toBeGreaterThan(0);
-      expect(sink.kindsSynced.filter((kind) => kind === 'Service')).toHaveLength(1);
-    });
-  });
-
-  it('lists without a version when the server knows less than before', async () => {
-    api.put(service('web'));
-    const { sink } = await startSynced();
-    await api.close();
-    api.store.remove(SERVICES, 'default', 'web');
-    // Storage restored from an old backup: the version counter is behind what the proxy has seen.
-    api.store.version = 500;
-    api.store.compacted = 500;
-    api.put(service('restored'));
-    await api.open();
-    api.faults.fail({ status: 410, reason: 'Expired', match: 'watch=true', times: 4 });
-    await until(
-      () => sink.objects.has('Service default/restored') && !sink.objects.has('Service default/web'),
-    );
-    expect(api.requestsOf('list', SERVICES).at(-1)!.query.resourceVersion).toBeUndefined();
   });
 
   describe('failures', () => {

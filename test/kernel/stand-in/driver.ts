@@ -13,6 +13,13 @@ const kubeconfig = await writeKubeconfig(api, { tokenFile: 'token' });
 const credential = (file: string): string => join(dirname(kubeconfig), file);
 await writeFile(credential('token'), 'stand-in-token');
 
+interface Offer {
+  /** Whether clients that ask for protocol buffers get them. */
+  readonly protobuf?: boolean;
+  /** Whether a list may come as a stream; otherwise in pages only. */
+  readonly streams?: boolean;
+}
+
 const handlers = {
   kubeconfig: (): string => kubeconfig,
   url: (): string => api.url,
@@ -32,11 +39,16 @@ const handlers = {
   delay: (milliseconds: number): void => void (api.faults.delay = milliseconds),
   /** This cluster does not have a collection. */
   lack: (collection: string): void => void api.missing.add(collection),
-  /** From now on lists come in pages only, as from older servers. */
-  refuseStreamedLists: (): void => void (api.streamsLists = false),
+  /** What it is able to do from now on: older servers speak less. */
+  offer({ protobuf = api.speaksProtobuf, streams = api.streamsLists }: Offer): void {
+    api.speaksProtobuf = protobuf;
+    api.streamsLists = streams;
+  },
   clearFaults: (): void => api.faults.clear(),
   disconnectWatches: (): void => api.disconnectWatches(),
   endWatches: (): void => api.endWatches(),
+  /** All watches have to list anew. */
+  expireWatches: (): void => api.expireWatches(),
   compact: (): void => api.compact(),
   /** The events that were posted. */
   events: (): readonly ApiObject[] => api.objects('events.k8s.io/v1', 'Event'),

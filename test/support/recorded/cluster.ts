@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ManifestObjects } from '../../../src/adapters/manifests/objects/manifest-objects.js';
+import {
+  type ManifestObject,
+  ManifestObjects,
+} from '../../../src/adapters/manifests/objects/manifest-objects.js';
 import { parseManifest } from '../../../src/adapters/manifests/parsing/manifest-text.js';
+import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { NodeContexts } from '../../../src/application/node/node-contexts.js';
 import type { FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { decodeConfigurationFile } from '../../../src/bootstrap/configuration/configuration-file.js';
@@ -78,20 +82,28 @@ export function recordedText({ scenario, step }: RecordedStep, mode: IptablesUse
   return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.txt`, 'utf8');
 }
 
-/** The state of the cluster that a step describes. */
-export function recordedState({ scenario, step }: RecordedStep): ClusterState {
-  const state = new ClusterState();
+/** The objects of a step, in the order of the file. */
+export function recordedObjects({ scenario, step }: RecordedStep): readonly ManifestObject[] {
   const text = readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
   const found = new ManifestObjects();
   for (const value of [...parseManifest(text)].flat()) for (const _ of found.add(value)) continue;
-  for (const { kind, object } of found.objects) {
-    if (kind === 'Service') take(readService(object).value, (value) => state.applyService(value));
-    if (kind === 'EndpointSlice')
-      take(readEndpointSlice(object, 'node1').value, (value) => state.applySlice(value));
-    if (kind === 'Node') take(readNode(object).value, (value) => state.applyNode(value));
-    if (kind === 'ServiceCIDR') take(readServiceCidr(object).value, (value) => state.applyServiceCidr(value));
-  }
+  return found.objects;
+}
+
+/** The state of the cluster that a step describes. */
+export function recordedState(step: RecordedStep): ClusterState {
+  const state = new ClusterState();
+  for (const { kind, object } of recordedObjects(step)) applyObject(state, kind, object);
   return state;
+}
+
+/** Adds a raw object to a state, or replaces it. */
+export function applyObject(state: ClusterState, kind: ResourceKind, object: unknown): void {
+  if (kind === 'Service') take(readService(object).value, (value) => state.applyService(value));
+  if (kind === 'EndpointSlice')
+    take(readEndpointSlice(object, 'node1').value, (value) => state.applySlice(value));
+  if (kind === 'Node') take(readNode(object).value, (value) => state.applyNode(value));
+  if (kind === 'ServiceCIDR') take(readServiceCidr(object).value, (value) => state.applyServiceCidr(value));
 }
 
 function take<T>(value: T | undefined, apply: (value: T) => unknown): void {

@@ -42,18 +42,18 @@ export class KnownObjects {
     if (identity) this.remove(identity.key);
   }
 
-  /** Reports everything as deleted except these keys. */
-  retain(keys: ReadonlySet<string>): void {
-    for (const key of this.versions.keys()) if (!keys.has(key)) this.remove(key);
+  keys(): Iterable<string> {
+    return this.versions.keys();
+  }
+
+  /** Reports the object of this key as deleted, if it was known. */
+  remove(key: string): void {
+    if (this.versions.delete(key)) this.listener.deleted(referenceOf(key));
   }
 
   /** Delivers every object again the next time it comes, even with the same version. */
   forgetVersions(): void {
     for (const key of this.versions.keys()) this.versions.set(key, '');
-  }
-
-  private remove(key: string): void {
-    if (this.versions.delete(key)) this.listener.deleted(referenceOf(key));
   }
 }
 

@@ -119,7 +119,7 @@ export class Reflector {
 
   /** Reports everything known as deleted. For a reflector that has stopped and is no longer needed. */
   retract(): void {
-    this.known.retain(new Set());
+    for (const key of this.known.keys()) this.known.remove(key);
   }
 
   private async list(signal: AbortSignal): Promise<string> {

@@ -54,26 +54,6 @@ describe.each(['protobuf', 'JSON'])('a streamed list over %s', (encoding) => {
     });
   });
 
-  it('deletes in the end what vanished while disconnected, and says nothing of what stayed the same', async () => {
-    for (const name of ['same', 'changed', 'gone']) api.put(service(name));
-    const { sink } = await startSynced();
-    const before = sink.calls.length;
-    await api.close();
-    api.remove('v1', 'Service', { name: 'gone' });
-    api.patch('v1', 'Service', { name: 'changed' }, { spec: { clusterIP: '172.30.0.9' } });
-    api.put(service('new'));
-    api.compact();
-    await api.open();
-    await until(() => api.openWatches === 4 && sink.calls.length >= before + 3);
-    expect(sink.calls.slice(before).sort()).toEqual([
-      'applied Service default/changed',
-      'applied Service default/new',
-      'deleted Service default/gone',
-    ]);
-    expect(sink.kindsSynced.filter((kind) => kind === 'Service')).toHaveLength(1);
-    expect(api.requests.filter(({ verb }) => verb === 'list')).toEqual([]);
-  });
-
   it('that is refused comes in pages, then and later', async () => {
     api.streamsLists = false;
     for (let n = 0; n < 10; n++) api.put(service(`svc-${n}`));
@@ -109,20 +89,5 @@ describe.each(['protobuf', 'JSON'])('a streamed list over %s', (encoding) => {
     expect(sink.calls.filter((call) => call.startsWith('deleted'))).toEqual([]);
     api.put(service('later'));
     await until(() => sink.objects.has('Service default/later'));
-  });
-
-  it('of a version that the server does not know yet is asked for anew', async () => {
-    api.put(service('web'));
-    const { sink } = await startSynced();
-    await api.close();
-    api.store.remove(SERVICES, 'default', 'web');
-    api.store.version = 500;
-    api.store.compacted = 500;
-    api.put(service('restored'));
-    await api.open();
-    api.faults.fail({ status: 410, reason: 'Expired', match: 'watch=true', times: 4 });
-    await until(
-      () => sink.objects.has('Service default/restored') && !sink.objects.has('Service default/web'),
-    );
   });
 });

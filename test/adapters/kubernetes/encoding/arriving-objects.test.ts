@@ -1,0 +1,87 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Encoding } from '../../../../src/adapters/kubernetes/encoding/encoding.js';
+import { jsonEncoding } from '../../../../src/adapters/kubernetes/json/json-encoding.js';
+import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
+import { collectGarbage } from '../../../../src/adapters/process/collect-garbage.js';
+import { encodeEvent, encodeObject } from '../../../support/api-server/protobuf.js';
+import { service } from '../harness.js';
+
+/** Bytes; several to an object, so that each object comes in parts. */
+const CHUNK = 100;
+const COUNT = 200;
+/** Bytes of a list around its items. */
+const ENVELOPE = 120;
+
+/** All of the same size. */
+const objects = Array.from({ length: COUNT }, (_, index) => {
+  const { metadata, ...rest } = service(`web-${1000 + index}`, { externalName: 'x'.repeat(500) });
+  return { ...rest, metadata: { ...metadata, namespace: 'default', resourceVersion: `${5000 + index}` } };
+});
+const list = { kind: 'ServiceList', apiVersion: 'v1', metadata: { resourceVersion: '9000' }, items: objects };
+const failed = (): never => {
+  throw new Error('an object is unreadable');
+};
+
+interface Arrival {
+  readonly body: Buffer;
+  readonly decoder: { push(chunk: Buffer): Iterable<unknown> };
+}
+
+function arrivalOf(encoding: Encoding, listing: string): Arrival {
+  const json = encoding === jsonEncoding;
+  if (listing === 'pages')
+    return {
+      body: json ? Buffer.from(JSON.stringify(list)) : encodeObject(list)!,
+      decoder: encoding.listDecoder('Service', failed),
+    };
+  const events = objects.map((object) =>
+    json
+      ? Buffer.from(`${JSON.stringify({ type: 'ADDED', object })}\n`)
+      : encodeEvent('ADDED', object as Parameters<typeof encodeEvent>[1]),
+  );
+  return { body: Buffer.concat(events), decoder: encoding.watchDecoder('Service') };
+}
+
+/** The body in parts that share no memory with each other. */
+function* chunksOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += CHUNK)
+    yield Buffer.from(Uint8Array.from(body.subarray(at, at + CHUNK)).buffer);
+}
+
+describe.each([
+  ['JSON', 'pages', jsonEncoding],
+  ['JSON', 'streams', jsonEncoding],
+  ['protobuf', 'pages', protobufEncoding],
+  ['protobuf', 'streams', protobufEncoding],
+] as const)('a list over %s in %s', (_, listing, encoding) => {
+  it('hands out each object as soon as it is there: never more than one waits', () => {
+    const { body, decoder } = arrivalOf(encoding, listing);
+    const size = (body.length - ENVELOPE) / COUNT;
+    let waiting = 0;
+    for (const chunk of chunksOf(body)) {
+      waiting += chunk.length;
+      for (const object of decoder.push(chunk)) {
+        expect(object).toBeDefined();
+        waiting -= size;
+      }
+      expect(waiting).toBeLessThan(size + 2 * ENVELOPE);
+    }
+  });
+
+  it('keeps none of the bytes of what it has handed out', async () => {
+    const { body, decoder } = arrivalOf(encoding, listing);
+    const arrived: WeakRef<ArrayBufferLike>[] = [];
+    const handedOut: unknown[] = [];
+    for (const chunk of chunksOf(body.subarray(0, body.length / 2))) {
+      arrived.push(new WeakRef(chunk.buffer));
+      handedOut.push(...decoder.push(chunk));
+    }
+    await turn();
+    await collectGarbage();
+    const kept = arrived.filter((chunk) => chunk.deref() !== undefined).length * CHUNK;
+    expect(handedOut.length).toBeGreaterThan(COUNT / 2 - 3);
+    // What comes next belongs to the object that is not complete, or to the envelope.
+    expect([...decoder.push(body.subarray(body.length / 2))]).toHaveLength(COUNT - handedOut.length);
+    expect(kept).toBeLessThan(body.length / COUNT + 2 * CHUNK + ENVELOPE);
+  });
+});
