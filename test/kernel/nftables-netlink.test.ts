@@ -153,11 +153,11 @@ describe('reading', () => {
     expect(state.sets.find(({ name }) => name === 'clients')!.fingerprint).toBe(sets[1]);
   });
 
-  it('finds elements by their keys, however many are missing, with comments and fingerprints', async () => {
+  it('finds elements by their keys, however many are missing, with comments and digests', async () => {
     const marked = (number: number): SetElement => ({
       ...ports(number, 1)[0]!,
       comment: `service ${number}`,
-      fingerprint: 2 ** 52 + number,
+      digest: 2 ** 52 + number,
     });
     const numbers = Array.from({ length: 1000 }, (_, index) => index + 1);
     const elements = numbers.map(marked);
@@ -181,7 +181,7 @@ describe('reading', () => {
     await namespace.run(['nft', 'delete', 'table', 'ip', 'kube-proxy']);
     expect(await driver.ask('lookUp', 'IPv4', PORTS, keys)).toEqual([]);
     await namespace.run(['nft', '-f', '-'], text);
-    const unmarked = rest.map(({ fingerprint: _, ...element }) => element);
+    const unmarked = rest.map(({ digest: _, ...element }) => element);
     expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, keys))).toEqual(byKey(unmarked));
   });
 

@@ -37,7 +37,7 @@ export interface NftTransport {
 
   /**
    * The elements of these keys that the set has, at a cost that does not depend on its size. Yields to the event loop now and
-   * then; other calls may run in between. Missing if the transport can only read whole sets; then it stores no fingerprints.
+   * then; other calls may run in between. Missing if the transport can only read whole sets; then it stores no digests.
    */
   lookUp?(
     family: IpFamily,

@@ -9,7 +9,7 @@ import { displayName, type Protocol, type ServicePortName } from '../model/servi
 import { hostPort } from '../net/address.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
-import { fingerprintOf } from './fingerprint.js';
+import { digestOf } from './digest.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './state/service-port-rules.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
@@ -121,14 +121,14 @@ class FrontendPart implements TablePart {
     if (sources.size > 0) elements.push(placed(RESTRICTED_FRONTENDS, key, undefined, comment));
     for (const { address, prefixLength } of sources.values())
       elements.push(placed(sourcesSet(prefixLength), `${key} . ${address}`));
-    return this.withFingerprint(elements);
+    return this.withDigest(elements);
   }
 
-  /** A process that finds the fingerprint need not look for anything that belongs to the frontend, shared or not. */
-  private withFingerprint(elements: PlacedElement[]): readonly PlacedElement[] {
+  /** A process that finds the digest need not look for anything that belongs to the frontend, shared or not. */
+  private withDigest(elements: PlacedElement[]): readonly PlacedElement[] {
     const shared = sharedParts(this.entry).map(({ key }) => key);
-    const fingerprint = fingerprintOf(elements, shared);
-    return elements.map((element) => (element.comment === undefined ? element : { ...element, fingerprint }));
+    const digest = digestOf(elements, shared);
+    return elements.map((element) => (element.comment === undefined ? element : { ...element, digest }));
   }
 
   private get variant(): FrontendVariant {

@@ -55,13 +55,13 @@ class WatchedTransport extends MemoryNftTransport {
   }
 }
 
-/** Fingerprints lost, as after `nft list ruleset` and `nft -f`. */
+/** digests lost, as after `nft list ruleset` and `nft -f`. */
 class ForgetfulTransport extends WatchedTransport {
   override async read(...request: Parameters<WatchedTransport['read']>): Promise<TableState | undefined> {
     const state = await super.read(...request);
     const sets = [...(state?.sets ?? [])].map(([name, set]) => {
       const elements = [...set.elements].map(
-        ([key, { fingerprint: _, ...element }]) => [key, element] as const,
+        ([key, { digest: _, ...element }]) => [key, element] as const,
       );
       return [name, { ...set, elements: new Map<string, SetElement>(elements) }] as const;
     });
@@ -76,7 +76,7 @@ describe('a restart', () => {
         const kernel = new WatchedTransport();
         await live(kernel, former, nodeSettings);
         const proxy = await live(kernel, survivors([...former, ...changes]), nodeSettings);
-        // What only losers of a conflict had does not show in the fingerprints.
+        // What only losers of a conflict had does not show in the digests.
         await proxy.verify('quick');
         const fresh = new WatchedTransport();
         await live(fresh, survivors([...former, ...changes]), nodeSettings);
@@ -104,7 +104,7 @@ describe('a restart', () => {
   it.each([
     ['looks up and counts', true, WatchedTransport],
     ['lists everything where the kernel does not count', false, WatchedTransport],
-    ['finds no fingerprints', true, ForgetfulTransport],
+    ['finds no digests', true, ForgetfulTransport],
   ])(
     'is followed by a verification that repairs any damage done meanwhile, when it %s',
     async (_, counts, Transport) => {

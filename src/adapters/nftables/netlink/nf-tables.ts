@@ -80,9 +80,9 @@ export const USERDATA = {
   DATA_TYPEOF: 4,
   DATA_INTERVAL: 6,
   SET_COMMENT: 7,
-  /** Of an element: its fingerprint, eight bytes. Our own number; nft passes over numbers that it does not know. */
-  FINGERPRINT: 64,
+  /** Of an element: its digest, eight bytes. Our own number; nft passes over numbers that it does not know. */
+  DIGEST: 64,
 } as const;
 
-/** A fingerprint is stored as a number of 64 bits. */
-export const FINGERPRINT_LENGTH = 8;
+/** A digest is stored as a number of 64 bits. */
+export const DIGEST_LENGTH = 8;

@@ -42,12 +42,12 @@ export class Inspection {
     for (const [name, { elements }] of state.sets) this.elements.set(name, new Map(elements));
   }
 
-  async run(byFingerprint: boolean): Promise<TableReading> {
+  async run(byDigest: boolean): Promise<TableReading> {
     let batch: CompiledPart[] = [];
     let size = 0;
     for (const held of this.desired.heldByOwner()) {
       const parts = held.map((part) => ({ part, elements: part.elements }));
-      if (byFingerprint && this.recognizes(parts)) {
+      if (byDigest && this.recognizes(parts)) {
         for (const part of parts) this.isSound(part);
         continue;
       }
@@ -62,11 +62,11 @@ export class Inspection {
     }
     await this.compare(batch);
     await this.lookUpRest();
-    if (!byFingerprint) await this.listUnknown();
-    return { state: this.rest(), sound: this.sound, isPartial: byFingerprint };
+    if (!byDigest) await this.listUnknown();
+    return { state: this.rest(), sound: this.sound, isPartial: byDigest };
   }
 
-  /** Whether all that was listed of a service port is as it should be, with its fingerprint. */
+  /** Whether all that was listed of a service port is as it should be, with its digest. */
   private recognizes(parts: readonly CompiledPart[]): boolean {
     let marked = false;
     for (const { elements } of parts)
@@ -74,8 +74,8 @@ export class Inspection {
         if (LOOKED_UP_SETS.has(element.set)) continue;
         const present = this.elements.get(element.set.name)?.get(element.key);
         if (!present || !sameElement(present, element)) return false;
-        if (element.fingerprint === undefined) continue;
-        if (present.fingerprint === undefined) return false;
+        if (element.digest === undefined) continue;
+        if (present.digest === undefined) return false;
         marked = true;
       }
     return marked;

@@ -12,23 +12,23 @@ const LISTED_AT_MOST = 100_000;
  * Reads the table to find out where it differs from the desired state. The kernel lists a large set ever more slowly, so only the
  * sets of frontends and the small ones are listed; elements of the others are looked up by their keys, and listed only if the
  * kernel counts more than are known.
- * @param byFingerprint service ports whose fingerprints are in the table need not be looked up
+ * @param byDigest service ports whose digests are in the table need not be looked up
  */
 export async function readTable(
   transport: NftTransport,
   family: IpFamily,
   desired: Desired,
-  byFingerprint: boolean,
+  byDigest: boolean,
   signal?: AbortSignal,
 ): Promise<TableReading> {
   if (!transport.lookUp) return whole(transport, family, signal);
   const state = await transport.read(family, LISTED_SETS, signal);
   if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
-  const needsLists = !byFingerprint && !counts && desired.state.elementCount <= LISTED_AT_MOST;
+  const needsLists = !byDigest && !counts && desired.state.elementCount <= LISTED_AT_MOST;
   if (needsLists || !fits(desired, state, family, transport)) return whole(transport, family, signal);
   const inspection = new Inspection(transport, family, desired.state, state, signal);
-  return inspection.run(byFingerprint);
+  return inspection.run(byDigest);
 }
 
 async function whole(

@@ -9,7 +9,7 @@ export interface TableReading {
   readonly state: TableState | undefined;
   /** Parts of the desired state whose elements are all there. */
   readonly sound: ReadonlySet<TablePart>;
-  /** Service ports were recognized by their fingerprints: the table may lack some of their elements, or have unknown ones. */
+  /** Service ports were recognized by their digests: the table may lack some of their elements, or have unknown ones. */
   readonly isPartial: boolean;
 }
 

@@ -31,10 +31,10 @@ export interface SetElement {
   readonly value?: string;
   readonly comment?: string;
   /**
-   * Of all rules that belong to this element's frontend (fingerprint.ts). The kernel stores it beside the comment. Undefined where
+   * Of all rules that belong to this element's frontend (digest.ts). The kernel stores it beside the comment. Undefined where
    * it is not stored, or not read back.
    */
-  readonly fingerprint?: number;
+  readonly digest?: number;
 }
 
 export interface Hook {

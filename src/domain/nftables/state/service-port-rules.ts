@@ -26,14 +26,14 @@ export function sameElements({ elements: these }: TablePart, { elements: those }
   );
 }
 
-/** An unknown fingerprint equals any other. */
+/** An unknown digest equals any other. */
 export function sameElement(one: SetElement, other: SetElement): boolean {
   return (
     one.key === other.key &&
     one.value === other.value &&
     one.comment === other.comment &&
-    (one.fingerprint === other.fingerprint ||
-      one.fingerprint === undefined ||
-      other.fingerprint === undefined)
+    (one.digest === other.digest ||
+      one.digest === undefined ||
+      other.digest === undefined)
   );
 }

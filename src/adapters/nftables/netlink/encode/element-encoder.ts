@@ -10,14 +10,14 @@ import { align, NLA_F_NESTED } from '../../../netlink/protocol.js';
 import type { Component } from '../read/components.js';
 import { ComponentScanner } from '../read/component-scanner.js';
 import { putVerdict } from './expression-writer.js';
-import { DATA, ELEMENT, FINGERPRINT_LENGTH, LIST_ELEMENT, USERDATA, VERDICT_CODES } from '../nf-tables.js';
+import { DATA, ELEMENT, DIGEST_LENGTH, LIST_ELEMENT, USERDATA, VERDICT_CODES } from '../nf-tables.js';
 import type { SetLayout } from './set-layout.js';
 
 /** Room for one element without a verdict: key and value of 64 bytes each, a comment, headers. */
 const MAX_ELEMENT = 512;
 /** Header of the userdata attribute, and of the comment in it. */
 const COMMENT_HEADERS = 4 + 2;
-const FINGERPRINT_ENTRY = 2 + FINGERPRINT_LENGTH;
+const DIGEST_ENTRY = 2 + DIGEST_LENGTH;
 
 const KEY_NEST = (ELEMENT.KEY | NLA_F_NESTED) << 16;
 const DATA_NEST = (ELEMENT.DATA | NLA_F_NESTED) << 16;
@@ -48,7 +48,7 @@ export class ElementEncoder {
       }
       if (layout.value) this.putData(DATA_NEST, layout.value, layout.dataLength, element.value!);
       else if (element.value !== undefined) this.putVerdict(element.value);
-      if (element.comment !== undefined) this.putUserdata(element.comment, element.fingerprint);
+      if (element.comment !== undefined) this.putUserdata(element.comment, element.digest);
     }
     writer.words[entry >>> 2] = ENTRY | (writer.length - entry);
   }
@@ -70,13 +70,13 @@ export class ElementEncoder {
     this.writer.reserve(MAX_ELEMENT);
   }
 
-  private putUserdata(text: string, fingerprint: number | undefined): void {
+  private putUserdata(text: string, digest: number | undefined): void {
     const { writer } = this;
     const { bytes, words, length: start } = writer;
     const { length } = text;
     if (length === 0 || length > MAX_COMMENT_LENGTH) safeComment(text);
     const commentEnd = COMMENT_HEADERS + length + 1;
-    const total = fingerprint === undefined ? commentEnd : commentEnd + FINGERPRINT_ENTRY;
+    const total = digest === undefined ? commentEnd : commentEnd + DIGEST_ENTRY;
     const padded = align(total);
     words[(start + padded - 4) >>> 2] = 0;
     words[start >>> 2] = (ELEMENT.USERDATA << 16) | total;
@@ -88,10 +88,10 @@ export class ElementEncoder {
       bytes[start + COMMENT_HEADERS + index] = code;
     }
     bytes[start + COMMENT_HEADERS + length] = 0;
-    if (fingerprint !== undefined) {
-      bytes[start + commentEnd] = USERDATA.FINGERPRINT;
-      bytes[start + commentEnd + 1] = FINGERPRINT_LENGTH;
-      bytes.writeDoubleLE(fingerprint, start + commentEnd + 2);
+    if (digest !== undefined) {
+      bytes[start + commentEnd] = USERDATA.DIGEST;
+      bytes[start + commentEnd + 1] = DIGEST_LENGTH;
+      bytes.writeDoubleLE(digest, start + commentEnd + 2);
     }
     writer.length = start + padded;
   }

@@ -185,7 +185,7 @@ function verdictWords({ code, chain }: { readonly code: number; readonly chain?:
   return chain === undefined ? name : `${name} ${chain}`;
 }
 
-type Userdata = Pick<SetElement, 'comment' | 'fingerprint'>;
+type Userdata = Pick<SetElement, 'comment' | 'digest'>;
 
 const NO_USERDATA: Userdata = {};
 
@@ -197,11 +197,11 @@ function readUserdata(userdata: Buffer): Userdata {
     if (type === nf.USERDATA.COMMENT)
       read = { ...read, comment: userdata.toString('utf8', at + 2, at + 2 + Math.max(0, length - 1)) };
     else if (
-      type === nf.USERDATA.FINGERPRINT &&
-      length === nf.FINGERPRINT_LENGTH &&
+      type === nf.USERDATA.DIGEST &&
+      length === nf.DIGEST_LENGTH &&
       at + 2 + length <= userdata.length
     )
-      read = { ...read, fingerprint: userdata.readDoubleLE(at + 2) };
+      read = { ...read, digest: userdata.readDoubleLE(at + 2) };
   }
   return read;
 }

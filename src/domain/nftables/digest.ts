@@ -4,7 +4,7 @@ import type { PlacedElement } from './state/service-port-rules.js';
  * A number that differs, in practice, whenever these texts or elements differ: what a frontend's own element carries, so that
  * a later process can tell the frontend's rules without reading them. It has 53 bits, as many as a number holds.
  */
-export function fingerprintOf(elements: readonly PlacedElement[], texts: readonly string[]): number {
+export function digestOf(elements: readonly PlacedElement[], texts: readonly string[]): number {
   const hash = new Hash();
   for (const text of texts) hash.add(text);
   for (const { set, key, value, comment } of elements) {
