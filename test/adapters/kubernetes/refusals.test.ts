@@ -74,6 +74,17 @@ describe.each([
   });
 });
 
+it('a page that is refused is asked for again, without those before it', async () => {
+  for (let n = 0; n < 10; n++) api.put(service(`svc-${n}`));
+  api.faults.fail({ status: 429, reason: 'TooManyRequests', retryAfter: 0, times: 2, match: 'continue=' });
+  await start(false);
+  await synced();
+  expect(setup.sink.names('Service')).toHaveLength(11);
+  const lists = requests().filter(({ verb }) => verb === 'list');
+  expect(lists.map(({ status }) => status)).toEqual([200, 429, 429, 200, 200]);
+  expect(lists.filter(({ query }) => query.continue === undefined)).toHaveLength(1);
+});
+
 it('an event ERROR inside a watch asks for time, too', async () => {
   api.speaksProtobuf = false;
   await start(true);

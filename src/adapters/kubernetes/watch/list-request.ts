@@ -27,6 +27,8 @@ export interface PagedListRequest extends Pick<
   readonly from: string;
   /** The list expired between pages: everything comes again, without pages. */
   readonly onRestart: () => void;
+  /** The server has no time for the next page; resolves when it may be asked for that page again. */
+  readonly onRefused: (error: ApiError) => Promise<void>;
 }
 
 /**
@@ -61,11 +63,14 @@ export async function requestList(
   }
 }
 
-/** Reads a whole list, page by page. Returns its resourceVersion. Throws as `requestList` does. */
+/**
+ * Reads a whole list, page by page. A busy server may refuse any page; what came before is kept, otherwise a long list would
+ * never end. Returns its resourceVersion. Throws as `requestList` does.
+ */
 export async function requestPages(
   client: ApiClient,
   resource: Resource,
-  { pageSize, from, onRestart, ...request }: PagedListRequest,
+  { pageSize, from, onRestart, onRefused, ...request }: PagedListRequest,
 ): Promise<string> {
   const pinned = from !== '' && from !== '0';
   let limit: number | undefined = pageSize;
@@ -85,10 +90,13 @@ export async function requestPages(
       const query = { limit, continue: page.continue };
       page = await requestList(client, resource, { ...request, query, continued: true });
     } catch (error) {
-      if (!(error instanceof ApiError && error.expired)) throw error;
-      onRestart();
-      limit = undefined;
-      page = await firstPage();
+      if (!(error instanceof ApiError)) throw error;
+      if (error.expired) {
+        onRestart();
+        limit = undefined;
+        page = await firstPage();
+      } else if (error.retryAfter !== undefined) await onRefused(error);
+      else throw error;
     }
   }
   return page.resourceVersion;

@@ -12,6 +12,8 @@ import type { WatchRequest } from './watch-request.js';
 export interface ListOptions extends Omit<WatchRequest, 'initialEvents'> {
   /** Objects in a page. */
   readonly pageSize: number;
+  /** The server has no time for the next page; resolves when it may be asked for that page again. */
+  readonly onRefused: (error: ApiError) => Promise<void>;
 }
 
 export interface Listed {
@@ -59,7 +61,7 @@ export class Lister {
     this.logger.debug({ error: error.message }, 'the API server does not stream this list; listing in pages');
   }
 
-  private async listPages({ pageSize, from, signal, onActivity }: ListOptions): Promise<string> {
+  private async listPages({ pageSize, from, signal, onActivity, onRefused }: ListOptions): Promise<string> {
     const replacement = new Replacement(this.known, this.logger);
     const version = await requestPages(this.client, this.resource, {
       pageSize,
@@ -68,6 +70,7 @@ export class Lister {
       onObject: (object) => replacement.add(object),
       onUnreadable: (object) => replacement.addUnreadable(object),
       onActivity,
+      onRefused,
       onRestart: () => {
         this.logger.debug({}, 'the list expired between pages; listing again without pages');
         replacement.restart();

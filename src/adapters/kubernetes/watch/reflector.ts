@@ -8,6 +8,7 @@ import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
 import { requestList } from './list-request.js';
 import { Lister } from './lister.js';
+import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
 import { RetrySchedule } from './retry-schedule.js';
@@ -50,6 +51,7 @@ export interface ReflectorListener extends ObjectListener {
 export class Reflector {
   private readonly known: KnownObjects;
   private readonly lister: Lister;
+  private readonly position = new Position();
   private readonly retries: RetrySchedule;
   private readonly failures: FailureLog;
   private readonly rewinds: RewindDetector;
@@ -62,14 +64,10 @@ export class Reflector {
   private startedAt = 0;
   private lastActivity: number | undefined;
   private failure: string | undefined;
-  /** The version to continue watching from; undefined: list first. */
-  private version: string | undefined;
   /** When the server is to end the watch. */
   private endsAt = 0;
   /** The watch that the list came with. */
   private following: AsyncGenerator<WatchEvent> | undefined;
-  private listFrom = '0';
-  private unreadableAt: string | undefined;
 
   constructor(
     private readonly resource: Resource,
@@ -93,9 +91,9 @@ export class Reflector {
     this.startedAt = this.clock.now();
     while (!signal.aborted) {
       try {
-        this.version ??= await this.list(signal);
+        const version = (this.position.version ??= await this.list(signal));
         if (this.rewinds.suspected) await this.checkForRewind(signal);
-        else await this.watch(this.version, signal);
+        else await this.watch(version, signal);
       } catch (error) {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
@@ -125,11 +123,15 @@ export class Reflector {
   private async list(signal: AbortSignal): Promise<string> {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
-    if (this.listFrom === '') this.known.forgetVersions();
+    if (this.position.listFrom === '') this.known.forgetVersions();
     await this.following?.return(undefined);
     const { version, events } = await this.lister.list({
-      from: this.listFrom,
+      from: this.position.listFrom,
       pageSize: this.timings.pageSize,
+      onRefused: async (error) => {
+        await this.recover(error, signal);
+        this.state = 'listing';
+      },
       ...this.watchOptions(signal),
     });
     this.following = events;
@@ -153,9 +155,7 @@ export class Reflector {
       onActivity: () => this.wasActive(),
     });
     this.succeeded();
-    if (!this.hasRewound(resourceVersion)) return;
-    this.listFrom = '';
-    this.version = undefined;
+    if (this.hasRewound(resourceVersion)) this.position.discard();
   }
 
   private hasRewound(version: string): boolean {
@@ -200,7 +200,7 @@ export class Reflector {
       this.connected = false;
       if (this.clock.now() - openedAt >= watchTooShort) this.retries.reached();
     }
-    if (this.version === from && this.clock.now() - openedAt < watchTooShort) {
+    if (this.position.version === from && this.clock.now() - openedAt < watchTooShort) {
       throw new ApiProtocolError(watchName(this.resource), 'the server ended the watch at once');
     }
     if (this.clock.now() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
@@ -212,7 +212,7 @@ export class Reflector {
     else if (type === 'DELETED') this.known.delete(object);
     const name = watchName(this.resource);
     const version = versionOf(event, name);
-    this.version = version;
+    this.position.version = version;
     if (this.rewinds.observe(version) && this.rewinds.suspect(this.clock.now()))
       throw new ApiProtocolError(name, `an event of version ${version}, which is older than one before`);
   }
@@ -222,7 +222,7 @@ export class Reflector {
       return this.waitWhileAbsent(error, signal);
     }
     this.failure = error.message;
-    this.chooseNext(error);
+    this.position.failed(error);
     const wait = this.retries.afterFailure(error, this.clock.now());
     if (error instanceof ApiError && error.expired) {
       this.logger.debug({ error: error.message, wait }, 'the watch expired; listing again');
@@ -235,25 +235,6 @@ export class Reflector {
   private async pause(wait: number, signal: AbortSignal): Promise<void> {
     this.state = 'backing-off';
     await delay(this.clock, wait, signal);
-  }
-
-  /** Decides whether to continue watching or to list, and from which version. */
-  private chooseNext(error: Error): void {
-    if (this.version === undefined) {
-      if (error instanceof ApiError && (error.expired || error.fromTheFuture)) this.listFrom = '';
-    } else if (error instanceof ApiError && (error.expired || error.fromTheFuture || error.code === 404)) {
-      this.relist();
-    } else if (error instanceof ApiProtocolError) {
-      // An event that is unreadable twice is skipped by listing.
-      if (this.unreadableAt === this.version) this.relist();
-      else this.unreadableAt = this.version;
-    }
-  }
-
-  private relist(): void {
-    const last = this.version ?? '';
-    this.listFrom = this.listFrom === last ? '' : last;
-    this.version = undefined;
   }
 
   private async waitWhileAbsent(error: ApiError, signal: AbortSignal): Promise<void> {
