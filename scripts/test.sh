@@ -38,7 +38,7 @@ jest() {
 # On this Node and, where there is one, on the newer one.
 hermetic_tests() {
   status=0
-  for folder in "$(dirname "$(command -v node)")" $(scripts/newer-node.sh); do
+  for folder in "$(dirname "$(command -v node)")" $(sh scripts/newer-node.sh); do
     version=$("$folder/node" --version)
     echo "on Node $version"
     PATH="$folder:$PATH" nice -n 19 npm run --silent jest -- --json --selectProjects hermetic --maxWorkers=2 \
