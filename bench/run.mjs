@@ -50,7 +50,7 @@ await build({
 
 const newer = thisNodeOnly
   ? ''
-  : execFileSync('scripts/newer-node.sh', { cwd: root, encoding: 'utf8' }).trim();
+  : execFileSync('sh', ['scripts/newer-node.sh'], { cwd: root, encoding: 'utf8' }).trim();
 for (const node of [process.execPath, ...(newer ? [`${newer}/node`] : [])]) {
   console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
   const { status } = spawnSync(node, ['dist/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks everything: types, lint, format, build, all tests. Installs what is missing first.
 # All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
-# The hermetic tests run a second time, on a newer Node, where there is one (scripts/newer-node.sh).
+# The hermetic tests run on a newer Node, too, where there is one (scripts/newer-node.sh).
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -35,6 +35,18 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
+# On this Node and, where there is one, on the newer one.
+hermetic_tests() {
+  status=0
+  for folder in "$(dirname "$(command -v node)")" $(sh scripts/newer-node.sh); do
+    version=$("$folder/node" --version)
+    echo "on Node $version"
+    PATH="$folder:$PATH" nice -n 19 npm run --silent jest -- --json --selectProjects hermetic --maxWorkers=2 \
+      --outputFile="$results/hermetic-$version.json" || status=1
+  done
+  return "$status"
+}
+
 # Waits for a background job, and shows its output.
 finished() {
   wait "$1"
@@ -53,21 +65,12 @@ if [ -z "$failed" ]; then
   step format npm run --silent format:check
   step typecheck finished "$typecheck" "$typecheck_log"
   step build npm run --silent build
-  newer_node=$(scripts/newer-node.sh)
-  if [ -n "$newer_node" ]; then
-    newer_node_log=$(mktemp)
-    # Takes what the other tests leave of the processors while they wait.
-    PATH="$newer_node:$PATH" nice -n 19 npm run --silent jest -- --json --selectProjects hermetic --maxWorkers=1 \
-      --outputFile="$results/newer-node.json" >"$newer_node_log" 2>&1 </dev/null &
-    newer_node_tests=$!
-  fi
-  # Kernel tests wait more than they work: three at a time keep two processors busy.
-  step tests jest --selectProjects contained kernel package hermetic --maxWorkers=3 --outputFile="$results/tests.json"
-  if [ -n "$newer_node" ]; then
-    step "hermetic tests on Node $("$newer_node/node" --version)" finished "$newer_node_tests" "$newer_node_log"
-  else
-    echo "== no newer Node for $(uname -sm): the hermetic tests have run on $(node --version) only"
-  fi
+  # These take what the others leave of the processors: kernel tests wait more than they work.
+  hermetic_log=$(mktemp)
+  hermetic_tests >"$hermetic_log" 2>&1 </dev/null &
+  hermetic=$!
+  step tests jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
+  step 'hermetic tests' finished "$hermetic" "$hermetic_log"
   # These run alone, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
