@@ -3,48 +3,75 @@ import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. */
+/** Updates that wait for each other. */
+const AT_ONCE = 1_000;
+
+/**
+ * The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. Updates
+ * are applied when somebody reads the registry, or many at once: a change of a Service updates a dozen metrics, and the
+ * library takes longer for one of them than the rest of the program for the same event.
+ */
 export class MetricSet<Table extends MetricTable> {
   private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();
+  private waiting: (() => void)[] = [];
 
   constructor(table: Table, registry: Registry, isServed: (spec: MetricSpec) => boolean = () => true) {
     for (const [key, spec] of Object.entries(table)) {
-      if (isServed(spec)) this.metrics.set(key, makeMetric(spec, registry));
+      if (isServed(spec))
+        this.metrics.set(
+          key,
+          makeMetric(spec, registry, () => this.update()),
+        );
     }
   }
 
   count(key: KeysOf<Table, 'counter'>, labels: Labels = {}, step = 1): void {
-    (this.metrics.get(key) as Counter | undefined)?.inc(labels, step);
+    this.note(() => (this.metrics.get(key) as Counter | undefined)?.inc(labels, step));
   }
 
   /** Sets a counter that is maintained elsewhere; undefined hides it. */
   countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
-    const counter = this.metrics.get(key) as Counter | undefined;
-    counter?.remove();
-    if (total !== undefined) counter?.inc(total);
+    this.note(() => {
+      const counter = this.metrics.get(key) as Counter | undefined;
+      counter?.remove();
+      if (total !== undefined) counter?.inc(total);
+    });
   }
 
   set(key: KeysOf<Table, 'gauge'>, labels: Labels, value: number): void {
-    (this.metrics.get(key) as Gauge | undefined)?.set(labels, value);
+    this.note(() => (this.metrics.get(key) as Gauge | undefined)?.set(labels, value));
   }
 
   /** Forgets all values. */
   clear(key: KeysOf<Table, 'gauge' | 'counter'>): void {
-    this.metrics.get(key)?.reset();
+    this.note(() => this.metrics.get(key)?.reset());
   }
 
   observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {
-    (this.metrics.get(key) as Histogram | undefined)?.observe(labels, value);
+    this.note(() => (this.metrics.get(key) as Histogram | undefined)?.observe(labels, value));
+  }
+
+  private note(update: () => void): void {
+    this.waiting.push(update);
+    if (this.waiting.length >= AT_ONCE) this.update();
+  }
+
+  private update(): void {
+    const updates = this.waiting;
+    this.waiting = [];
+    for (const update of updates) update();
   }
 }
 
-function makeMetric(spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {
+/** @param collect called before the metric is read */
+function makeMetric(spec: MetricSpec, registry: Registry, collect: () => void): Counter | Gauge | Histogram {
   const { name, help, stability, labels = [] } = spec;
   const common = {
     name,
     help: stability ? `[${stability}] ${help}` : help,
     labelNames: labels,
     registers: [registry],
+    collect,
   };
   switch (spec.type) {
     case 'counter':

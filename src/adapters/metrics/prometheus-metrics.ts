@@ -194,6 +194,8 @@ export class PrometheusMetrics implements Metrics {
   }
 }
 
+const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as const;
+
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
-  return { ip_family: family };
+  return LABELS[family];
 }

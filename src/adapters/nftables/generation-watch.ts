@@ -22,15 +22,14 @@ export class GenerationWatch implements WriteWatch {
 
   async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
     this.started++;
-    const counted = write().then((outcome) => {
+    const writing = write();
+    this.inFlight.add(writing);
+    try {
+      const outcome = await writing;
       this.own += effect(outcome).commits;
       return outcome;
-    });
-    this.inFlight.add(counted);
-    try {
-      return await counted;
     } finally {
-      this.inFlight.delete(counted);
+      this.inFlight.delete(writing);
     }
   }
 

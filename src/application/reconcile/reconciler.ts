@@ -94,7 +94,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   }
 
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    await this.driver.prepare?.(changes, node);
+    if (this.driver.prepare) await this.driver.prepare(changes, node);
     const change = this.driver.newChange();
     const { candidates, failed } = await this.compileAll(changes, change);
     this.node = node;

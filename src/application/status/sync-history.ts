@@ -4,14 +4,8 @@ import type { SyncReport } from '../ports/sync-observer.js';
 
 /** The last syncs of one family. Times are milliseconds since the epoch. */
 export interface FamilyHistory {
-  readonly lastSuccess?: {
-    readonly at: number;
-    readonly seconds: number;
-    readonly full: boolean;
-    /** Steps written into the kernel. */
-    readonly written: number;
-  };
-  readonly lastFailure?: { readonly at: number; readonly reason: string };
+  readonly lastSuccess?: SyncSuccess | undefined;
+  readonly lastFailure?: { readonly at: number; readonly reason: string } | undefined;
   /** Syncs that failed as a whole since the last one that succeeded. */
   readonly failures: number;
   /** Rules that another program had changed. */
@@ -24,7 +18,20 @@ export interface FamilyHistory {
   };
 }
 
-const NOTHING_YET: FamilyHistory = { failures: 0, drift: { found: 0, repaired: 0 } };
+interface SyncSuccess {
+  readonly at: number;
+  readonly seconds: number;
+  readonly full: boolean;
+  /** Steps written into the kernel. */
+  readonly written: number;
+}
+
+const NOTHING_YET: FamilyHistory = {
+  lastSuccess: undefined,
+  lastFailure: undefined,
+  failures: 0,
+  drift: { found: 0, repaired: 0 },
+};
 
 /** Remembers the last syncs and repairs of each family, for reports. */
 export class SyncHistory {
@@ -37,13 +44,13 @@ export class SyncHistory {
   }
 
   finished(family: IpFamily, { ok, error = 'unknown', seconds, full, written }: SyncReport): void {
-    const previous = this.of(family);
+    const { lastSuccess, lastFailure, failures, drift } = this.of(family);
     const at = this.clock.now();
     this.families.set(
       family,
       ok
-        ? { ...previous, failures: 0, lastSuccess: { at, seconds, full, written } }
-        : { ...previous, failures: previous.failures + 1, lastFailure: { at, reason: error } },
+        ? { lastSuccess: { at, seconds, full, written }, lastFailure, failures: 0, drift }
+        : { lastSuccess, lastFailure: { at, reason: error }, failures: failures + 1, drift },
     );
   }
 

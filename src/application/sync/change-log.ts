@@ -24,10 +24,10 @@ export function logChanges(logger: Logger, changes: ProgrammedChanges): void {
   const failures = new Set(failed);
   for (const { key, entry } of changed) {
     if (failures.has(key)) continue;
-    const facts = { family, service: key, sinceEvent };
-    if (entry)
-      logger.debug({ ...facts, endpoints: entry.endpoints.reachable.length }, 'service port programmed');
-    else logger.debug(facts, 'service port removed');
+    if (entry) {
+      const endpoints = entry.endpoints.reachable.length;
+      logger.debug({ family, service: key, sinceEvent, endpoints }, 'service port programmed');
+    } else logger.debug({ family, service: key, sinceEvent }, 'service port removed');
   }
   logger.debug(
     { family, servicePorts: changed.length, failed: failed.length, written, ms, sinceEvent },

@@ -219,22 +219,17 @@ export class SyncLoop {
         programmingLatencies: changes.triggerTimes.map((time) => (now - time) / 1000),
         noLocalEndpoints: this.sync.table.noLocalEndpoints,
       });
-      if (full)
-        this.logger.info(
-          { family, services: this.sync.table.size, written, ms: Math.round(now - start) },
-          'programmed everything',
-        );
+      const ms = Math.round(now - start);
+      if (full) this.programmedEverything(written, ms);
       else
         logChanges(this.logger, {
           family,
           changed,
           failed,
           written,
-          ms: Math.round(now - start),
+          ms,
           sinceEvent: Math.round(now - since),
         });
-      this.reportFirst(undefined);
-      if (this.sync.keptFor.length === 0) this.reportComplete();
       return false;
     } catch (error) {
       const reason = errorMessage(error);
@@ -255,6 +250,13 @@ export class SyncLoop {
       });
       return true;
     }
+  }
+
+  private programmedEverything(written: number, ms: number): void {
+    const services = this.sync.table.size;
+    this.logger.info({ family: this.family, services, written, ms }, 'programmed everything');
+    this.reportFirst(undefined);
+    if (this.sync.keptFor.length === 0) this.reportComplete();
   }
 
   private retryLater(key: ServicePortKey): void {

@@ -90,6 +90,7 @@ export class ReconcileConntrack implements ForwardingListener {
   /** Suspects all flows at first, and whenever the addresses of node ports change. */
   private follow(network: NodeNetwork, suspects: SuspectFlows): void {
     const before = this.network;
+    if (before === network) return;
     if (before && String(before.nodePortIPs) === String(network.nodePortIPs)) return;
     this.network = network;
     if (this.desired.size > 0) suspects.addAll();

@@ -15,6 +15,7 @@ export type StaleReason =
   /** The Service, its address or its node port is gone. */
   | 'frontend gone';
 
+const NOTHING_PENDING: FrontendMap<readonly UdpServicePort[]> = new FrontendMap();
 const NONE_REMOVED: FrontendMap<RemovedBackends> = new FrontendMap();
 
 /**
@@ -27,7 +28,7 @@ export class DesiredFlows {
   /** Two service ports may claim one frontend; then the endpoints of both are valid. */
   private readonly owners = new FrontendMap<readonly UdpServicePort[]>();
   /** Rules that are being written. Their flows may already exist. */
-  private pending = new FrontendMap<readonly UdpServicePort[]>();
+  private pending = NOTHING_PENDING;
 
   get size(): number {
     return this.ports.size;
@@ -35,7 +36,7 @@ export class DesiredFlows {
 
   /** From now on the rules may also lead to these. Replaces what was expected before. */
   expect(pending: readonly UdpServicePort[]): void {
-    this.pending = new FrontendMap();
+    this.pending = pending.length === 0 ? NOTHING_PENDING : new FrontendMap();
     for (const port of pending) for (const frontend of port.frontends) own(this.pending, frontend, port);
   }
 

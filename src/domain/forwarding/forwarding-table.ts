@@ -16,11 +16,11 @@ export interface ForwardingChange {
 export class ForwardingTable {
   private readonly entriesByKey = new Map<ServicePortKey, ForwardingEntry>();
   private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
-  private readonly lacking = { internal: 0, external: 0 };
+  private lacking = { internal: 0, external: 0 };
 
   /** Service ports with a Local policy that have endpoints elsewhere, but none here (docs/spec/model.md §5). */
   get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
-    return { ...this.lacking };
+    return this.lacking;
   }
 
   get size(): number {
@@ -84,7 +84,10 @@ export class ForwardingTable {
 
   private count(entry: ForwardingEntry | undefined, step: number): void {
     if (!entry?.endpoints.hasAny || entry.endpoints.local?.length) return;
-    if (entry.internalPolicyLocal) this.lacking.internal += step;
-    if (entry.externalPolicyLocal) this.lacking.external += step;
+    const { internal, external } = this.lacking;
+    this.lacking = {
+      internal: internal + (entry.internalPolicyLocal ? step : 0),
+      external: external + (entry.externalPolicyLocal ? step : 0),
+    };
   }
 }
