@@ -61,20 +61,19 @@ function forwardPort(
     topology,
   );
   const internal = {
-    port: port.port,
     policy: policyOf(internalPolicyLocal),
     outcome: outcome(endpoints, internalPolicyLocal),
   };
   const external = {
-    port: port.port,
     policy: policyOf(externalPolicyLocal),
     outcome: outcome(endpoints, externalPolicyLocal),
   };
-  const frontends: Frontend[] = [{ kind: 'cluster-ip', address: clusterIP, ...internal }];
-  for (const address of externalIPsAllowed ? externalIPs : [])
-    frontends.push({ kind: 'external-ip', address, ...external });
-  for (const address of loadBalancerIPs) frontends.push({ kind: 'load-balancer-ip', address, ...external });
-  if (port.nodePort !== 0) frontends.push({ kind: 'node-port', ...external, port: port.nodePort });
+  const frontends: Frontend[] = [frontend('cluster-ip', clusterIP, port.port, internal)];
+  for (const address of externalIPsAllowed ? externalIPs : NO_TEXTS)
+    frontends.push(frontend('external-ip', address, port.port, external));
+  for (const address of loadBalancerIPs)
+    frontends.push(frontend('load-balancer-ip', address, port.port, external));
+  if (port.nodePort !== 0) frontends.push({ kind: 'node-port', port: port.nodePort, ...external });
   const name = { namespace: service.namespace, name: service.name, port: port.name, protocol: port.protocol };
   const sourceRanges = subset(service.sourceRanges, (range) => range.family === family);
   return {
@@ -99,6 +98,16 @@ function forwardPort(
     externallyReachable: reachableFromOutside,
     knownEndpoints: allEndpoints.length,
   };
+}
+
+/** Written out: with a spread it takes half as much memory again. */
+function frontend(
+  kind: Frontend['kind'],
+  address: string,
+  port: number,
+  { policy, outcome }: Pick<Frontend, 'policy' | 'outcome'>,
+): Frontend {
+  return { kind, address, port, policy, outcome };
 }
 
 function localReadyIPs(endpoints: readonly Endpoint[]): readonly string[] {

@@ -1,3 +1,5 @@
+import { RepeatedTexts } from './repeated-texts.js';
+
 /** Bytes that are not the message they claim to be: cut off, corrupted, or of another kind. */
 export class WireError extends SyntaxError {
   override readonly name = 'WireError';
@@ -10,6 +12,9 @@ export const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
 
 const LONGEST_VARINT = 10;
+
+/** Shared by all kinds of objects, which have names of namespaces and ports in common. */
+const REPEATED = new RepeatedTexts();
 
 /**
  * Reads the wire format of protocol buffers from a buffer. Every method throws WireError instead of reading beyond the end of
@@ -68,7 +73,7 @@ export class WireReader {
   /** A value of type `string`. Bytes that are not UTF-8 become U+FFFD, as in JSON. */
   string(): string {
     const end = this.limit();
-    const text = this.bytes.toString('utf8', this.at, end);
+    const text = REPEATED.decode(this.bytes, this.at, end);
     this.at = end;
     return text;
   }

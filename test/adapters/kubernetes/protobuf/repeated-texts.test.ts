@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { RepeatedTexts } from '../../../../src/adapters/kubernetes/protobuf/repeated-texts.js';
+
+describe('repeated texts', () => {
+  it('are the texts that the bytes are, whatever was decoded before', () => {
+    const texts = new RepeatedTexts();
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.string({ unit: 'binary', maxLength: 12 }).map((text) => Buffer.from(text)),
+      fc.constantFrom('http', 'TCP', 'kube-system', 'ab\0', 'ab').map((text) => Buffer.from(text)),
+    );
+    fc.assert(
+      fc.property(fc.array(bytes, { maxLength: 50 }), (list) => {
+        for (const each of list) {
+          const text = Buffer.concat([Buffer.from('<'), each, Buffer.from('>')]);
+          expect(texts.decode(text, 1, text.length - 1)).toBe(Buffer.from(each).toString('utf8'));
+        }
+      }),
+    );
+  });
+
+  it('are told apart when they share a place', () => {
+    const texts = new RepeatedTexts();
+    const all = Array.from({ length: 5_000 }, (_, index) => `name-${index}`);
+    for (const text of [...all, ...all]) expect(texts.decode(Buffer.from(text), 0, text.length)).toBe(text);
+  });
+});
