@@ -11,7 +11,7 @@ import { retryDelay } from './backoff.js';
 import { logChanges } from './change-log.js';
 import { Retries } from './retries.js';
 import type { SyncFamily } from './sync-family.js';
-import { Verifier, type VerifierTurns } from './verifier.js';
+import { Verifier, type Verification, type VerifierTurns } from './verifier.js';
 
 /** Times in milliseconds. */
 export interface SyncPeriods {
@@ -134,15 +134,17 @@ export class SyncLoop {
   }
 
   /**
-   * Verifies the rules after the running sync; no change interrupts it. Resolves with undefined, or with the reason for
-   * a failure.
+   * Verifies the rules after the running sync, and again after changes that interrupt it. Resolves with undefined, or with the
+   * reason for a failure.
    */
-  verifyNow(): Promise<string | undefined> {
-    return new Promise((resolve) =>
-      this.enqueue(async () => {
-        resolve(this.isStopped() ? 'the proxy is stopping' : await this.verifier.verifyNow());
-      }),
-    );
+  async verifyNow(): Promise<string | undefined> {
+    for (;;) {
+      const outcome = await new Promise<Verification>((resolve) =>
+        this.enqueue(async () => resolve(await this.verifier.verifyNow())),
+      );
+      if (this.isStopped()) return 'the proxy is stopping';
+      if (!outcome.interrupted) return outcome.problem;
+    }
   }
 
   /** Ends the loop after the running step. */

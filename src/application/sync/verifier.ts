@@ -29,6 +29,13 @@ export interface VerifierTurns {
   failed(key: VerifyResult['failed'][number]['key']): void;
 }
 
+/** The outcome of a verification that was asked for. */
+export interface Verification {
+  /** A change came first. */
+  readonly interrupted: boolean;
+  readonly problem?: string;
+}
+
 /** Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. */
 export class Verifier {
   private timer: Timer | undefined;
@@ -77,18 +84,18 @@ export class Verifier {
     if (mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running?.abort();
   }
 
-  /**
-   * Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them; no
-   * change interrupts it. Resolves with undefined, or with the reason for a failure.
-   */
-  async verifyNow(): Promise<string | undefined> {
-    const { signal } = new AbortController();
+  /** Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them. */
+  async verifyNow(): Promise<Verification> {
+    this.running = new AbortController();
+    const { signal } = this.running;
     try {
       const { watched, compared } = await this.compare('quick', signal);
       if (!watched && !compared) await this.compare('full', signal);
-      return undefined;
+      return { interrupted: false };
     } catch (error) {
-      return errorMessage(error);
+      return { interrupted: signal.aborted, problem: errorMessage(error) };
+    } finally {
+      this.running = undefined;
     }
   }
 

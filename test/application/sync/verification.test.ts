@@ -191,7 +191,7 @@ describe('between syncs', () => {
     expect(bench.logger.at('error')).toEqual([]);
   });
 
-  it('verifies on request, which no change interrupts, and reports failures', async () => {
+  it('verifies on request, again after a change that interrupts it, and reports failures', async () => {
     const bench = await new Bench().begin('a');
     bench.calls();
     const release = bench.backend.hold();
@@ -202,7 +202,7 @@ describe('between syncs', () => {
     release();
     expect(await inspected).toBeUndefined();
     await bench.settle();
-    expect(bench.calls()).toEqual(['quick', 'apply a']);
+    expect(bench.calls()).toEqual(['quick', 'apply a', 'quick']);
     expect(bench.observer.calls).toContain('repaired IPv4 2');
     expect(await bench.loop.verifyNow()).toBeUndefined();
     expect(bench.calls()).toEqual(['quick', 'full']);
