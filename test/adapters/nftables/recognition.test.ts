@@ -60,9 +60,7 @@ class ForgetfulTransport extends WatchedTransport {
   override async read(...request: Parameters<WatchedTransport['read']>): Promise<TableState | undefined> {
     const state = await super.read(...request);
     const sets = [...(state?.sets ?? [])].map(([name, set]) => {
-      const elements = [...set.elements].map(
-        ([key, { digest: _, ...element }]) => [key, element] as const,
-      );
+      const elements = [...set.elements].map(([key, { digest: _, ...element }]) => [key, element] as const);
       return [name, { ...set, elements: new Map<string, SetElement>(elements) }] as const;
     });
     return state && { ...state, sets: new Map(sets) };

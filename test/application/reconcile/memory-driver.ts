@@ -1,5 +1,10 @@
 import type { StartOptions } from '../../../src/application/ports/backend.js';
-import { RefusedError, type Driver, type ReadOptions, type WriteResult } from '../../../src/application/ports/driver.js';
+import {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from '../../../src/application/ports/driver.js';
 import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';

@@ -32,8 +32,6 @@ export function sameElement(one: SetElement, other: SetElement): boolean {
     one.key === other.key &&
     one.value === other.value &&
     one.comment === other.comment &&
-    (one.digest === other.digest ||
-      one.digest === undefined ||
-      other.digest === undefined)
+    (one.digest === other.digest || one.digest === undefined || other.digest === undefined)
   );
 }

@@ -196,11 +196,7 @@ function readUserdata(userdata: Buffer): Userdata {
     const [type, length] = [userdata[at], userdata[at + 1]!];
     if (type === nf.USERDATA.COMMENT)
       read = { ...read, comment: userdata.toString('utf8', at + 2, at + 2 + Math.max(0, length - 1)) };
-    else if (
-      type === nf.USERDATA.DIGEST &&
-      length === nf.DIGEST_LENGTH &&
-      at + 2 + length <= userdata.length
-    )
+    else if (type === nf.USERDATA.DIGEST && length === nf.DIGEST_LENGTH && at + 2 + length <= userdata.length)
       read = { ...read, digest: userdata.readDoubleLE(at + 2) };
   }
   return read;
