@@ -35,16 +35,21 @@ jest() {
   npm run --silent jest -- --json "$@"
 }
 
-# On this Node and, where there is one, on the newer one.
-hermetic_tests() {
-  status=0
+# What needs no kernel. It takes what the kernel tests leave of the processors: those wait more than they work.
+without_kernel() {
+  step lint gently npm run --silent lint
+  step format gently npm run --silent format:check
+  step typecheck gently npm run --silent typecheck
   for folder in "$(dirname "$(command -v node)")" $(sh scripts/newer-node.sh); do
     version=$("$folder/node" --version)
-    echo "on Node $version"
-    PATH="$folder:$PATH" nice -n 19 npm run --silent jest -- --json --selectProjects hermetic --maxWorkers=2 \
-      --outputFile="$results/hermetic-$version.json" || status=1
+    step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" npm run --silent jest -- --json \
+      --selectProjects hermetic --maxWorkers=2 --outputFile="$results/hermetic-$version.json"
   done
-  return "$status"
+  [ -z "$failed" ]
+}
+
+gently() {
+  nice -n 19 "$@"
 }
 
 # Waits for a background job, and shows its output.
@@ -58,19 +63,12 @@ finished() {
 
 step setup sh scripts/setup.sh tests
 if [ -z "$failed" ]; then
-  typecheck_log=$(mktemp)
-  npm run --silent typecheck >"$typecheck_log" 2>&1 </dev/null &
-  typecheck=$!
-  step lint npm run --silent lint
-  step format npm run --silent format:check
-  step typecheck finished "$typecheck" "$typecheck_log"
   step build npm run --silent build
-  # These take what the others leave of the processors: kernel tests wait more than they work.
-  hermetic_log=$(mktemp)
-  hermetic_tests >"$hermetic_log" 2>&1 </dev/null &
-  hermetic=$!
-  step tests jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
-  step 'hermetic tests' finished "$hermetic" "$hermetic_log"
+  log=$(mktemp)
+  without_kernel >"$log" 2>&1 &
+  other=$!
+  step 'kernel tests' jest --selectProjects contained kernel package --maxWorkers=3 --outputFile="$results/tests.json"
+  step 'checks without a kernel' finished "$other" "$log"
   # These run alone, because they measure.
   step timed jest --selectProjects timed --runInBand --outputFile="$results/timed.json"
   step permissions node scripts/check-permissions.mjs "$RECORDED_PERMISSIONS"
