@@ -81,7 +81,9 @@ const BACKENDS: Readonly<Record<string, (family: IpFamily) => Case>> = {
       nftablesSubject(family),
       [2, 3].map((last) => (kernel) => {
         const address = family === 'IPv4' ? `10.0.0.${last} ` : `fd00::${last} `;
-        return kernel.refuse((_, element) => (element?.key.startsWith(address) ? 'EINVAL' : undefined));
+        return kernel.refuse(({ op }, element) =>
+          op === 'add-elements' && element?.key.startsWith(address) ? 'EINVAL' : undefined,
+        );
       }),
     ),
   iptables: (family) =>
