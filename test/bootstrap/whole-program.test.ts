@@ -160,8 +160,8 @@ describe('the API server', () => {
       if (forgets) api.compact();
       await api.open();
       // The longest pause between two tries, and some more.
-      await until(() => String(programmed()) === 'web-2,web-3,web-4', 35 * SECOND);
-      await until(() => endpoints('web-2')[0] === '10.244.0.20:8080', 35 * SECOND);
+      await until(() => String(programmed()) === 'web-2,web-3,web-4', 65 * SECOND);
+      await until(() => endpoints('web-2')[0] === '10.244.0.20:8080', 65 * SECOND);
       // What stayed as it was has not been touched.
       expect(backend.take().flatMap(({ keys }) => keys)).not.toContain('default/web-3/tcp/');
       const lists = api
@@ -180,7 +180,7 @@ describe('the API server', () => {
     expect(failures.length).toBeGreaterThan(40);
     expect(failures.length).toBeLessThan(200);
     await api.open();
-    await until(() => api.openWatches === 4);
+    await until(() => api.openWatches === 4, 65 * SECOND);
     // Once it is back for a while, a break is nothing but a break.
     await letPass(2 * SECOND);
     api.disconnectWatches();
