@@ -232,8 +232,8 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
     api.store.version = 500;
     api.store.compacted = 500;
     api.put(service('restored'));
+    api.faults.fail({ status: 410, reason: 'Expired', match: SERVICES, times: 1 });
     await api.open();
-    api.faults.fail({ status: 410, reason: 'Expired', match: 'watch=true', times: 4 });
     await until(
       () => sink.objects.has('Service default/restored') && !sink.objects.has('Service default/web'),
     );
