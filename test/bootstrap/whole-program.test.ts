@@ -180,7 +180,7 @@ describe('the API server', () => {
     expect(failures.length).toBeGreaterThan(40);
     expect(failures.length).toBeLessThan(200);
     await api.open();
-    await until(() => api.openWatches === 4);
+    await until(() => api.openWatches === 4, 65 * SECOND);
     // Once it is back for a while, a break is nothing but a break.
     await letPass(2 * SECOND);
     api.disconnectWatches();
