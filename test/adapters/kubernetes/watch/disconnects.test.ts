@@ -103,7 +103,7 @@ describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists
     api.store.compacted = 500;
     api.put(service('restored'));
     await api.open();
-    api.faults.fail({ status: 410, reason: 'Expired', match: 'watch=true', times: 4 });
+    api.faults.fail({ status: 410, reason: 'Expired', match: SERVICES, times: 1 });
     await until(
       () => sink.objects.has('Service default/restored') && !sink.objects.has('Service default/gone'),
     );
