@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { isMainThread } from 'node:worker_threads';
 import { EAGAIN, EINTR, EMSGSIZE, ENOBUFS, EPERM } from './errno.js';
 import { NetlinkPermissionError, NetlinkProtocolError, NetlinkSystemError } from './errors.js';
 import { loadLibc, type Libc } from './libc.js';
@@ -127,9 +128,11 @@ export class NetlinkSocket {
 
   /**
    * Calls back whenever messages have arrived, from now on until closed. The kernel announces them by the signal SIGIO
-   * (fcntl(2)), so nothing has to poll, and an idle process sleeps. To be called once.
+   * (fcntl(2)), so nothing has to poll, and an idle process sleeps. Worker threads get no signals, so there nothing is
+   * announced. To be called once.
    */
   announce(onArrival: () => void): void {
+    if (!isMainThread) return;
     // First, because the signal ends a process that does not listen.
     process.on('SIGIO', onArrival);
     this.announced = onArrival;

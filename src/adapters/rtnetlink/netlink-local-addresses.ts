@@ -31,7 +31,7 @@ const READ_PERIOD = 30_000;
  *
  * They are read once, updated by the kernel's notifications, and read again when notifications were lost, and periodically. So
  * listing them costs one system call while nothing changes. Followers are notified within a tenth of a second, except about
- * loopback and link-local IPv6 addresses, which come and go with every pod.
+ * loopback and link-local IPv6 addresses, which come and go with every pod. In a worker thread they are not notified.
  */
 export class NetlinkLocalAddresses implements LocalAddresses {
   private readonly watch: NetlinkSocket;

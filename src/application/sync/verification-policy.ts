@@ -50,6 +50,11 @@ export const NEVER_VERIFIED: VerificationState = {
   watched: false,
 };
 
+/** The wait for the next verification. It begins with a second of the clock: then both families wake the process once. */
+export function timeToVerification({ quickPeriod }: VerificationState, now: number): number {
+  return quickPeriod - (now % QUICK_PERIOD);
+}
+
 /** The kind of the next verification. */
 export function verificationDue(state: VerificationState, syncPeriod: number, now: number): VerificationKind {
   const { compareFrom, comparedAt } = state;

@@ -10,6 +10,7 @@ import {
   afterVerification,
   mayBeInterrupted,
   NEVER_VERIFIED,
+  timeToVerification,
   verificationDue,
   withFrequentChecks,
   type VerificationTime,
@@ -73,7 +74,7 @@ export class Verifier {
   /** Schedules the next verification. Idempotent. */
   schedule(): void {
     if (this.isStopped) return;
-    this.timer ??= this.clock.after(this.state.quickPeriod, () => {
+    this.timer ??= this.clock.after(timeToVerification(this.state, this.clock.now()), () => {
       this.timer = undefined;
       this.turns.enqueue(() => this.verify());
     });

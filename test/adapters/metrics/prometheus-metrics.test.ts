@@ -72,6 +72,17 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     expect(present.sort(byName)).toEqual([...specMetrics(mode, nfacct)].sort(byName));
   });
 
+  it('count every event, read or not', async () => {
+    const metrics = made();
+    let total = 0;
+    for (const events of [1, 2_500, 3]) {
+      for (let event = 0; event < events; event++) metrics.endpointChange();
+      total += events;
+      const { samples } = (await shown(metrics)).get('kubeproxy_sync_proxy_rules_endpoint_changes_total')!;
+      expect([...samples.values()]).toEqual([total]);
+    }
+  });
+
   it('say what happened', async () => {
     const metrics = made();
     exercise(metrics);

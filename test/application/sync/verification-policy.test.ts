@@ -4,6 +4,7 @@ import {
   afterVerification,
   mayBeInterrupted,
   NEVER_VERIFIED,
+  timeToVerification,
   verificationDue,
   withFrequentChecks,
   type VerificationState,
@@ -95,6 +96,12 @@ describe('quick verifications', () => {
     const twice = checked(once, harmless);
     const periods = [begun, once, twice, checked(twice, harmless)].map(({ quickPeriod }) => quickPeriod);
     expect(periods).toEqual([1_000, 2_000, 3_000, 3_000]);
+  });
+
+  it('come with the seconds of the clock, so that those of both families come together', () => {
+    expect([0, 1, 999].map((after) => timeToVerification(begun, START + after))).toEqual([1_000, 999, 1]);
+    const rarer = checked(begun, harmless);
+    expect(timeToVerification(rarer, START + 300)).toBe(1_700);
   });
 
   it.each([

@@ -132,7 +132,9 @@ export class NetlinkNftTransport implements NftTransport {
     writer.length = 0;
     try {
       const { socket } = conversation;
-      const index = await this.encode(family, operations, conversation.nextSequence);
+      const encoder = new BatchEncoder(writer, family, conversation.nextSequence);
+      for (const _ of this.encode(encoder, family, operations)) await yieldToEventLoop();
+      const { index } = encoder;
       conversation.nextSequence = index.nextSequence;
       await socket.send(writer.bytes, writer.length, operations.some(removesMuch));
       const { replies, lost } = socket.collectReplies();
@@ -150,24 +152,23 @@ export class NetlinkNftTransport implements NftTransport {
     }
   }
 
-  private async encode(
+  /** Pauses where the event loop should have a turn. */
+  private *encode(
+    encoder: BatchEncoder,
     family: IpFamily,
     operations: readonly Operation[],
-    firstSequence: number,
-  ): Promise<BatchEncoder['index']> {
-    const encoder = new BatchEncoder(this.writer, family, firstSequence);
+  ): Generator<void> {
     let pause = ENCODED_AT_ONCE;
     try {
       for (const _ of encoder.encode(operations)) {
         if (this.writer.length < pause) continue;
         pause = this.writer.length + ENCODED_AT_ONCE;
-        await yieldToEventLoop();
+        yield;
       }
     } catch (error) {
       if (!(error instanceof UnsafeTextError)) throw error;
       throw new NftCommitError(family, [{ ...encoder.position, reason: error.message }]);
     }
-    return encoder.index;
   }
 
   private async readGeneration(conversation: NetlinkConversation): Promise<number> {
