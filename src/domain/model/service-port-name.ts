@@ -33,5 +33,5 @@ export function serviceOf(key: ServicePortKey): ServiceKey {
 
 /** `namespace/service:port`, or without the colon for an unnamed port, as in kube-proxy. */
 export function displayName(name: ServicePortName): string {
-  return `${name.namespace}/${name.name}${name.port === '' ? '' : `:${name.port}`}`;
+  return flatText(name.namespace, '/', name.name, ...(name.port === '' ? [] : [':', name.port]));
 }

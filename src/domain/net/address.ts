@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { flatText } from '../model/flat-text.js';
 import type { IpFamily } from './ip-family.js';
 
 /** One address in canonical text: dotted quads without leading zeros, IPv6 compressed and in lower case. */
@@ -48,5 +49,6 @@ export function isLoopback(address: Address): boolean {
 
 /** `ip:port`, with brackets around IPv6, as kube-proxy prints and sorts endpoints. */
 export function hostPort(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  const text = String(port);
+  return address.includes(':') ? flatText('[', address, ']:', text) : flatText(address, ':', text);
 }

@@ -6,6 +6,7 @@ import {
 } from '../forwarding/forwarding-entry.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { displayName, type Protocol, type ServicePortName } from '../model/service-port-name.js';
+import { flatText } from '../model/flat-text.js';
 import { hostPort } from '../net/address.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { endpointIds } from './endpoint-ids.js';
@@ -169,8 +170,8 @@ class FrontendPart implements TablePart {
   private list({ endpoints, list, stickyList }: Way, ids: Ids | undefined, elements: PlacedElement[]): void {
     const numbered = ids ? limited(endpoints) : endpoints;
     numbered.forEach(({ text, address, port }, place) => {
-      const key = `${this.key} . ${numberText(place)}`;
-      const value = ids ? formatPriority(ids.get(text)!) : `${address} . ${port}`;
+      const key = flatText(this.key, ' . ', numberText(place));
+      const value = ids ? formatPriority(ids.get(text)!) : flatText(address, ' . ', String(port));
       elements.push(placed(ids ? stickyList : list, key, value));
     });
   }
@@ -225,7 +226,7 @@ class SharedPart implements TablePart {
   ) {}
 
   get key(): string {
-    return `${this.set.name} ${this.elementKey}`;
+    return flatText(this.set.name, ' ', this.elementKey);
   }
 
   get elements(): readonly PlacedElement[] {
