@@ -97,6 +97,12 @@ describe('--once', () => {
     expect(await elements('map nodeport-frontends')).toHaveLength(2);
   });
 
+  it('asks no tool of iptables for rules of other modes where the kernel has none: that would make tables', async () => {
+    await once(await manifest('objects.yaml', clusterObjects([web])));
+    const tables = (await namespace.run(['nft', 'list', 'tables'])).trim().split('\n');
+    expect(tables).toEqual(['table ip kube-proxy', 'table ip6 kube-proxy']);
+  });
+
   it('names an invalid Service, programs the others, and ends with 1', async () => {
     const file = await manifest(
       'objects.yaml',
