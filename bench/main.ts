@@ -75,7 +75,7 @@ async function measureOnce(task: Task, inputs: RestoreRecorder | undefined): Pro
   // The process that fills the kernel from manifests starts with an empty one.
   await prepare(host, mode);
   const command = [...node, kubeproxy, ...arguments_(join(folder, 'manifests'), mode)];
-  const start = await host.run(...command);
+  const start = await host.runUntilProgrammed(...command);
   const { result: restart, writes } = await restartCounted(task, command);
   return {
     inProcess: JSON.parse(changes.output) as InProcessResult,
@@ -123,21 +123,21 @@ async function restartCounted(
   { mode, host, folder }: Task,
   command: readonly string[],
 ): Promise<{ readonly result: Run; readonly writes: number }> {
-  if (mode === 'nftables') return countWrites(host, () => host.run(...command));
+  if (mode === 'nftables') return countWrites(host, () => host.runUntilProgrammed(...command));
   if (mode === 'ipvs') {
     // The kernel does not report changes of virtual servers, so the proxy's own count of writes is used.
-    const result = await host.run(...command);
+    const result = await host.runUntilProgrammed(...command);
     const written = [...result.output.matchAll(/"written":(\d+)/g)].map(([, steps]) => Number(steps));
     return { result, writes: written.reduce((sum, steps) => sum + steps, 0) };
   }
   const recorder = new RestoreRecorder(await mkdtemp(join(folder, 'restart-')));
   await recorder.install();
-  const result = await host.run(...recorder.recorded(...command));
+  const result = await host.runUntilProgrammed(...recorder.recorded(...command));
   return { result, writes: (await recorder.recordings()).length };
 }
 
 function arguments_(manifests: string, mode: BenchMode): string[] {
-  const options = ['--once', '--proxy-mode', proxyMode(mode), '--manifests', manifests];
+  const options = ['--proxy-mode', proxyMode(mode), '--manifests', manifests];
   if (mode === 'ipvs') options.push('--logging-format', 'json');
   return [...options, '--hostname-override', NODE_NAME, '--cluster-cidr', CLUSTER_CIDR];
 }

@@ -34,7 +34,7 @@ export interface Measurement {
   readonly inProcess: InProcessResult;
   /** Mode iptables only. */
   readonly tool?: ToolTimes;
-  /** Start of the process to its end with `--once`: manifests read and committed. Milliseconds. */
+  /** Start of the process until manifests are read and committed. Milliseconds. */
   readonly start: number;
   /** The same for a restart with nothing changed. */
   readonly restart: number;
