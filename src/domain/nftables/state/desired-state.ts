@@ -3,19 +3,15 @@ import type { FrontendConflict } from '../../reconcile/claims.js';
 import type { DesiredState } from '../../reconcile/desired-state.js';
 import { HeldParts, type HeldPart } from '../../reconcile/held-parts.js';
 import type { Structure } from '../layout/structure.js';
-import {
-  sameElements,
-  type NftablesServicePortRules,
-  type TablePart,
-  type PlacedElement,
-} from './service-port-rules.js';
+import { type NftablesServicePortRules, type TablePart, type PlacedElement } from './service-port-rules.js';
 import type { TableChange } from './table-change.js';
 
 const NO_PARTS: ReadonlySet<TablePart> = new Set();
 
 /** The rules of all service ports in the table, with the structures that they use. */
 export class NftablesDesiredState implements DesiredState<NftablesServicePortRules, TableChange> {
-  private readonly parts = new HeldParts<TablePart>(sameElements);
+  /** Elements are compared once, where a change collects them. */
+  private readonly parts = new HeldParts<TablePart>((one, other) => one === other);
   private readonly users = new Map<string, { readonly structure: Structure; count: number }>();
 
   rules(owner: ServicePortKey): NftablesServicePortRules | undefined {

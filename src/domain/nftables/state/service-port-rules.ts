@@ -16,16 +16,6 @@ export interface TablePart extends Part {
 /** The rules of one service port: all its elements in the table. */
 export type NftablesServicePortRules = readonly TablePart[];
 
-export function sameElements({ elements: these }: TablePart, { elements: those }: TablePart): boolean {
-  return (
-    these.length === those.length &&
-    these.every((placed, index) => {
-      const its = those[index]!;
-      return placed.set === its.set && sameElement(placed, its);
-    })
-  );
-}
-
 /** An unknown digest equals any other. */
 export function sameElement(one: SetElement, other: SetElement): boolean {
   return (
