@@ -3,10 +3,10 @@ import type { ApiClient } from '../client/api-client.js';
 import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error.js';
 import type { KnownObjects } from './known-objects.js';
 import { requestPages } from './list-request.js';
+import type { OpenWatch } from './open-watch.js';
 import { Replacement } from './replacement.js';
 import type { Resource } from './resources.js';
 import { streamList } from './streaming-list.js';
-import type { WatchEvent } from './watch-event.js';
 import type { WatchRequest } from './watch-request.js';
 
 export interface ListOptions extends Omit<WatchRequest, 'initialEvents'> {
@@ -19,7 +19,7 @@ export interface ListOptions extends Omit<WatchRequest, 'initialEvents'> {
 export interface Listed {
   readonly version: string;
   /** The watch that the list came with; its next event is the first after the list. */
-  readonly events?: AsyncGenerator<WatchEvent>;
+  readonly watch?: OpenWatch;
 }
 
 /** What a server answers that does not stream lists: Invalid. */

@@ -1,4 +1,4 @@
-import type { BackoffTimes } from './backoff.js';
+import type { BackoffTimes } from './retry/backoff.js';
 
 /** Milliseconds, unless noted otherwise. */
 export interface ReflectorTimings {

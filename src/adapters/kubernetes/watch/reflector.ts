@@ -8,10 +8,11 @@ import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
 import { requestList } from './list-request.js';
 import { Lister } from './lister.js';
+import type { OpenWatch } from './open-watch.js';
 import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
-import { RetrySchedule } from './retry-schedule.js';
+import { RetrySchedule } from './retry/retry-schedule.js';
 import { RewindDetector } from './rewind-detector.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
 import { openWatch, watchName, type WatchRequest } from './watch-request.js';
@@ -67,7 +68,7 @@ export class Reflector {
   /** When the server is to end the watch. */
   private endsAt = 0;
   /** The watch that the list came with. */
-  private following: AsyncGenerator<WatchEvent> | undefined;
+  private following: OpenWatch | undefined;
 
   constructor(
     private readonly resource: Resource,
@@ -98,7 +99,7 @@ export class Reflector {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
     }
-    await this.following?.return(undefined);
+    await this.following?.close();
     this.state = 'stopped';
   }
 
@@ -124,8 +125,8 @@ export class Reflector {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.position.listFrom === '') this.known.forgetVersions();
-    await this.following?.return(undefined);
-    const { version, events } = await this.lister.list({
+    await this.following?.close();
+    const { version, watch } = await this.lister.list({
       from: this.position.listFrom,
       pageSize: this.timings.pageSize,
       onRefused: async (error) => {
@@ -134,7 +135,7 @@ export class Reflector {
       },
       ...this.watchOptions(signal),
     });
-    this.following = events;
+    this.following = watch;
     this.listed = true;
     this.succeeded();
     this.hasRewound(version);
@@ -185,13 +186,16 @@ export class Reflector {
     this.state = 'watching';
     const following = this.following;
     this.following = undefined;
-    const events =
+    const watch =
       following ?? (await openWatch(this.client, this.resource, { from, ...this.watchOptions(signal) }));
     const openedAt = this.clock.now();
     this.succeeded();
     this.connected = true;
     try {
-      for await (const event of events) this.onEvent(event);
+      await watch.read((event) => {
+        this.onEvent(event);
+        return false;
+      });
     } catch (error) {
       if (!(error instanceof ApiSilenceError)) throw error;
       this.rewinds.suspect(this.clock.now());

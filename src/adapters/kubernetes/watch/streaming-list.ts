@@ -1,6 +1,7 @@
 import type { ApiClient } from '../client/api-client.js';
 import { ApiProtocolError } from '../client/api-error.js';
 import { INITIAL_EVENTS_END } from '../encoding/encoding.js';
+import type { OpenWatch } from './open-watch.js';
 import type { Replacement } from './replacement.js';
 import type { Resource } from './resources.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
@@ -9,7 +10,7 @@ import { openWatch, watchName, type WatchRequest } from './watch-request.js';
 export interface StreamedList {
   readonly version: string;
   /** Continues with what changes afterwards. */
-  readonly events: AsyncGenerator<WatchEvent>;
+  readonly watch: OpenWatch;
 }
 
 /**
@@ -23,24 +24,21 @@ export async function streamList(
   request: Omit<WatchRequest, 'initialEvents'>,
   replacement: Replacement,
 ): Promise<StreamedList> {
-  const events = await openWatch(client, resource, { ...request, initialEvents: true });
+  const watch = await openWatch(client, resource, { ...request, initialEvents: true });
   const name = watchName(resource);
-  try {
-    for (;;) {
-      const { done, value: event } = await events.next();
-      if (done) throw new ApiProtocolError(name, 'the server ended the watch before its initial events');
-      if (event.type === 'BOOKMARK') {
-        if (!endsInitialEvents(event)) continue;
-        replacement.end();
-        return { version: versionOf(event, name), events };
-      }
-      if (event.type === 'DELETED') replacement.remove(event.object);
-      else replacement.add(event.object);
+  let version = '';
+  const complete = await watch.read((event) => {
+    if (event.type === 'DELETED') replacement.remove(event.object);
+    else if (event.type !== 'BOOKMARK') replacement.add(event.object);
+    else if (endsInitialEvents(event)) {
+      version = versionOf(event, name);
+      return true;
     }
-  } catch (error) {
-    await events.return(undefined);
-    throw error;
-  }
+    return false;
+  });
+  if (!complete) throw new ApiProtocolError(name, 'the server ended the watch before its initial events');
+  replacement.end();
+  return { version, watch };
 }
 
 function endsInitialEvents({ object }: WatchEvent): boolean {

@@ -2,6 +2,7 @@ import type { ApiClient } from '../client/api-client.js';
 import { ApiProtocolError } from '../client/api-error.js';
 import type { WatchDecoder } from '../encoding/encoding.js';
 import { encodingOf } from '../encoding/media-types.js';
+import { OpenWatch } from './open-watch.js';
 import type { Resource } from './resources.js';
 import { checkEvent, type WatchEvent } from './watch-event.js';
 
@@ -32,7 +33,7 @@ export async function openWatch(
   client: ApiClient,
   resource: Resource,
   { from, initialEvents = false, lifetime, silence, signal, onActivity }: WatchRequest,
-): Promise<AsyncGenerator<WatchEvent>> {
+): Promise<OpenWatch> {
   const { path, labelSelector, fieldSelector } = resource;
   const response = await client.open({
     path,
@@ -50,20 +51,24 @@ export async function openWatch(
   });
   onActivity();
   const decoder = encodingOf(response.contentType).watchDecoder(resource.kind);
-  return readEvents(response.chunks(silence), decoder, watchName(resource), onActivity);
+  return new OpenWatch(readPieces(response.chunks(silence), decoder, watchName(resource), onActivity));
 }
 
-async function* readEvents(
+async function* readPieces(
   chunks: AsyncIterable<Buffer>,
   decoder: WatchDecoder,
   name: string,
   onActivity: () => void,
-): AsyncGenerator<WatchEvent> {
+): AsyncGenerator<Iterator<WatchEvent>> {
+  for await (const chunk of chunks) {
+    onActivity();
+    yield readEvents(chunk, decoder, name);
+  }
+}
+
+function* readEvents(chunk: Buffer, decoder: WatchDecoder, name: string): Generator<WatchEvent> {
   try {
-    for await (const chunk of chunks) {
-      onActivity();
-      for (const event of decoder.push(chunk)) yield checkEvent(event, name);
-    }
+    for (const event of decoder.push(chunk)) yield checkEvent(event, name);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new ApiProtocolError(name, `an event is unreadable: ${error.message}`, { cause: error });

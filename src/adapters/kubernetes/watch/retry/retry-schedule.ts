@@ -1,4 +1,4 @@
-import { ApiError } from '../client/api-error.js';
+import { ApiError } from '../../client/api-error.js';
 import { Backoff, type BackoffTimes } from './backoff.js';
 
 /**
