@@ -168,6 +168,8 @@ describe('reading', () => {
     ]);
     const keys = elements.map(({ key }) => key);
     expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, keys))).toEqual(byKey(elements));
+    expect(byKey(await driver.ask('lookUp', 'IPv4', PORTS, ['nonsense', ...keys]))).toEqual(byKey(elements));
+    expect(await driver.ask('lookUp', 'IPv4', PORTS, ['nonsense'])).toEqual([]);
     expect(byKey((await driver.ask('read', 'IPv4', [PORTS]))!.sets[0]!.elements)).toEqual(byKey(elements));
 
     const some = elements.filter((_, index) => index % 3 === 0);

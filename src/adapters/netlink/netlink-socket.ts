@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { EAGAIN, EINTR, EMSGSIZE, ENOBUFS, EPERM } from './errno.js';
 import { NetlinkPermissionError, NetlinkProtocolError, NetlinkSystemError } from './errors.js';
@@ -19,8 +20,11 @@ const MSG_TRUNC = 0x20;
 const MSG_DONTWAIT = 0x40;
 const F_SETFL = 4;
 const F_SETOWN = 8;
+const F_SETSIG = 10;
 const O_NONBLOCK = 0o4000;
 const O_ASYNC = 0o20000;
+
+const ARRIVAL = 'SIGURG';
 
 /** The kernel fills at most 32 KiB into a datagram of a dump. */
 const RECEIVE_LENGTH = 64 * 1024;
@@ -127,18 +131,23 @@ export class NetlinkSocket {
   }
 
   /**
-   * Calls back whenever messages have arrived, from now on until closed. The kernel announces them by the signal SIGIO
-   * (fcntl(2)), so nothing has to poll, and an idle process sleeps. Worker threads get no signals, so there nothing is
-   * announced. To be called once.
+   * Calls back whenever messages have arrived, from now on until closed. The kernel announces them by a signal (fcntl(2)), so
+   * nothing has to poll, and an idle process sleeps. It is SIGURG, which a process that does not listen ignores, and not the
+   * usual SIGIO, at which libraries end child processes. Worker threads get no signals, so there nothing is announced. To be
+   * called once.
    */
   announce(onArrival: () => void): void {
     if (!isMainThread) return;
-    // First, because the signal ends a process that does not listen.
-    process.on('SIGIO', onArrival);
+    process.on(ARRIVAL, onArrival);
     this.announced = onArrival;
     const { libc, fd } = this;
-    if (libc.fcntl(fd, F_SETOWN, process.pid) < 0 || libc.fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) < 0)
-      throw new NetlinkSystemError('fcntl', libc.errno());
+    const settings = [
+      [F_SETOWN, process.pid],
+      [F_SETSIG, constants.signals[ARRIVAL]],
+      [F_SETFL, O_ASYNC | O_NONBLOCK],
+    ] as const;
+    for (const [command, value] of settings)
+      if (libc.fcntl(fd, command, value) < 0) throw new NetlinkSystemError('fcntl', libc.errno());
   }
 
   /**
@@ -206,7 +215,7 @@ export class NetlinkSocket {
   close(): void {
     if (this.fd >= 0) this.libc.close(this.fd);
     this.fd = -1;
-    if (this.announced) process.off('SIGIO', this.announced);
+    if (this.announced) process.off(ARRIVAL, this.announced);
   }
 
   /**

@@ -52,12 +52,13 @@ describe('announcing', () => {
     socket.announce(() => arrivals++);
     expect(libc.controls).toEqual([
       [8, process.pid],
+      [10, 23],
       [4, 0o24000],
     ]);
-    process.emit('SIGIO');
+    process.emit('SIGURG');
     expect(arrivals).toBe(1);
     socket.close();
-    process.emit('SIGIO');
+    process.emit('SIGURG');
     expect(arrivals).toBe(1);
   });
 
@@ -66,7 +67,7 @@ describe('announcing', () => {
     libc.controlError = EPERM;
     expect(() => socket.announce(() => {})).toThrow('fcntl on a netlink socket failed: EPERM');
     socket.close();
-    expect(process.listenerCount('SIGIO')).toBe(0);
+    expect(process.listenerCount('SIGURG')).toBe(0);
   });
 });
 

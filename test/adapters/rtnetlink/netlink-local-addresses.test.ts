@@ -39,7 +39,7 @@ describe('the addresses of this machine over netlink', () => {
   /** Messages arrive; followers hear of them within a tenth of a second. */
   const arrive = (...messages: (Buffer | number)[]): void => {
     watch.incoming = messages;
-    process.emit('SIGIO');
+    process.emit('SIGURG');
     clock.advance(100);
   };
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe('the addresses of this machine over netlink', () => {
   });
   afterEach(() => {
     addresses.close();
-    expect([clock.pending, process.listenerCount('SIGIO')]).toEqual([0, 0]);
+    expect([clock.pending, process.listenerCount('SIGURG')]).toEqual([0, 0]);
   });
 
   it('are read on first use, and then again every half minute', () => {
@@ -98,7 +98,7 @@ describe('the addresses of this machine over netlink', () => {
     clock.advance(100);
     expect(clock.pending).toBe(0);
     watch.incoming = [message(NEW_ADDRESS, '192.0.2.8')];
-    for (let notice = 0; notice < 3; notice++) process.emit('SIGIO');
+    for (let notice = 0; notice < 3; notice++) process.emit('SIGURG');
     expect(clock.pending).toBe(1);
     clock.advance(100);
     expect([changes, clock.pending]).toEqual([1, 0]);

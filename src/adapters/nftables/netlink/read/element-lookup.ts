@@ -1,11 +1,12 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import { TABLE_NAME, type SetDefinition } from '../../../../domain/nftables/layout/table.js';
+import { UnsafeTextError } from '../../../../domain/nftables/text/safe-text.js';
 import { ENOENT } from '../../../netlink/errno.js';
 import { NetlinkRequestError } from '../../../netlink/errors.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
 import { ElementEncoder } from '../encode/element-encoder.js';
-import { setLayout } from '../encode/set-layout.js';
+import { setLayout, type SetLayout } from '../encode/set-layout.js';
 import * as nf from '../nf-tables.js';
 import { ElementReader } from './table-reader.js';
 
@@ -15,8 +16,7 @@ export const LOOKED_UP_AT_ONCE = 256;
 /**
  * Asks the kernel for the elements of these keys, without yielding to the event loop. It costs about 4 µs an element in a set of
  * any size, where listing a set costs each element the more the larger the set is.
- * @param keys at most LOOKED_UP_AT_ONCE
- * @returns `elements` has those that exist
+ * @param keys at most LOOKED_UP_AT_ONCE; the kernel has none that cannot be written
  */
 export function lookUpElements(
   conversation: NetlinkConversation,
@@ -36,7 +36,7 @@ export function lookUpElements(
         writer.putText(nf.ELEMENTS.TABLE, TABLE_NAME);
         writer.putText(nf.ELEMENTS.SET, set.name);
         const list = writer.beginNest(nf.ELEMENTS.LIST);
-        for (const key of wanted) encoder.put(set, layout, { key }, false);
+        for (const key of wanted) putKey(encoder, writer, set, layout, key);
         writer.endNest(list);
       },
     };
@@ -47,4 +47,20 @@ export function lookUpElements(
   // The kernel stops at the first that it does not have.
   if (!ask(keys)) for (const key of keys) if (!reader.elements.has(key)) ask([key]);
   return reader.elements;
+}
+
+function putKey(
+  encoder: ElementEncoder,
+  writer: MessageWriter,
+  set: SetDefinition,
+  layout: SetLayout,
+  key: string,
+): void {
+  const start = writer.length;
+  try {
+    encoder.put(set, layout, { key }, false);
+  } catch (error) {
+    if (!(error instanceof UnsafeTextError)) throw error;
+    writer.length = start;
+  }
 }
