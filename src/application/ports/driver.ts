@@ -86,6 +86,7 @@ export interface Driver<Rules, Change, Actual> {
   close(): Promise<void>;
 }
 
+/** How to read. */
 export interface ReadOptions {
   /** Whether service ports may be recognized by marks that an earlier write left, without reading all their rules. */
   readonly mayRecognize?: boolean;
