@@ -1,3 +1,4 @@
+import { execa } from 'execa';
 import {
   NetlinkPermissionError,
   NetlinkProtocolError,
@@ -60,6 +61,18 @@ describe('announcing', () => {
     socket.close();
     process.emit('SIGURG');
     expect(arrivals).toBe(1);
+  });
+
+  it('uses a signal at which no child process ends, unlike SIGIO', async () => {
+    const outcome = async (signal: string): Promise<string> => {
+      const script = `import { execa } from 'execa';
+        process.on('${signal}', () => {});
+        const child = execa('sleep', ['0.3'], { reject: false });
+        child.once('spawn', () => process.kill(process.pid, '${signal}'));
+        console.log((await child).isTerminated ? 'ended' : 'lived on');`;
+      return (await execa(process.execPath, ['--input-type=module', '--eval', script])).stdout;
+    };
+    expect(await Promise.all(['SIGURG', 'SIGIO'].map(outcome))).toEqual(['lived on', 'ended']);
   });
 
   it('says that it failed', () => {

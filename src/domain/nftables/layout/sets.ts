@@ -133,18 +133,21 @@ export const STATIC_SETS: readonly SetDefinition[] = [
 /** The sets that a table may have, whatever the services. */
 export const POSSIBLE_SETS: readonly SetDefinition[] = [...STATIC_SETS, ...SOURCES_SETS];
 
+/** What the element of a frontend leads to. */
+const BEHIND_FRONTENDS = VARIANTS.map(setsOf).flatMap((sets) => [
+  sets.endpoints,
+  sets.shortCircuits,
+  sets.shortCircuitEndpoints,
+  sets.affinityIds,
+  sets.shortCircuitAffinityIds,
+  sets.affinityEndpoints,
+]);
+
 /** Sets that grow with the endpoints, or repeat what frontends show: their elements are looked up by key. */
 export const LOOKED_UP_SETS: ReadonlySet<SetDefinition> = new Set([
   CLUSTER_IPS,
   HAIRPIN_CONNECTIONS,
-  ...VARIANTS.map(setsOf).flatMap((sets) => [
-    sets.endpoints,
-    sets.shortCircuits,
-    sets.shortCircuitEndpoints,
-    sets.affinityIds,
-    sets.shortCircuitAffinityIds,
-    sets.affinityEndpoints,
-  ]),
+  ...BEHIND_FRONTENDS,
 ]);
 
 /** The others, which are listed to read them. */
@@ -154,14 +157,4 @@ export const LISTED_SETS = POSSIBLE_SETS.filter((set) => !LOOKED_UP_SETS.has(set
 export const MAP_OF_ANOTHER_LAYOUT = 'service-ips';
 
 /** Sets that a packet looks into only because an element of another set, or of the firewall, has led it there. */
-export const LED_TO: ReadonlySet<SetDefinition> = new Set([
-  ...SOURCES_SETS,
-  ...VARIANTS.map(setsOf).flatMap((sets) => [
-    sets.endpoints,
-    sets.shortCircuits,
-    sets.shortCircuitEndpoints,
-    sets.affinityIds,
-    sets.shortCircuitAffinityIds,
-    sets.affinityEndpoints,
-  ]),
-]);
+export const LED_TO: ReadonlySet<SetDefinition> = new Set([...SOURCES_SETS, ...BEHIND_FRONTENDS]);
