@@ -23,6 +23,8 @@ export interface SyncPeriods {
 
 const LONGEST_PAUSE = 20;
 
+const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stopping' };
+
 /**
  * Decides when one family is synced, and does one thing at a time.
  *
@@ -140,9 +142,8 @@ export class SyncLoop {
   async verifyNow(): Promise<string | undefined> {
     for (;;) {
       const outcome = await new Promise<Verification>((resolve) =>
-        this.enqueue(async () => resolve(await this.verifier.verifyNow())),
+        this.enqueue(async () => resolve(this.isStopped() ? STOPPING : await this.verifier.verifyNow())),
       );
-      if (this.isStopped()) return 'the proxy is stopping';
       if (!outcome.interrupted) return outcome.problem;
     }
   }

@@ -24,7 +24,7 @@ export interface VerificationState {
   readonly quickPeriod: number;
   /** When the last full verification ended. */
   readonly comparedAt: number;
-  /** Its duration. A start counts as one: it compares everything, and does more. */
+  /** Its duration. A start counts as one: what it does not compare, the next quick one does. */
   readonly full: number;
   /** Duration of the last comparison with the kernel. */
   readonly comparison: number;
@@ -67,7 +67,7 @@ export function mayBeInterrupted(state: VerificationState, syncPeriod: number, n
   return now - state.comparedAt < fullPeriod(state, syncPeriod) + delay;
 }
 
-/** After everything was programmed, which compares everything. */
+/** After everything was programmed, which compares or recognizes everything. */
 export function afterStart(state: VerificationState, { start, end }: VerificationTime): VerificationState {
   return { ...state, comparedAt: end, full: end - start };
 }

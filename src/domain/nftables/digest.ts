@@ -1,3 +1,4 @@
+import { mixed } from './mixed.js';
 import type { PlacedElement } from './state/service-port-rules.js';
 
 /**
@@ -39,10 +40,4 @@ class Hash {
   get value(): number {
     return (mixed(this.other) & UPPER_BITS) * TWO_TO_32 + mixed(this.one);
   }
-}
-
-function mixed(value: number): number {
-  let mix = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
-  return (mix ^ (mix >>> 16)) >>> 0;
 }

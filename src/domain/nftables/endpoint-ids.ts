@@ -1,5 +1,6 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
+import { mixed } from './mixed.js';
 
 const ID_SPAN = 0x7ffffffe;
 
@@ -29,7 +30,5 @@ function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++)
     value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
+  return mixed(value);
 }

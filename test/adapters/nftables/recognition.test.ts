@@ -168,6 +168,30 @@ describe('a verification', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
   });
 
+  it.each(['a verification', 'a start that recognizes everything'])(
+    '%s leaves others their turns',
+    async (what) => {
+      const kernel = new WatchedTransport();
+      const open = () => nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
+      const entries = Array.from({ length: 500 }, (_, number) =>
+        sampleEntry('IPv4', `service-${number}`, { number, endpoints: 5 }),
+      );
+      const first = open();
+      await first.start(entries, node);
+      let turns = 0;
+      let running = true;
+      const count = (): void => {
+        turns++;
+        if (running) setImmediate(count);
+      };
+      setImmediate(count);
+      if (what === 'a verification') await first.verify('full');
+      else await open().start(entries, node);
+      running = false;
+      expect(turns).toBeGreaterThan(7);
+    },
+  );
+
   it('ends soon after it is interrupted', async () => {
     const kernel = new WatchedTransport();
     const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);

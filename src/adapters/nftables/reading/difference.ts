@@ -1,16 +1,10 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { sameElement } from '../../../domain/nftables/state/service-port-rules.js';
 import { MAP_OF_ANOTHER_LAYOUT } from '../../../domain/nftables/layout/sets.js';
-import type { SetElement } from '../../../domain/nftables/layout/table.js';
-import {
-  tableChains,
-  tableSets,
-  type DesiredSet,
-  type DesiredTable,
-} from '../../../domain/nftables/state/desired-table.js';
+import type { SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
+import type { DesiredSet, DesiredTable } from '../../../domain/nftables/state/desired-table.js';
 import { Transaction } from '../../../domain/nftables/state/transaction.js';
 import type { NftTransport, TableState } from '../transport.js';
-import type { Desired } from './table-reading.js';
 
 const TABLE_COMMENT = 'rules for kube-proxy';
 
@@ -36,13 +30,14 @@ export function tableDifference(
   transport: NftTransport,
 ): TableDifference {
   const repair = new Transaction();
+  const sets = desired.sets.map(({ set }) => set);
   const replaces =
     state !== undefined &&
-    (isOfAnotherLayout(state) || !fitsTable(desired.chains, desired.sets, state, family, transport));
+    (isOfAnotherLayout(state) || !fits(desired.chains, sets, state, family, transport));
   if (replaces) repair.add({ op: 'delete-table' });
   const present = replaces ? undefined : state;
   if (!present) repair.add({ op: 'add-table', comment: TABLE_COMMENT });
-  for (const { set } of desired.sets) if (!present?.sets.has(set.name)) repair.add({ op: 'add-set', set });
+  for (const set of sets) if (!present?.sets.has(set.name)) repair.add({ op: 'add-set', set });
   for (const { chain } of desired.chains)
     if (!present?.chains.has(chain.name)) repair.add({ op: 'add-chain', chain });
   repairRules(desired, present, family, transport, repair);
@@ -58,18 +53,8 @@ export function isOfAnotherLayout(state: TableState): boolean {
 
 /** Base chains and sets cannot be changed in place: another hook, type or key needs a new table. */
 export function fits(
-  { state: desired, node }: Desired,
-  state: TableState,
-  family: IpFamily,
-  transport: NftTransport,
-): boolean {
-  const sets = tableSets(desired).map((set) => ({ set }));
-  return fitsTable(tableChains(desired, node), sets, state, family, transport);
-}
-
-function fitsTable(
   chains: DesiredTable['chains'],
-  sets: readonly Pick<DesiredSet, 'set'>[],
+  sets: readonly SetDefinition[],
   state: TableState,
   family: IpFamily,
   transport: NftTransport,
@@ -80,7 +65,7 @@ function fitsTable(
   });
   return (
     chainsFit &&
-    sets.every(({ set }) => {
+    sets.every((set) => {
       const present = state.sets.get(set.name);
       return !present || present.fingerprint === transport.fingerprintSet(family, set);
     })

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { LOOKED_UP_SETS, setsOf } from '../../../domain/nftables/layout/sets.js';
 import { VARIANTS } from '../../../domain/nftables/layout/keys.js';
@@ -13,7 +14,7 @@ import type { NftTransport, TableState } from '../transport.js';
 import type { TableReading } from './table-reading.js';
 import { WantedElements } from './wanted-elements.js';
 
-/** Elements looked up before the event loop gets its turn: a millisecond's work. */
+/** Elements compiled and looked up before the event loop gets its turn: a millisecond's work. */
 const ELEMENTS_AT_ONCE = 256;
 const FRONTENDS_AT_ONCE = 64;
 
@@ -47,14 +48,9 @@ export class Inspection {
     let size = 0;
     for (const held of this.desired.heldByOwner()) {
       const parts = held.map((part) => ({ part, elements: part.elements }));
-      if (byDigest && this.recognizes(parts)) {
-        for (const part of parts) this.isSound(part);
-        continue;
-      }
-      for (const part of parts) {
-        batch.push(part);
-        size += part.elements.length;
-      }
+      for (const { elements } of parts) size += elements.length;
+      if (byDigest && this.recognizes(parts)) for (const part of parts) this.isSound(part);
+      else batch.push(...parts);
       if (size < ELEMENTS_AT_ONCE) continue;
       await this.compare(batch);
       batch = [];
@@ -82,7 +78,6 @@ export class Inspection {
   }
 
   private async compare(parts: readonly CompiledPart[]): Promise<void> {
-    this.signal?.throwIfAborted();
     const wanted = new WantedElements();
     for (const { elements } of parts)
       for (const { set, key } of elements) if (LOOKED_UP_SETS.has(set)) wanted.add(set, key);
@@ -101,7 +96,6 @@ export class Inspection {
       for (const wanted = new WantedElements(this.elements); ;) {
         for (const frontend of some) adoptedParts(wanted, frontend);
         if (wanted.size === 0) break;
-        this.signal?.throwIfAborted();
         this.shareAgain(wanted);
         await this.lookUp(wanted);
         wanted.asked();
@@ -148,6 +142,8 @@ export class Inspection {
   }
 
   private async lookUp(wanted: WantedElements): Promise<void> {
+    await yieldToEventLoop();
+    this.signal?.throwIfAborted();
     for (const [set, keys] of wanted.bySet())
       for (const [key, element] of await this.transport.lookUp!(this.family, set, keys))
         this.put(set, key, element);

@@ -1,5 +1,6 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { LISTED_SETS, POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
+import { tableChains, tableSets } from '../../../domain/nftables/state/desired-table.js';
 import type { NftTransport } from '../transport.js';
 import type { Desired, TableReading } from './table-reading.js';
 import { fits, isOfAnotherLayout } from './difference.js';
@@ -17,7 +18,7 @@ const LISTED_AT_MOST = 100_000;
 export async function readTable(
   transport: NftTransport,
   family: IpFamily,
-  desired: Desired,
+  { state: desired, node }: Desired,
   byDigest: boolean,
   signal?: AbortSignal,
 ): Promise<TableReading> {
@@ -25,9 +26,11 @@ export async function readTable(
   const state = await transport.read(family, LISTED_SETS, signal);
   if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
-  const needsLists = !byDigest && !counts && desired.state.elementCount <= LISTED_AT_MOST;
-  if (needsLists || !fits(desired, state, family, transport)) return whole(transport, family, signal);
-  const inspection = new Inspection(transport, family, desired.state, state, signal);
+  const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
+  const chains = tableChains(desired, node);
+  if (needsLists || !fits(chains, tableSets(desired), state, family, transport))
+    return whole(transport, family, signal);
+  const inspection = new Inspection(transport, family, desired, state, signal);
   return inspection.run(byDigest);
 }
 
