@@ -6,23 +6,15 @@ import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
-import { cleanup } from './commands/cleanup.js';
-import { explain } from './commands/explain.js';
-import { initOnly } from './commands/init-only.js';
-import { once } from './commands/once.js';
-import { plan } from './commands/plan.js';
-import { run } from './commands/run.js';
-import { validate } from './commands/validate.js';
-import { writeConfiguration } from './commands/write-configuration.js';
+import { CannotAskError } from './commands/asking/cannot-ask-error.js';
+import { chosenCommand, readsManifests } from './commands/commands.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
 import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
 
-type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
-
-/** The commands that read manifests. */
-const READERS: ReadonlySet<Command> = new Set([run, once, plan, validate]);
+/** The exit code where no running proxy could be asked. */
+const CANNOT_ASK = 3;
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -38,21 +30,11 @@ async function main(argv: readonly string[]): Promise<number> {
     validateCommandLine(commandLine);
     const command = chosenCommand(commandLine);
     // Before anything of this machine is touched.
-    if (READERS.has(command)) ManifestFiles.open(commandLine.manifests);
+    if (readsManifests(command)) ManifestFiles.open(commandLine.manifests);
     return await command(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);
   }
-}
-
-function chosenCommand(commandLine: CommandLine): Command {
-  if (commandLine.writeConfigTo !== undefined) return writeConfiguration;
-  if (commandLine.command === 'plan') return plan;
-  if (commandLine.command === 'explain') return explain;
-  if (commandLine.command === 'validate') return validate;
-  if (commandLine.cleanup) return cleanup;
-  if (commandLine.initOnly) return initOnly;
-  return commandLine.once ? once : run;
 }
 
 function logFlags(commandLine: CommandLine, logger: Logger): void {
@@ -68,8 +50,9 @@ function explainFailure(error: unknown, logger: Logger): number {
   }
   if (error instanceof UsageError) process.stderr.write(`${error.usage}\nError: ${error.message}\n`);
   else if (error instanceof ManifestPathError) process.stderr.write(`Error: ${error.message}\n`);
+  else if (error instanceof CannotAskError) process.stderr.write(`Error: ${error.message}\n`);
   else logger.error({ error }, 'command failed');
-  return 1;
+  return error instanceof CannotAskError ? CANNOT_ASK : 1;
 }
 
 // The clock's timers do not keep the process alive, and it must live until `main` returns.

@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { CommandLine } from '../configuration/command-line.js';
+import type { Asked } from '../configuration/command-line.js';
 import {
   AWAIT_NODE,
   CLOCK,
@@ -33,11 +33,11 @@ import { syncModule } from '../modules/sync-module.js';
  * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
  * API server for `timeout` milliseconds.
  */
-export async function plan(asked: CommandLine, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
+export async function plan(asked: Asked<'plan'>, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
   const planner = await mode.planner();
   const families = supportedFamilies();
-  const planned = chosenFamilies(commandLine, families);
+  const planned = chosenFamilies(asked.request.family, families);
   const container = Container.create().load(
     processModule(commandLine, families, logger),
     clusterModule,
@@ -74,7 +74,7 @@ export async function plan(asked: CommandLine, logger: Logger, timeout = LISTING
   }
 }
 
-function chosenFamilies({ family }: CommandLine, supported: readonly IpFamily[]): readonly IpFamily[] {
+function chosenFamilies(family: IpFamily | undefined, supported: readonly IpFamily[]): readonly IpFamily[] {
   if (!family) return supported;
   if (supported.includes(family)) return [family];
   throw new Error(`this machine cannot serve ${family}, so nothing would be written for it`);

@@ -1,7 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import { KUBERNETES_VERSION, rawVersion, versionLine } from '../version.js';
-import { parseArguments, type CommandName } from './flags/arguments.js';
+import { parseArguments } from './flags/arguments.js';
 import { commandFlags, type CommandFlags } from './flags/command-flags.js';
 import { decodeConfigurationFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
@@ -11,15 +10,12 @@ import { withPort } from './types/listen-address.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
+import type { Request } from './subcommands/subcommand.js';
 import { validationProblems } from './validation.js';
 
 /** What the command line and the configuration file ask for together. */
 export interface CommandLine {
-  readonly command: CommandName;
-  /** For `explain`: the Service, as `namespace/name`. */
-  readonly service?: string;
-  /** For `plan`: the only family that is asked for. */
-  readonly family?: IpFamily;
+  readonly request: Request;
   /** The arguments as they were given, to read the configuration again with. */
   readonly argv: readonly string[];
   /** Files and folders to serve from, or to validate; none: the API server. */
@@ -43,6 +39,9 @@ export interface CommandLine {
   /** Problems that are not fatal, for the log. */
   readonly warnings: readonly string[];
 }
+
+/** A command line that asks for this subcommand. */
+export type Asked<Name> = CommandLine & { readonly request: Extract<Request, { readonly name: Name }> };
 
 /** How the outside is read to complete a configuration. */
 export interface CommandLineDependencies {
@@ -75,7 +74,7 @@ export function completeCommandLine(
   argv: readonly string[],
   dependencies: CommandLineDependencies,
 ): CommandLine {
-  const { command, service, family, paths, flags } = parseArguments(argv);
+  const { request, flags } = parseArguments(argv);
   const options = fromFlags(commandFlags, flags);
   const version = handleVersion(options.version);
 
@@ -91,11 +90,9 @@ export function completeCommandLine(
   check('initialize logging', loggingProblems(asked.logging, gates, 'logging'));
 
   return {
-    command,
-    ...(service !== undefined && { service }),
-    ...(family && { family }),
+    request,
     argv,
-    manifests: paths ?? options.manifests,
+    manifests: request.name === 'validate' ? request.paths : options.manifests,
     once: options.once,
     nftTransport: options.nftTransport,
     cleanup: options.cleanup,

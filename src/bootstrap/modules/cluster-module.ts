@@ -46,10 +46,10 @@ const clusterSource = provide(
   CLUSTER_SOURCE,
   { commandLine: COMMAND_LINE, api: API_CLIENT, timings: API_TIMINGS, clock: CLOCK, logger: LOGGER },
   ({ commandLine, api, timings, clock, logger: root }) => {
-    const { manifests, once, command, nodeName } = commandLine;
+    const { manifests, once, request, nodeName } = commandLine;
     const logger = root.child({ caller: 'cluster-source' });
     if (manifests.length > 0)
-      return new ManifestSource({ paths: manifests, watch: command === 'run' && !once, logger });
+      return new ManifestSource({ paths: manifests, watch: request.name === 'run' && !once, logger });
     return new LazyKubernetesSource(api, { nodeName, timings: timings.watches }, clock, logger);
   },
 );
@@ -69,7 +69,7 @@ const clusterEvents = provide(
   },
   (parts) => {
     const { state, reports, observer, health, awaitNode, clock, logger } = parts;
-    const { nodeName, once, command } = parts.commandLine;
+    const { nodeName, once, request } = parts.commandLine;
     const loops = new FamilyLoops(parts.families.map(({ loop }) => loop));
     const onSlice = new OnEndpointSlice(state, loops, reports, observer, nodeName, clock.now());
     return new ClusterEvents(
@@ -91,7 +91,7 @@ const clusterEvents = provide(
         ServiceCIDR: new OnServiceCidr(state, loops, reports),
       },
       // A proxy that keeps running picks up late service ranges; what reads only once must wait for them.
-      once || command === 'plan'
+      once || request.name !== 'run'
         ? ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR']
         : ['Service', 'EndpointSlice', 'Node'],
       () => awaitNode.listed(),

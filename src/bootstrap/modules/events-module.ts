@@ -10,9 +10,9 @@ export const eventsModule: Module = [
     EVENT_RECORDER,
     { commandLine: COMMAND_LINE, api: API_CLIENT, clock: CLOCK, logger: LOGGER },
     ({ commandLine, api, clock, logger: root }) => {
-      const { manifests, once, command } = commandLine;
+      const { manifests, once, request } = commandLine;
       const logger = root.child({ caller: 'event-recorder' });
-      if (manifests.length > 0 || once || command !== 'run') return new LoggedEvents(logger);
+      if (manifests.length > 0 || once || request.name !== 'run') return new LoggedEvents(logger);
       return new ApiEventRecorder(api, hostname(), clock, logger);
     },
   ),

@@ -5,7 +5,8 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Ending, Packet } from '../../../src/domain/nftables/walk/packet.js';
+import type { Ending } from '../../../src/domain/nftables/walk/ending.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
 import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk/walk.js';

@@ -4,7 +4,7 @@ import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js'
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Packet } from '../../../src/domain/nftables/walk/packet.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { walk } from '../../../src/domain/nftables/walk/walk.js';

@@ -11,7 +11,7 @@ describe('commands and our own flags', () => {
   it('runs without arguments, with every default', () => {
     const line = parse([]);
     expect(line).toMatchObject({
-      command: 'run',
+      request: { name: 'run' },
       manifests: [],
       once: false,
       nftTransport: 'auto',
@@ -40,19 +40,18 @@ describe('commands and our own flags', () => {
   });
 
   it('finds plan before and after flags', () => {
-    expect(parse(['plan', '--once']).command).toBe('plan');
-    expect(parse(['--once', 'plan'])).toMatchObject({ command: 'plan', once: true });
-    expect(parse(['--manifests', 'plan'])).toMatchObject({ command: 'run', manifests: ['plan'] });
+    expect(parse(['plan', '--once']).request).toEqual({ name: 'plan' });
+    expect(parse(['--once', 'plan'])).toMatchObject({ request: { name: 'plan' }, once: true });
+    expect(parse(['--manifests', 'plan'])).toMatchObject({ request: { name: 'run' }, manifests: ['plan'] });
   });
 
   it('plans one family where that is asked for, and knows no other command that takes one', () => {
     expect(parse(['plan', '--proxy-mode', 'iptables', '--family', 'ipv6', '--once'])).toMatchObject({
-      command: 'plan',
-      family: 'IPv6',
+      request: { name: 'plan', family: 'IPv6' },
       once: true,
     });
-    expect(parse(['plan', '--family=ipv4']).family).toBe('IPv4');
-    expect(parse(['plan'])).not.toHaveProperty('family');
+    expect(parse(['plan', '--family=ipv4']).request).toEqual({ name: 'plan', family: 'IPv4' });
+    expect(parse(['plan']).request).toEqual({ name: 'plan' });
     expect(usageError('plan', '--family=ipx').message).toMatch(/--family.*ipv4, ipv6/);
     expect(usageError('--family=ipv4').message).toContain('unknown flag: --family');
   });
@@ -71,7 +70,10 @@ describe('commands and our own flags', () => {
   );
 
   it('validates what it is given, files and folders', () => {
-    expect(parse(['validate', 'a,b', 'c'])).toMatchObject({ command: 'validate', manifests: ['a,b', 'c'] });
+    expect(parse(['validate', 'a,b', 'c'])).toMatchObject({
+      request: { name: 'validate' },
+      manifests: ['a,b', 'c'],
+    });
     expect(usageError('validate').message).toBe('validate takes the files and folders to check, got none');
     expect(usageError('validate', 'a', '').message).toContain('an empty path');
     expect(earlyExit('--help').output).toMatch(/^ +validate /m);
@@ -184,7 +186,7 @@ describe('flag syntax', () => {
 
   it('takes the Service to explain', () => {
     const asked = parse(['explain', 'shop/cart', '--metrics-bind-address', '127.0.0.1:1']);
-    expect(asked).toMatchObject({ command: 'explain', service: 'shop/cart' });
+    expect(asked).toMatchObject({ request: { name: 'explain', service: 'shop/cart' } });
     expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
     for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x']])
       expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
@@ -196,7 +198,7 @@ describe('flag syntax', () => {
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
     expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
     expect(usageError('plan', 'all').message).toBe('"kube-proxy" does not take any arguments, got [all]');
-    expect(parse(['']).command).toBe('run');
+    expect(parse(['']).request).toEqual({ name: 'run' });
   });
 });
 

@@ -1,23 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { EarlyExit, UsageError } from '../errors.js';
 import type { Field } from '../schema/field.js';
-import { flagFields, flagHelp } from './flags.js';
+import { refuseOperands } from '../subcommands/operands.js';
+import type { Request } from '../subcommands/subcommand.js';
+import { subcommands } from '../subcommands/subcommands.js';
 import { ValueError } from '../types/value-type.js';
-
-/** Serve, print what would be written, ask the running proxy about a Service, or check manifests. */
-export type CommandName = 'run' | 'plan' | 'explain' | 'validate';
-
-const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
+import { flagFields, flagHelp } from './flags.js';
 
 export interface ParsedArguments {
-  readonly command: CommandName;
-  /** For `explain`: the Service, as `namespace/name`. */
-  readonly service?: string;
-  /** For `plan`: the only family that is asked for. */
-  readonly family?: IpFamily;
-  /** For `validate`: the files and folders to check. */
-  readonly paths?: readonly string[];
+  readonly request: Request;
   /** The values of the flags that were given, by name. */
   readonly flags: ReadonlyMap<string, unknown>;
 }
@@ -29,64 +20,34 @@ export interface ParsedArguments {
  */
 export function parseArguments(argv: readonly string[]): ParsedArguments {
   const flags = new Map<string, unknown>();
-  let command: CommandName = 'run';
-  let service: string | undefined;
-  let family: IpFamily | undefined;
-  let paths: readonly string[] | undefined;
+  let request: Request = { name: 'run' };
   let output = '';
   const program = new Command('kubeproxy')
     .description(
       'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
     )
-    .usage('[plan | explain NAMESPACE/NAME | validate PATH...] [flags]')
+    .usage(
+      `[${subcommands.map(({ name, usage }) => `${name} ${usage.replace(/ ?\[flags\]$/, '')}`.trim()).join(' | ')}] [flags]`,
+    )
     .helpOption('-h, --help', 'Print this text.')
     .helpCommand(false)
     .argument('[arguments...]')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true, sortOptions: true, visibleArguments: () => [] })
     .configureOutput({ writeOut: (part) => (output += part), writeErr: () => undefined })
-    .action((stray: readonly string[]) => refuseArguments(stray));
-  program
-    .command('plan')
-    .description(
-      'Print the rules that would be written, without changing anything. Takes the same flags, and --family.',
-    )
-    .usage('[flags]')
-    .helpOption('-h, --help', 'Print this text.')
-    .addOption(
-      new Option(
-        '--family <family>',
-        'Print the rules of this IP family only, so that one tool can read them.',
-      ).choices(Object.keys(FAMILIES)),
-    )
-    .argument('[arguments...]')
-    .action((stray: readonly string[], options: { readonly family?: keyof typeof FAMILIES }) => {
-      refuseArguments(stray);
-      command = 'plan';
-      family = options.family && FAMILIES[options.family];
-    });
-  program
-    .command('explain')
-    .description('Show how the proxy running on this node handles a Service, and why.')
-    .usage('NAMESPACE/NAME [flags]')
-    .helpOption('-h, --help', 'Print this text.')
-    .argument('[arguments...]')
-    .action((operands: readonly string[]) => {
-      command = 'explain';
-      service = serviceOperand(operands);
-    });
-  program
-    .command('validate')
-    .description(
-      'Report what in these manifests is invalid, by file, line and field, without changing anything.',
-    )
-    .usage('PATH... [flags]')
-    .helpOption('-h, --help', 'Print this text.')
-    .argument('[arguments...]')
-    .action((operands: readonly string[]) => {
-      command = 'validate';
-      paths = pathOperands(operands);
-    });
+    .action((operands: readonly string[]) => refuseOperands(operands));
+  for (const subcommand of subcommands) {
+    const command = program
+      .command(subcommand.name)
+      .description(subcommand.description)
+      .usage(subcommand.usage)
+      .helpOption('-h, --help', 'Print this text.')
+      .argument('[arguments...]')
+      .action((operands: readonly string[], options: Readonly<Record<string, unknown>>) => {
+        request = subcommand.request(operands, options);
+      });
+    for (const option of subcommand.options ?? []) command.addOption(option);
+  }
   for (const [name, field] of flagFields) program.addOption(optionOf(name, field, flags));
 
   try {
@@ -100,13 +61,7 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       program.helpInformation(),
     );
   }
-  return {
-    command,
-    flags,
-    ...(service !== undefined && { service }),
-    ...(family && { family }),
-    ...(paths && { paths }),
-  };
+  return { request, flags };
 }
 
 function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknown>): Option {
@@ -127,25 +82,6 @@ function optionOf(name: string, field: Field<unknown>, flags: Map<string, unknow
       throw new UsageError(`invalid argument ${JSON.stringify(text)} for "--${name}" flag: ${error.message}`);
     }
   });
-}
-
-function serviceOperand(operands: readonly string[]): string {
-  const [service = ''] = operands;
-  if (operands.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service)) return service;
-  throw new UsageError(`explain takes one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`);
-}
-
-function pathOperands(operands: readonly string[]): readonly string[] {
-  if (operands.length === 0) throw new UsageError('validate takes the files and folders to check, got none');
-  if (operands.includes(''))
-    throw new UsageError('validate got an empty path; give existing files or folders');
-  return operands;
-}
-
-function refuseArguments(stray: readonly string[]): void {
-  if (stray.some((argument) => argument !== '')) {
-    throw new UsageError(`"kube-proxy" does not take any arguments, got [${stray.join(' ')}]`);
-  }
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Protocol } from '../../model/service-port-name.js';
 import { maskAddress } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
-import type { Ending, PacketEnvironment } from './packet.js';
+import type { Ending } from './ending.js';
+import type { PacketEnvironment } from '../../trace/packet.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
 import type { Key, KeyField, Statement } from '../layout/rule.js';
 import type { SetContents, TableContents } from '../text/table-contents.js';

@@ -1,6 +1,7 @@
 import { hostPort, isLoopback } from '../../net/address.js';
 import type { ChainRules } from '../layout/node-rules.js';
-import type { Ending, Packet, PacketEnvironment } from './packet.js';
+import type { Ending } from './ending.js';
+import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk, type Course } from './chain-walk.js';

@@ -102,8 +102,8 @@ const OTHERS: readonly (readonly [
   ['master', '', 'https://a', 'master', 'https://a'],
   ['version', 'false', 'v1.36.2', 'version', 'v1.36.2'],
   ['healthz-port', '10256', '0', 'configuration.healthzBindAddress', ''],
-  ['machine-id-file', '/etc/machine-id,/var/lib/dbus/machine-id', 'm', 'command', 'run'],
-  ['boot-id-file', '/proc/sys/kernel/random/boot_id', 'b', 'command', 'run'],
+  ['machine-id-file', '/etc/machine-id,/var/lib/dbus/machine-id', 'm', 'request.name', 'run'],
+  ['boot-id-file', '/proc/sys/kernel/random/boot_id', 'b', 'request.name', 'run'],
 ];
 
 /** What else must be said so that the value is valid. */

@@ -1,0 +1,7 @@
+/** No running proxy can be asked, so nothing is known about it. The program exits with 3. */
+export class CannotAskError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'CannotAskError';
+  }
+}

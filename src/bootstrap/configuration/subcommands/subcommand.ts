@@ -1,0 +1,40 @@
+import { Option } from 'commander';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+
+/** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
+export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
+
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** What the program is asked to do; `run` when no subcommand is named. */
+export type Request =
+  | { readonly name: 'run' }
+  /** Only this family, if one is given. */
+  | { readonly name: 'plan'; readonly family?: IpFamily }
+  /** The Service, as `namespace/name`. */
+  | { readonly name: 'explain'; readonly service: string }
+  /** The files and folders to check. */
+  | { readonly name: 'validate'; readonly paths: readonly string[] };
+
+/** One subcommand of the program: how it reads on the command line. It takes all flags of the program as well. */
+export interface Subcommand {
+  readonly name: Request['name'];
+  /** One or two sentences for `--help`. */
+  readonly description: string;
+  /** What follows the name, such as `NAMESPACE/NAME [flags]`. */
+  readonly usage: string;
+  /** Options of this subcommand alone. */
+  readonly options?: readonly Option[];
+  /**
+   * What is asked for.
+   * @param operands the arguments that are not options
+   * @param options the values of `options`, by name in camel case
+   * @throws UsageError
+   */
+  request(operands: readonly string[], options: Readonly<Record<string, unknown>>): Request;
+}
+
+/** `-o FORMAT`, for subcommands that list. */
+export function outputOption(): Option {
+  return new Option('-o, --output <format>', 'How to print it.').choices(OUTPUT_FORMATS).default('text');
+}

@@ -1,0 +1,7 @@
+import { explain } from './explain.js';
+import { plan } from './plan.js';
+import type { Subcommand } from './subcommand.js';
+import { validate } from './validate.js';
+
+/** All subcommands, in the order of `--help`. */
+export const subcommands: readonly Subcommand[] = [plan, explain, validate];

@@ -1,0 +1,15 @@
+import { UsageError } from '../errors.js';
+import type { Subcommand } from './subcommand.js';
+
+export const validate: Subcommand = {
+  name: 'validate',
+  description:
+    'Report what in these manifests is invalid, by file, line and field, without changing anything.',
+  usage: 'PATH... [flags]',
+  request(paths) {
+    if (paths.length === 0) throw new UsageError('validate takes the files and folders to check, got none');
+    if (paths.includes(''))
+      throw new UsageError('validate got an empty path; give existing files or folders');
+    return { name: 'validate', paths };
+  },
+};

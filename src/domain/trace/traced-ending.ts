@@ -1,0 +1,15 @@
+import type { Step } from './trace.js';
+
+/** One possible end of a packet, the first of its connection, and how it came there. Every mode's walk returns these. */
+export interface TracedEnding {
+  readonly verdict: 'sent' | 'untouched' | 'refused' | 'dropped';
+  /** Where the packet was sent; only if `sent`. */
+  readonly endpoint?: { readonly address: string; readonly port: number };
+  /** Between 0 and 1; the sum over all endings of a packet is 1. */
+  readonly probability: number;
+  /** The packet leaves with an address of this node as its source. */
+  readonly masquerade: boolean;
+  /** The rules remember the client and send its next connection to the same endpoint. */
+  readonly sticky: boolean;
+  readonly steps: readonly Step[];
+}
