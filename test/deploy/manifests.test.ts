@@ -18,8 +18,23 @@ afterAll(() => kubectl.remove());
 const find = <T>(manifests: readonly Manifest[], kind: string): T =>
   manifests.find((manifest) => manifest.kind === kind) as T;
 
-it('has an overlay for each mode', async () => {
-  expect((await readdir('deploy/overlays')).sort()).toEqual([...overlays].sort());
+it('has an overlay for each mode, and one that replaces the proxy of kubeadm', async () => {
+  expect((await readdir('deploy/overlays')).sort()).toEqual([...overlays, 'replace-kubeadm'].sort());
+});
+
+it('replaces nothing of the DaemonSet of kubeadm but its image', async () => {
+  expect(await kubectl.kustomize('deploy/overlays/replace-kubeadm')).toEqual([
+    {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'kube-proxy', namespace: 'kube-system' },
+      spec: {
+        template: {
+          spec: { containers: [{ name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) }] },
+        },
+      },
+    },
+  ]);
 });
 
 describe.each(['base', ...overlays.map((overlay) => `overlays/${overlay}`)])('deploy/%s', (kustomization) => {
@@ -31,6 +46,13 @@ describe.each(['base', ...overlays.map((overlay) => `overlays/${overlay}`)])('de
   it('gives objects of the types that the API knows', () => {
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
     expect(manifests.flatMap(typeProblems)).toEqual([]);
+  });
+
+  it('has names of its own, so that nothing of another proxy is overwritten or selected', () => {
+    expect(new Set(manifests.map(({ metadata }) => metadata.name))).toEqual(new Set(['kube-proxy-ts']));
+    const { selector, template } = find<V1DaemonSet>(manifests, 'DaemonSet').spec!;
+    expect(selector.matchLabels).toEqual({ 'k8s-app': 'kube-proxy-ts' });
+    expect(template.metadata!.labels).toMatchObject(selector.matchLabels!);
   });
 
   it('names one service account, and binds the role to it', () => {
