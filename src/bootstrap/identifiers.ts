@@ -2,6 +2,7 @@ import type { HealthServer } from '../adapters/health/health-server.js';
 import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
 import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../adapters/kubernetes/watch/reflector-timings.js';
+import type { ScrapeServer } from '../adapters/metrics/scrape-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PacketCounters, PrometheusMetrics, Scrape } from '../adapters/metrics/prometheus-metrics.js';
 import type { Routes } from '../adapters/http/router.js';
@@ -90,6 +91,7 @@ export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');
 /** Undefined: the configuration wants none. */
+export const SCRAPE_SERVER = new Identifier<ScrapeServer | undefined>('scrape server');
 export const HEALTH_SERVER = new Identifier<HealthServer | undefined>('healthz server');
 
 /** Everything that runs, in the order in which it starts. */

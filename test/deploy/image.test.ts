@@ -11,8 +11,8 @@ import type { StandInDriver } from '../kernel/stand-in/driver.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, Backend } from '../support/testbed/traffic.js';
 import { until } from '../support/until.js';
+import { kustomize } from './cluster-tools.js';
 import { Image, type Volumes } from './image.js';
-import { Kubectl } from './kubectl.js';
 
 const clusterIP = '172.30.0.80';
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -20,18 +20,16 @@ const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 const accountMount = { name: 'account', mountPath: accountFolder, readOnly: true };
 
 let image: Image;
-let kubectl: Kubectl;
 let bundle: DriverBundle<StandInDriver>;
 
 beforeAll(async () => {
-  [kubectl, image, bundle] = await Promise.all([
-    Kubectl.unpack(),
+  [image, bundle] = await Promise.all([
     Image.build(),
     DriverBundle.make<StandInDriver>(new URL('../kernel/stand-in/driver.ts', import.meta.url)),
   ]);
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([kubectl?.remove(), image?.remove(), bundle?.remove()]);
+  await Promise.all([image?.remove(), bundle?.remove()]);
 });
 
 it('packs the file system into an archive in which every digest is right', async () => {
@@ -76,7 +74,7 @@ describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (o
       endpoints: [backend.address],
     };
     await api.ask('put', [testNode, testServiceCidr, ...serviceObjects(web)] as never);
-    const manifests = await kubectl.kustomize(`deploy/overlays/${overlay}`);
+    const manifests = await kustomize(`deploy/overlays/${overlay}`);
     pod = (manifests.find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet).spec!.template.spec!;
     folder = await mkdtemp(join(tmpdir(), 'kube-proxy-pod-'));
     const { data } = manifests.find(({ kind }) => kind === 'ConfigMap') as V1ConfigMap;

@@ -62,6 +62,18 @@ export const OWN_METRICS = {
     help: 'Times that the API server went back to an older state, as after a restore from a backup',
     labels: KIND,
   },
+  synced: {
+    type: 'gauge',
+    name: 'kubeproxy_synced',
+    help: 'Whether everything has been programmed once since the start; 0 from the first moment',
+    labels: FAMILY,
+  },
+  objectsIgnored: {
+    type: 'gauge',
+    name: 'kubeproxy_objects_ignored',
+    help: 'Objects that are invalid or unreadable and therefore ignored, while their last valid version stays in force',
+    labels: KIND,
+  },
   configurationRefused: {
     type: 'gauge',
     name: 'kubeproxy_configuration_refused',

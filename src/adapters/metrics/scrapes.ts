@@ -36,3 +36,9 @@ export function showSources(own: Own, sources: readonly SourceStatus[], now: num
     if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
   }
 }
+
+/** What is ignored, by kind. Costs what is ignored. */
+export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, number>): void {
+  own.clear('objectsIgnored');
+  for (const [kind, count] of ignoredByKind) own.set('objectsIgnored', { kind }, count);
+}

@@ -15,6 +15,7 @@ import {
   METRICS_SERVER,
   MODE,
   PROXY_PARTS,
+  SCRAPE_SERVER,
   SERVED_FAMILIES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -32,6 +33,7 @@ export const proxyParts = provide(
     localAddresses: LOCAL_ADDRESSES,
     healthServer: HEALTH_SERVER,
     metricsServer: METRICS_SERVER,
+    scrapeServer: SCRAPE_SERVER,
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
     families: SERVED_FAMILIES,
@@ -43,7 +45,8 @@ export const proxyParts = provide(
     commandLine: COMMAND_LINE,
   },
   (proxy) => {
-    const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
+    const { mode, localAddresses, healthServer, metricsServer, scrapeServer, conntrack, events, awaitNode } =
+      proxy;
     const loops = proxy.families.map(({ loop }) => loop);
     const healthChecks = proxy.families.flatMap((family) => family.healthChecks ?? []);
     const reconcilers = proxy.families.flatMap((family) => family.conntrack ?? []);
@@ -66,14 +69,22 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
-      metricsServer && {
-        name: 'metrics server',
+      (metricsServer ?? scrapeServer) && {
+        name: 'metrics',
         start: () => {
           proxy.metrics.start();
           proxy.metrics.onScrape(proxy.scrape);
-          return listen(metricsServer, 'FailedToStartMetricServer');
         },
+      },
+      metricsServer && {
+        name: 'metrics server',
+        start: () => listen(metricsServer, 'FailedToStartMetricServer'),
         stop: () => metricsServer.stop(),
+      },
+      scrapeServer && {
+        name: 'scrape server',
+        start: () => listen(scrapeServer, 'FailedToStartMetricServer'),
+        stop: () => scrapeServer.stop(),
       },
       healthChecks.length > 0
         ? { name: 'service health checks', stop: () => stopAll(healthChecks) }

@@ -1,7 +1,8 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
-import { showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
+import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import { showIgnoredObjects, showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -18,11 +19,14 @@ import {
   METRICS_ROUTES,
   METRICS_SCRAPE,
   METRICS_SERVER,
+  OBJECT_REPORTS,
   PACKET_COUNTERS,
   PROXY_HEALTH,
   READINESS,
+  SCRAPE_SERVER,
   SERVED_FAMILIES,
   SERVICE_STATUSES,
+  SYNC_HISTORY,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -48,13 +52,19 @@ const metricsScrape = provide(
   {
     families: SERVED_FAMILIES,
     statuses: SERVICE_STATUSES,
+    reports: OBJECT_REPORTS,
+    history: SYNC_HISTORY,
     source: CLUSTER_SOURCE,
     live: LIVE_CONFIGURATION,
     clock: CLOCK,
   },
-  ({ families, statuses, source, live, clock }) =>
+  ({ families, statuses, reports, history, source, live, clock }) =>
     (own) => {
-      for (const { loop } of families) showServicePorts(own, loop, statuses);
+      for (const { loop } of families) {
+        showServicePorts(own, loop, statuses);
+        own.set('synced', { ip_family: loop.family }, history.of(loop.family).lastSuccess ? 1 : 0);
+      }
+      showIgnoredObjects(own, reports.ignoredByKind);
       showSources(own, source.status(), clock.now());
       own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
     },
@@ -102,6 +112,30 @@ const metricsServer = provide(
   },
 );
 
+/** For a monitoring system on another machine. */
+const scrapeServer = provide(
+  SCRAPE_SERVER,
+  {
+    commandLine: COMMAND_LINE,
+    routes: METRICS_ROUTES,
+    health: PROXY_HEALTH,
+    readiness: READINESS,
+    metrics: METRICS,
+    logger: LOGGER,
+    clock: CLOCK,
+  },
+  ({ commandLine, logger, ...served }) => {
+    const { scrapeBindAddress, configuration } = commandLine;
+    if (scrapeBindAddress === undefined) return undefined;
+    return new ScrapeServer({
+      ...served,
+      logger: logger.child({ caller: 'scrape-server' }),
+      address: bindAddress(scrapeBindAddress),
+      hardFail: configuration.bindAddressHardFail,
+    });
+  },
+);
+
 /** What reports to others how the proxy is: metrics, and the servers that answer for it. */
 export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
@@ -113,6 +147,7 @@ export const serverModule: Module = [
   ),
   healthServer,
   metricsServer,
+  scrapeServer,
 ];
 
 /** Validation has made sure that the text is `ip:port`. */
