@@ -21,6 +21,8 @@ export function showServicePorts(
   const { programmed, failed } = statuses.counts(family);
   own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed);
   own.set('servicePorts', { ip_family: family, state: 'failed' }, failed);
+  // So that the counter is there before there is anything to count: the first increase is seen as one.
+  own.count('driftFound', { ip_family: family }, 0);
   own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
 }
 
