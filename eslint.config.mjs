@@ -79,6 +79,7 @@ export default tseslint.config(
           'process',
           'console',
           'URL',
+          'fetch',
           'setTimeout',
           'clearTimeout',
           'performance',

@@ -46,6 +46,8 @@ modprobe kmod
 ipset ipset
 ipvsadm ipvsadm
 unzip unzip
+systemd-analyze systemd
+setpriv util-linux
 COMMANDS
   } | while read -r command package; do
     command -v "$command" >/dev/null 2>&1 || echo "$package"
