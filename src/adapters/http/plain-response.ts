@@ -12,8 +12,3 @@ export function respond(response: ServerResponse, status: number, type: string, 
   });
   response.end(body);
 }
-
-/** The path of a request target, without its query. */
-export function pathOf(target: string | undefined): string {
-  return (target ?? '').split('?', 1)[0] ?? '';
-}
