@@ -1,10 +1,11 @@
-import { hostPort, isLoopback } from '../../net/address.js';
+import { isLoopback } from '../../net/address.js';
 import type { ChainRules } from '../layout/node-rules.js';
 import type { Ending } from './ending.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
-import { ChainWalk, type Course } from './chain-walk.js';
+import { ChainWalk } from './chain-walk.js';
+import type { Course } from './course.js';
 
 /**
  * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and
@@ -30,6 +31,8 @@ export function walk(
     masquerade: false,
     verdict: undefined,
     remembers: [],
+    probability: 1,
+    steps: [],
   };
   const courses = packet.inputInterface === undefined ? walks.leave(start) : walks.arrive(start);
   return courses.map(endingOf);
@@ -84,7 +87,7 @@ class Walk {
     let courses: readonly Course[] = [course];
     for (const { chain } of this.baseChains) {
       if (chain.hook.hook !== hook || !types.includes(chain.hook.type)) continue;
-      courses = courses.flatMap((each) => (each.verdict ? [each] : this.chains.base(chain.name, each)));
+      courses = courses.flatMap((each) => (each.verdict ? [each] : this.chains.base(chain.name, hook, each)));
     }
     return courses;
   }
@@ -97,9 +100,11 @@ class Walk {
 
 function endingOf(course: Course): Ending {
   const { verdict, translated, destination, port, masquerade, mark, priority, remembers } = course;
-  const carried = { masquerade, mark, priority, remembers };
+  const { probability, steps } = course;
+  const sticky = remembers.length > 0;
+  const carried = { probability, masquerade, sticky, steps, mark, priority, remembers };
   if (verdict) return { verdict, ...carried };
   return translated
-    ? { verdict: 'sent', endpoint: hostPort(destination, port), ...carried }
+    ? { verdict: 'sent', endpoint: { address: destination, port }, ...carried }
     : { verdict: 'untouched', ...carried };
 }
