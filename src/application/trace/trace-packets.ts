@@ -66,7 +66,10 @@ export class TracePackets {
     const remarks = view.assumption === undefined ? source.remarks : [...source.remarks, view.assumption];
     if (source.text === undefined) return { ...unsent(query), packet, remarks };
     const walk = rules === 'actual' ? await traced.tracer.actual() : await this.desired(traced);
-    const endings = await walk.walk(packet, { localAddresses: view.localAddresses });
+    const endings = await walk.walk(packet, {
+      localAddresses: view.localAddresses,
+      deviceTowards: (address) => view.arrival(address),
+    });
     const trace = this.delivered(await summary(endings, packet, view), packet, view);
     return { ...trace, packet, remarks: [...remarks, ...wayOfReplies(trace, packet)] };
   }
@@ -84,14 +87,22 @@ export class TracePackets {
     if (isLoopback({ family, text: destination }))
       return inputInterface === undefined
         ? this.toProcess(trace, packet)
-        : ended(trace, 'dropped', 'the kernel drops packets to loopback addresses that come from another machine or a pod');
+        : ended(
+            trace,
+            'dropped',
+            'the kernel drops packets to loopback addresses that come from another machine or a pod',
+          );
     return localAddresses.has(destination) ? this.toProcess(trace, packet) : trace;
   }
 
   private toProcess(trace: Trace, { protocol, destinationPort }: Packet): Trace {
     this.nodePorts ??= nodePortsOf(this.families.values());
     return this.nodePorts.has(`${protocol} ${destinationPort}`)
-      ? ended(trace, 'refused', 'a node port that this address does not serve: no process listens, so the kernel answers with an error')
+      ? ended(
+          trace,
+          'refused',
+          'a node port that this address does not serve: no process listens, so the kernel answers with an error',
+        )
       : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
   }
 }
@@ -103,7 +114,10 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-async function sourceOf({ from, to }: TraceQuery, { view, network, podCIDRs }: TracedFamily): Promise<Source> {
+async function sourceOf(
+  { from, to }: TraceQuery,
+  { view, network, podCIDRs }: TracedFamily,
+): Promise<Source> {
   if (from.kind === 'node') {
     const own = await view.ownAddressTowards(to.text);
     return { text: own?.text, inputInterface: undefined, remarks: [] };
@@ -126,11 +140,7 @@ async function sourceOf({ from, to }: TraceQuery, { view, network, podCIDRs }: T
 }
 
 /** Masquerading changes nothing where the node sends from the same address anyway. */
-async function summary(
-  endings: readonly TracedEnding[],
-  packet: Packet,
-  view: NodeView,
-): Promise<Trace> {
+async function summary(endings: readonly TracedEnding[], packet: Packet, view: NodeView): Promise<Trace> {
   if (packet.inputInterface !== undefined) return summaryOf(endings, ({ masquerade }) => masquerade);
   const destinationOf = ({ endpoint }: TracedEnding): string => endpoint?.address ?? packet.destination;
   const isFromLoopback = isLoopback({ family: packet.family, text: packet.source });
@@ -169,6 +179,7 @@ function nodePortsOf(families: Iterable<TracedFamily>): ReadonlySet<string> {
   const nodePorts = new Set<string>();
   for (const family of families)
     for (const { name, frontends } of family.entries())
-      for (const { kind, port } of frontends) if (kind === 'node-port') nodePorts.add(`${name.protocol} ${port}`);
+      for (const { kind, port } of frontends)
+        if (kind === 'node-port') nodePorts.add(`${name.protocol} ${port}`);
   return nodePorts;
 }

@@ -70,9 +70,7 @@ function findRange(
 ): KernelElement | undefined {
   const keyed = elements.filter((element) => element.key !== undefined);
   const found =
-    ranges === 'single'
-      ? lastUpTo(keyed, key)
-      : keyed.find((element) => isWithin(element, ranges, key));
+    ranges === 'single' ? lastUpTo(keyed, key) : keyed.find((element) => isWithin(element, ranges, key));
   return found ?? elements.find((element) => element.key === undefined);
 }
 

@@ -73,15 +73,7 @@ export type Expression =
 export type CompareOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
 export type MetaKey =
-  | 'protocol'
-  | 'priority'
-  | 'mark'
-  | 'iif'
-  | 'oif'
-  | 'iifname'
-  | 'oifname'
-  | 'nfproto'
-  | 'l4proto';
+  'protocol' | 'priority' | 'mark' | 'iif' | 'oif' | 'iifname' | 'oifname' | 'nfproto' | 'l4proto';
 
 export type CtKey =
   | 'state'

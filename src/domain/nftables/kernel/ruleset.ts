@@ -36,6 +36,8 @@ export interface KernelRule {
 /** A set or map, without its elements, which may be very many. */
 export interface KernelSet {
   readonly name: string;
+  /** Bytes. */
+  readonly keyLength: number;
   /** Its elements are ranges; of concatenations, a range for each field, whose lengths in bytes these are. */
   readonly ranges?: 'single' | readonly number[];
 }
