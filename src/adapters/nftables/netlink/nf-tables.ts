@@ -32,10 +32,10 @@ export const INET_WORD = 1;
 /** The same before and after a batch: family 0, and the subsystem as resource id in network byte order. */
 export const BATCH_WORD = 10 << 24;
 
-export const TABLE = { NAME: 1, FLAGS: 2, USERDATA: 6 } as const;
+export const TABLE = { NAME: 1, FLAGS: 2, HANDLE: 4, USERDATA: 6 } as const;
 /** Flag of a table whose chains are not run. */
 export const DORMANT = 1;
-export const CHAIN = { TABLE: 1, NAME: 3, HOOK: 4, POLICY: 5, TYPE: 7 } as const;
+export const CHAIN = { TABLE: 1, HANDLE: 2, NAME: 3, HOOK: 4, POLICY: 5, TYPE: 7 } as const;
 export const HOOK = { NUMBER: 1, PRIORITY: 2 } as const;
 export const RULE = { TABLE: 1, CHAIN: 2, EXPRESSIONS: 4, USERDATA: 7 } as const;
 export const SET = {

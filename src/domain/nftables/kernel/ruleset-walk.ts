@@ -94,8 +94,13 @@ export class RulesetWalk {
         if (chain.hook?.hook === hook) found.push({ table, chain: { ...chain, hook: chain.hook } });
     const priority = ({ chain }: BaseChain): number =>
       chain.hook.type === 'nat' ? NAT_PRIORITY[hook] : chain.hook.priority;
+    // The kernel puts a hook before those of the same priority that were there already.
     yield* found.sort(
-      (one, other) => priority(one) - priority(other) || one.chain.hook.priority - other.chain.hook.priority,
+      (one, other) =>
+        priority(one) - priority(other) ||
+        one.chain.hook.priority - other.chain.hook.priority ||
+        other.table.number - one.table.number ||
+        other.chain.number - one.chain.number,
     );
   }
 

@@ -10,12 +10,16 @@ export interface KernelRuleset {
 export interface KernelTable {
   readonly family: 'ip' | 'ip6' | 'inet';
   readonly name: string;
+  /** Tables that were made later have larger numbers. */
+  readonly number: number;
   readonly chains: ReadonlyMap<string, KernelChain>;
   readonly sets: ReadonlyMap<string, KernelSet>;
 }
 
 export interface KernelChain {
   readonly name: string;
+  /** Chains that were made later have larger numbers, within their table. */
+  readonly number: number;
   /** Present for base chains. */
   readonly hook?: KernelHook;
   readonly rules: readonly KernelRule[];

@@ -49,9 +49,9 @@ async function readFamily(
   };
   const tables = new Map<string, OpenTable>();
   await list(nf.GETTABLE, 'tables', (attributes) => {
-    const { name, flags } = readTable(attributes);
+    const { name, number, flags } = readTable(attributes);
     if ((flags & nf.DORMANT) === 0)
-      tables.set(name, { family, familyWord, name, chains: new Map(), sets: new Map() });
+      tables.set(name, { family, familyWord, name, number, chains: new Map(), sets: new Map() });
   });
   await list(nf.GETCHAIN, 'chains', (attributes) => {
     const { table, chain } = readChain(attributes);
@@ -88,32 +88,36 @@ async function readGeneration(channel: NetlinkChannel): Promise<number> {
   return generation;
 }
 
-function readTable(attributes: AttributeReader): { name: string; flags: number } {
+function readTable(attributes: AttributeReader): { name: string; number: number; flags: number } {
   let name = '';
+  let number = 0;
   let flags = 0;
   while (attributes.next()) {
     if (attributes.type === nf.TABLE.NAME) name = attributes.text();
+    else if (attributes.type === nf.TABLE.HANDLE) number = attributes.number();
     else if (attributes.type === nf.TABLE.FLAGS) flags = attributes.number();
   }
-  return { name, flags };
+  return { name, number, flags };
 }
 
 function readChain(attributes: AttributeReader): { table: string; chain: OpenChain } {
   let table = '';
   let name = '';
+  let number = 0;
   let type = '';
   let policy: KernelHook['policy'] = 'accept';
   let place: { readonly hook: KernelHook['hook'] | undefined; readonly priority: number } | undefined;
   while (attributes.next()) {
     if (attributes.type === nf.CHAIN.TABLE) table = attributes.text();
     else if (attributes.type === nf.CHAIN.NAME) name = attributes.text();
+    else if (attributes.type === nf.CHAIN.HANDLE) number = attributes.number();
     else if (attributes.type === nf.CHAIN.TYPE) type = attributes.text();
     else if (attributes.type === nf.CHAIN.POLICY) policy = attributes.number() === 0 ? 'drop' : 'accept';
     else if (attributes.type === nf.CHAIN.HOOK) place = readHook(attributes.nested());
   }
-  if (!place?.hook) return { table, chain: { name, rules: [] } };
+  if (!place?.hook) return { table, chain: { name, number, rules: [] } };
   const { hook, priority } = place;
-  return { table, chain: { name, hook: { type, hook, priority, policy }, rules: [] } };
+  return { table, chain: { name, number, hook: { type, hook, priority, policy }, rules: [] } };
 }
 
 /** The hook is undefined for those that are none of IP. */
