@@ -87,6 +87,8 @@ export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 /** Undefined where this mode or this kernel does not count packets. */
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
+/** What `trace` asks a running proxy. */
+export const TRACE_ROUTES = new Identifier<Routes>('trace routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');

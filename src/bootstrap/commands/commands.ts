@@ -7,6 +7,7 @@ import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
+import { trace } from './trace.js';
 import { validate } from './validate.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -17,13 +18,14 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
   plan,
   explain,
+  trace,
   validate,
 };
 
 type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
 /** The commands that read manifests. */
-const READERS: ReadonlySet<unknown> = new Set([run, once, plan, validate]);
+const READERS: ReadonlySet<unknown> = new Set([run, once, plan, trace, validate]);
 
 /** What this command line asks for. */
 export function chosenCommand({ request, writeConfigTo, cleanup: cleans, ...asked }: CommandLine): Command {

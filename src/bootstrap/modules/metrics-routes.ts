@@ -25,6 +25,7 @@ import {
   SERVED_FAMILIES,
   SERVICE_STATUSES,
   SYNC_HISTORY,
+  TRACE_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 
@@ -42,9 +43,23 @@ export const metricsRoutes = provide(
     reports: OBJECT_REPORTS,
     history: SYNC_HISTORY,
     clock: CLOCK,
+    traceRoutes: TRACE_ROUTES,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, state, events, families, statuses, reports, history, clock, logger }) => {
+  ({
+    commandLine,
+    live,
+    metrics,
+    state,
+    events,
+    families,
+    statuses,
+    reports,
+    history,
+    clock,
+    traceRoutes,
+    logger,
+  }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const loops = families.map(({ loop }) => loop);
@@ -67,6 +82,7 @@ export const metricsRoutes = provide(
         idle: loops.every((loop) => loop.inSync),
         appliedEvents: events.eventCount,
       })),
+      ...traceRoutes,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },

@@ -1,5 +1,7 @@
 import { Option } from 'commander';
+import type { TracedRules } from '../../../application/trace/trace-packets.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { TraceQuery } from '../../../domain/trace/query.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
@@ -13,6 +15,12 @@ export type Request =
   | { readonly name: 'plan'; readonly family?: IpFamily }
   /** The Service, as `namespace/name`. */
   | { readonly name: 'explain'; readonly service: string }
+  /** The rules, and either one query or the file of many; `-` is standard input. */
+  | ({
+      readonly name: 'trace';
+      readonly rules: TracedRules;
+      readonly output: OutputFormat;
+    } & ({ readonly query: TraceQuery } | { readonly queries: string }))
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 
