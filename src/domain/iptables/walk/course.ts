@@ -1,6 +1,5 @@
 import type { IpSet } from '../../ipset/ip-set.js';
 import type { Protocol } from '../../model/service-port-name.js';
-import type { VirtualServer } from '../../ipvs/virtual-server.js';
 import type { Packet } from '../../trace/packet.js';
 import type { Step } from '../../trace/trace.js';
 
@@ -28,7 +27,7 @@ export interface Course {
   /** Its source was rewritten. */
   readonly isMasqueraded: boolean;
   /** Which virtual server of IPVS took it. */
-  readonly virtualServer?: Pick<VirtualServer, 'address' | 'port'>;
+  readonly virtualServer?: { readonly address: string; readonly port: number };
   readonly isSticky: boolean;
   readonly verdict: 'refused' | 'dropped' | undefined;
   readonly probability: number;

@@ -19,6 +19,8 @@ export interface Interceptor {
 export interface TablesWalkOptions {
   /** What match `set` can look up. */
   readonly sets?: ReadonlyMap<string, IpSet>;
+  /** Addresses that the node has besides those of the environment. */
+  readonly furtherAddresses?: ReadonlySet<string>;
   readonly interceptor?: Interceptor;
 }
 
@@ -33,12 +35,15 @@ export function walkTables(
   rules: RuleSource,
   packet: Packet,
   environment: PacketEnvironment,
-  { sets = new Map(), interceptor }: TablesWalkOptions = {},
+  { sets = new Map(), furtherAddresses, interceptor }: TablesWalkOptions = {},
 ): readonly TracedEnding[] {
   const { localAddresses, remembered } = environment;
   const { family } = packet;
   const surroundings: Surroundings = {
-    isLocal: (address) => localAddresses.has(address) || isLoopback({ family, text: address }),
+    isLocal: (address) =>
+      localAddresses.has(address) ||
+      furtherAddresses?.has(address) === true ||
+      isLoopback({ family, text: address }),
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
   };

@@ -3,7 +3,7 @@ import { ClusterSize } from '../../../../src/domain/iptables/compile/cluster-siz
 import { compileIptables } from '../../../../src/domain/iptables/compile/compile.js';
 import { IptablesDesiredState } from '../../../../src/domain/iptables/state/desired-state.js';
 import { DesiredRules } from '../../../../src/domain/iptables/walk/desired-rules.js';
-import { isIptablesChain } from '../../../../src/domain/iptables/walk/own-chains.js';
+import { isIptablesChain } from '../../../../src/adapters/iptables/trace/own-chains.js';
 import type { RuleSource } from '../../../../src/domain/iptables/walk/rule-source.js';
 import { SavedRules } from '../../../../src/domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../../src/domain/iptables/walk/tables-walk.js';
