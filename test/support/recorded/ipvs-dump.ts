@@ -27,7 +27,7 @@ export function recordedSurroundings(step: RecordedStep, family: IpFamily): Ipvs
   return {
     rules: new SavedRules(saved, (table, chain) => isOwned(IPVS_OWNED_CHAINS, table, chain)),
     sets: new Map(sets.map((set): [string, IpSet] => [set.name, set])),
-    server: (key) => servers.get(key),
+    server: (id) => servers.get(virtualServerKey(id)),
     addresses: new Set(addresses.flatMap((word) => /^([^/]+)\/\d+$/.exec(word)?.[1] ?? [])),
   };
 }

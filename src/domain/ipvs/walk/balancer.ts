@@ -4,7 +4,6 @@ import type { Interceptor } from '../../iptables/walk/tables-walk.js';
 import { hostPort } from '../../net/address.js';
 import type { Step } from '../../trace/trace.js';
 import { serverLine } from '../render-servers.js';
-import { virtualServerKey } from '../virtual-server.js';
 import { isSticky, sharesOf, type Share } from './scheduling.js';
 import type { FindServer, WalkedServer } from './walked-server.js';
 
@@ -24,7 +23,7 @@ export class Balancer implements Interceptor {
 
   /** One for the port, else one for all ports of the address. */
   private serverFor({ destination: address, port, packet: { protocol } }: Course): WalkedServer | undefined {
-    const find = (port: number) => this.find(virtualServerKey({ address, port, protocol }));
+    const find = (port: number) => this.find({ address, port, protocol });
     return find(port) ?? find(0);
   }
 }

@@ -1,5 +1,5 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import type { RealServer, VirtualServer, VirtualServerKey } from '../virtual-server.js';
+import type { RealServer, VirtualServer, VirtualServerId } from '../virtual-server.js';
 
 /** A virtual server to walk through. */
 export interface WalkedServer {
@@ -10,4 +10,4 @@ export interface WalkedServer {
 }
 
 /** Finds a virtual server; undefined when there is none. */
-export type FindServer = (key: VirtualServerKey) => WalkedServer | undefined;
+export type FindServer = (id: VirtualServerId) => WalkedServer | undefined;

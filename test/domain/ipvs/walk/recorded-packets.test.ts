@@ -1,7 +1,5 @@
-import { compileIpvs } from '../../../../src/domain/ipvs/compile.js';
-import { IpvsDesiredState } from '../../../../src/domain/ipvs/desired-state.js';
-import { desiredSurroundings } from '../../../../src/domain/ipvs/walk/desired-surroundings.js';
-import { walkIpvs, type IpvsSurroundings } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
+import { IpvsDesiredWalk } from '../../../../src/domain/ipvs/walk/desired-walk.js';
+import { walkIpvs } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
@@ -14,30 +12,26 @@ import {
 import { recordedSurroundings } from '../../../support/recorded/ipvs-dump.js';
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
-/** What this program makes. */
-function desired(step: RecordedStep, family: IpFamily): IpvsSurroundings {
+/** Through what this program makes. */
+function desiredWalk(step: RecordedStep, family: IpFamily): IpvsDesiredWalk {
   const state = recordedState(step);
   const context = recordedContext(step, state, family, 'ipvs');
-  const options = { node: context.network, scheduler: 'rr', hasScheduler: () => true };
-  const made = new IpvsDesiredState();
-  for (const entry of forwardingTable(state, context).entries())
-    made.replace(entry.key, compileIpvs(entry, options));
-  return desiredSurroundings(made, context.network, RECORDED_HOST);
+  const schedulers = { scheduler: 'rr', hasScheduler: () => true };
+  const entries = forwardingTable(state, context).entries();
+  return new IpvsDesiredWalk(entries, context.network, RECORDED_HOST, schedulers);
 }
 
 describe('a packet in mode ipvs meets what was recorded', () => {
   it.each(recordedCases())('$scenario $step $family', ({ scenario, step, family }) => {
     const recorded = { scenario, step };
     const expected = recordedFates(recorded, family, 'ipvs');
-    for (const surroundings of [desired(recorded, family), recordedSurroundings(recorded, family)]) {
-      const actual = walkedFates(
-        recorded,
-        family,
-        Object.keys(expected),
-        (packet, environment) => walkIpvs(surroundings, packet, environment),
-        surroundings.addresses,
-      );
-      expect(actual).toEqual(expected);
-    }
+    const kept = recordedSurroundings(recorded, family);
+    const desired = desiredWalk(recorded, family);
+    const walks: Parameters<typeof walkedFates>[3][] = [
+      (packet, environment) => desired.walk(packet, environment),
+      (packet, environment) => walkIpvs(kept, packet, environment),
+    ];
+    for (const walk of walks)
+      expect(walkedFates(recorded, family, Object.keys(expected), walk, kept.addresses)).toEqual(expected);
   });
 });
