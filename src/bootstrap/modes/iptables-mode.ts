@@ -3,15 +3,18 @@ import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
+import { IptablesTracer } from '../../adapters/iptables/trace/iptables-tracer.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import type { CounterName } from '../../domain/iptables/compile/options.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import type { CounterName, IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
-import { openIptables, removeFromIptables } from './iptables-access.js';
+import { openIptables, readIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
@@ -57,12 +60,30 @@ export class IptablesMode implements Mode {
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
       backend,
+      tracer: (family) => this.tracer(family),
       close,
     };
   }
 
-  /** For the tools and the kernel of this machine; where there are none, for such as are common now. */
   async planner(): Promise<Planner> {
+    return new IptablesPlanner(await this.readHost());
+  }
+
+  tracer(family: IpFamily): Promise<Tracer> {
+    return Promise.resolve(
+      new IptablesTracer(
+        () => this.readHost(),
+        () => readIptables(family),
+      ),
+    );
+  }
+
+  cleanUp(successor?: Successor): Promise<readonly string[]> {
+    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
+  }
+
+  /** The tools and the kernel of this machine; where there are none, such as are common now. Changes nothing. */
+  private async readHost(): Promise<IptablesHost> {
     const tool = new IptablesTool();
     const counters = openCounters();
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
@@ -70,15 +91,11 @@ export class IptablesMode implements Mode {
       const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
       const asked = { identify, lackingMatches: () => Promise.resolve([]) };
       const host = new IptablesHostReader(asked, counters && look, this.logger);
-      return new IptablesPlanner(await host.read('IPv4'));
+      return await host.read('IPv4');
     } finally {
       counters?.close();
       tool.close();
     }
-  }
-
-  cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
 }
 

@@ -1,6 +1,7 @@
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
@@ -17,9 +18,11 @@ import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
+import { IpvsTracer, type IpvsReader } from '../../adapters/ipvs/trace/ipvs-tracer.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
@@ -62,6 +65,7 @@ export class IpvsMode implements Mode {
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         backend: this.backend(kernel, opened),
+        tracer: (family) => this.tracer(family),
         async close() {
           kernel.close();
           await opened.close();
@@ -76,6 +80,10 @@ export class IpvsMode implements Mode {
 
   async planner(): Promise<Planner> {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
+  }
+
+  tracer(family: IpFamily): Promise<Tracer> {
+    return Promise.resolve(new IpvsTracer(family, this.scheduler, openReader));
   }
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
@@ -181,6 +189,19 @@ function openKernel(): KernelAccess {
       servers.close();
       addresses.close();
       sets.close();
+    },
+  };
+}
+
+function openReader(): IpvsReader {
+  const kernel = openKernel();
+  const tables = new IptablesTool();
+  return {
+    ...kernel,
+    tables,
+    close() {
+      kernel.close();
+      tables.close();
     },
   };
 }

@@ -3,9 +3,15 @@ import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
+import {
+  NO_PROXY_PORTS,
+  UserspaceTracer,
+  type ProxyPorts,
+} from '../../adapters/userspace/trace/userspace-tracer.js';
 import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
@@ -13,7 +19,7 @@ import type { Configuration } from '../configuration/schema/schema.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { CLOCK, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
-import { openIptables, withEachVariant } from './iptables-access.js';
+import { openIptables, readIptables, withEachVariant } from './iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
@@ -61,6 +67,13 @@ export class UserspaceMode implements Mode {
         addresses: [...addresses.values()].map(({ listen, host }) => listen ?? host),
       },
       backend,
+      tracer: (family) =>
+        Promise.resolve(
+          this.tracerOf(family, {
+            proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
+            proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
+          }),
+        ),
       udpFlows: (entry) => backends.get(entry.family)?.udpFlows(entry),
       close: async () => {
         await Promise.all([...backends.values()].map((backend) => backend.close()));
@@ -76,7 +89,19 @@ export class UserspaceMode implements Mode {
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 
+  tracer(family: IpFamily): Promise<Tracer> {
+    return Promise.resolve(this.tracerOf(family, NO_PROXY_PORTS));
+  }
+
   cleanUp(): Promise<readonly string[]> {
     return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
+  }
+
+  private tracerOf(family: IpFamily, ports: ProxyPorts): Tracer {
+    const readAddress = async () => {
+      const found = proxyAddresses(this.settings.bindAddress, [family], await readHostNetwork(this.logger));
+      return found.get(family)!;
+    };
+    return new UserspaceTracer(ports, readAddress, () => readIptables(family));
   }
 }

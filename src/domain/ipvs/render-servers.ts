@@ -7,13 +7,21 @@ const PROTOCOL_OPTION: Readonly<Record<Protocol, string>> = { TCP: '-t', UDP: '-
 
 /** Virtual servers as `ipvsadm -S -n` prints them, every endpoint with weight 1. */
 export function serverLines(served: readonly ServedAddress[]): readonly string[] {
-  return served.flatMap(({ server, endpoints }) => {
-    const service = `${PROTOCOL_OPTION[server.protocol]} ${hostPort(server.address, server.port)}`;
-    return [
-      `-A ${service} -s ${server.scheduler}${optionsOf(server)}`,
-      ...endpoints.map(({ address, port }) => `-a ${service} -r ${hostPort(address, port)} -m -w 1`),
-    ];
-  });
+  return served.flatMap(({ server, endpoints }) => [
+    serverLine(server),
+    ...endpoints.map(
+      ({ address, port }) => `-a ${serviceText(server)} -r ${hostPort(address, port)} -m -w 1`,
+    ),
+  ]);
+}
+
+/** A virtual server alone. */
+export function serverLine(server: VirtualServer): string {
+  return `-A ${serviceText(server)} -s ${server.scheduler}${optionsOf(server)}`;
+}
+
+function serviceText({ address, protocol, port }: VirtualServer): string {
+  return `${PROTOCOL_OPTION[protocol]} ${hostPort(address, port)}`;
 }
 
 function optionsOf({ persistenceSeconds, flags }: VirtualServer): string {

@@ -77,9 +77,14 @@ export function recordedDump(step: RecordedStep, family: IpFamily, mode: Iptable
   return recordedText(step, mode, family === 'IPv4' ? 'iptables' : 'ip6tables');
 }
 
-/** What one of the tools printed. */
-export function recordedText({ scenario, step }: RecordedStep, mode: IptablesUser, tool: string): string {
-  return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.txt`, 'utf8');
+/** What one of the tools printed, or another file of the recording. */
+export function recordedText(
+  { scenario, step }: RecordedStep,
+  mode: IptablesUser,
+  tool: string,
+  extension = 'txt',
+): string {
+  return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.${extension}`, 'utf8');
 }
 
 /** The objects of a step, in the order of the file. */
