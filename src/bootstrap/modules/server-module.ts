@@ -26,6 +26,7 @@ import {
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
+import { reportRoutes } from './report-routes.js';
 
 const metrics = provide(
   METRICS,
@@ -107,6 +108,7 @@ export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
   metrics,
   metricsScrape,
+  reportRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),
