@@ -12,3 +12,8 @@ export function respond(response: ServerResponse, status: number, type: string, 
   });
   response.end(body);
 }
+
+/** Sends the value as JSON. */
+export function respondJson(response: ServerResponse, status: number, value: object): void {
+  respond(response, status, JSON_TYPE, JSON.stringify(value));
+}

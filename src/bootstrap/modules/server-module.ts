@@ -31,6 +31,7 @@ import {
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { traceRoutes } from './trace-routes.js';
+import { reportRoutes } from './report-routes.js';
 
 const metrics = provide(
   METRICS,
@@ -143,6 +144,7 @@ export const serverModule: Module = [
   metrics,
   metricsScrape,
   traceRoutes,
+  reportRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),

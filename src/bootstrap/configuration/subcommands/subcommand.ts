@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { TracedRules } from '../../../application/trace/trace-packets.js';
+import type { RowFilter } from '../../../application/status/service-row.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { TraceQuery } from '../../../domain/trace/query.js';
 
@@ -13,14 +14,18 @@ export type Request =
   | { readonly name: 'run' }
   /** Only this family, if one is given. */
   | { readonly name: 'plan'; readonly family?: IpFamily }
-  /** The Service, as `namespace/name`. */
-  | { readonly name: 'explain'; readonly service: string }
   /** The rules, and either one query or the file of many; `-` is standard input. */
   | ({
       readonly name: 'trace';
       readonly rules: TracedRules;
       readonly output: OutputFormat;
     } & ({ readonly query: TraceQuery } | { readonly queries: string }))
+  | { readonly name: 'status'; readonly output: OutputFormat }
+  | (RowFilter & { readonly name: 'services'; readonly output: OutputFormat })
+  /** A Service as `namespace/name`, an address, or a port. */
+  | { readonly name: 'explain'; readonly subject: string; readonly output: OutputFormat }
+  /** The Service, as `namespace/name`; all, if none is given. */
+  | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 
@@ -45,4 +50,9 @@ export interface Subcommand {
 /** `-o FORMAT`, for subcommands that list. */
 export function outputOption(): Option {
   return new Option('-o, --output <format>', 'How to print it.').choices(OUTPUT_FORMATS).default('text');
+}
+
+/** The format asked for by `outputOption`. */
+export function outputOf({ output }: Readonly<Record<string, unknown>>): OutputFormat {
+  return output as OutputFormat;
 }

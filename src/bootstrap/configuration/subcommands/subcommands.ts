@@ -1,8 +1,11 @@
 import { explain } from './explain.js';
+import { history } from './history.js';
 import { plan } from './plan.js';
+import { services } from './services.js';
+import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
 import { trace } from './trace.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [plan, explain, trace, validate];
+export const subcommands: readonly Subcommand[] = [status, services, explain, trace, history, plan, validate];
