@@ -7,6 +7,7 @@ import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
+import { top } from './top/top.js';
 import { validate } from './validate.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -17,6 +18,7 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
   plan,
   explain,
+  top,
   validate,
 };
 

@@ -25,6 +25,7 @@ import {
   SERVED_FAMILIES,
   SERVICE_STATUSES,
   SYNC_HISTORY,
+  TRAFFIC_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 
@@ -41,10 +42,24 @@ export const metricsRoutes = provide(
     statuses: SERVICE_STATUSES,
     reports: OBJECT_REPORTS,
     history: SYNC_HISTORY,
+    traffic: TRAFFIC_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, state, events, families, statuses, reports, history, clock, logger }) => {
+  ({
+    commandLine,
+    live,
+    metrics,
+    state,
+    events,
+    families,
+    statuses,
+    reports,
+    history,
+    traffic,
+    clock,
+    logger,
+  }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const loops = families.map(({ loop }) => loop);
@@ -67,6 +82,7 @@ export const metricsRoutes = provide(
         idle: loops.every((loop) => loop.inSync),
         appliedEvents: events.eventCount,
       })),
+      ...traffic,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },
