@@ -11,6 +11,7 @@ import { once } from './once.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
 import { trace } from './trace.js';
+import { top } from './top/top.js';
 import { validate } from './validate.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -25,6 +26,7 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
   trace,
   history,
   plan,
+  top,
   validate,
 };
 

@@ -17,6 +17,7 @@ import {
   PROXY_PARTS,
   SCRAPE_SERVER,
   SERVED_FAMILIES,
+  TRAFFIC_WATCHERS,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { nodeEvent } from '../node/node-event.js';
@@ -36,6 +37,7 @@ export const proxyParts = provide(
     scrapeServer: SCRAPE_SERVER,
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
+    traffic: TRAFFIC_WATCHERS,
     families: SERVED_FAMILIES,
     conntrack: CONNTRACK,
     source: CLUSTER_SOURCE,
@@ -45,8 +47,8 @@ export const proxyParts = provide(
     commandLine: COMMAND_LINE,
   },
   (proxy) => {
-    const { mode, localAddresses, healthServer, metricsServer, scrapeServer, conntrack, events, awaitNode } =
-      proxy;
+    const { mode, localAddresses, healthServer, metricsServer, scrapeServer, traffic } = proxy;
+    const { conntrack, events, awaitNode } = proxy;
     const loops = proxy.families.map(({ loop }) => loop);
     const healthChecks = proxy.families.flatMap((family) => family.healthChecks ?? []);
     const reconcilers = proxy.families.flatMap((family) => family.conntrack ?? []);
@@ -69,6 +71,7 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
+      metricsServer && { name: 'traffic', stop: () => traffic.stop() },
       (metricsServer ?? scrapeServer) && {
         name: 'metrics',
         start: () => {

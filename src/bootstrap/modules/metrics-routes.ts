@@ -19,6 +19,7 @@ import {
   METRICS_ROUTES,
   REPORT_ROUTES,
   TRACE_ROUTES,
+  TRAFFIC_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 
@@ -31,10 +32,11 @@ export const metricsRoutes = provide(
     metrics: METRICS,
     reports: REPORT_ROUTES,
     traces: TRACE_ROUTES,
+    traffic: TRAFFIC_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, reports, traces, clock, logger }) => {
+  ({ commandLine, live, metrics, reports, traces, traffic, clock, logger }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const slis = new HealthSlis();
@@ -53,6 +55,7 @@ export const metricsRoutes = provide(
       ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
       ...reports,
       ...traces,
+      ...traffic,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },
