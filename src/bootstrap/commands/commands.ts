@@ -2,6 +2,7 @@ import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../configuration/subcommands/subcommand.js';
 import { cleanup } from './cleanup.js';
+import { cluster } from './cluster/cluster.js';
 import { explain } from './explain.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
@@ -17,6 +18,7 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
   plan,
   explain,
+  cluster,
   validate,
 };
 

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { ClusterAccess, ClusterQuestion } from './cluster-question.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
@@ -13,6 +14,12 @@ export type Request =
   | { readonly name: 'plan'; readonly family?: IpFamily }
   /** The Service, as `namespace/name`. */
   | { readonly name: 'explain'; readonly service: string }
+  | {
+      readonly name: 'cluster';
+      readonly question: ClusterQuestion;
+      readonly access: ClusterAccess;
+      readonly output: OutputFormat;
+    }
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 
