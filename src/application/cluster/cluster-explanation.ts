@@ -42,7 +42,6 @@ export function compareExplanations(
   replies: readonly NodeReply<Explanation>[],
 ): ClusterExplanation {
   const answers = answersOf(replies).map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
-  const usual = mostCommon(answers.map(({ facts }) => facts));
   const failed = answers.flatMap(({ node, answer }) => {
     const reasons = failuresIn(answer);
     return reasons.length > 0 ? [{ node, reasons }] : [];
@@ -50,6 +49,8 @@ export function compareExplanations(
   const failing = new Set(failed.map(({ node }) => node));
   const waiting = answers.filter(({ node, answer }) => !failing.has(node) && isBehind(answer));
   const settled = answers.filter(({ node, answer }) => !failing.has(node) && !isBehind(answer));
+  // What a node knows that is behind may be old.
+  const usual = mostCommon((settled.length > 0 ? settled : answers).map(({ facts }) => facts));
   const different = settled.flatMap(({ node, facts }): NodeDifference[] => {
     const lacks = [...usual].filter((fact) => !facts.has(fact));
     const has = [...facts].filter((fact) => !usual.has(fact));
