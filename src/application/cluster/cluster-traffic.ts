@@ -1,3 +1,4 @@
+import { servicePortKey, type Protocol } from '../../domain/model/service-port-name.js';
 import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
 
 /** Connections of one service port. */
@@ -6,12 +7,13 @@ export interface PortTraffic {
   readonly name: string;
   /** Empty for an unnamed port. */
   readonly port: string;
+  readonly protocol: Protocol;
   readonly open: number;
   readonly newPerSecond: number;
   readonly unanswered: number;
 }
 
-/** The part of one proxy's traffic that is summed up. */
+/** The part of one proxy's traffic that is summed up, each service port once per IP family. */
 export interface NodeTraffic {
   readonly services: readonly PortTraffic[];
 }
@@ -29,45 +31,38 @@ export interface SummedTraffic extends PortTraffic {
   readonly nodes: number;
 }
 
-/** Adds up what the nodes say. */
+/** Adds up what the nodes say, over both IP families. */
 export function sumTraffic(replies: readonly NodeReply<NodeTraffic>[]): ClusterTraffic {
-  const sums = new Map<string, SummedTraffic>();
-  for (const { answer } of answersOf(replies))
+  const sums = new Map<string, PortTraffic>();
+  const nodes = new Map<string, Set<string>>();
+  for (const { node, answer } of answersOf(replies))
     for (const traffic of answer.services) {
-      const { namespace, name, port } = traffic;
-      const key = `${namespace}/${name}/${port}`;
-      const sum = sums.get(key) ?? {
-        namespace,
-        name,
-        port,
-        open: 0,
-        newPerSecond: 0,
-        unanswered: 0,
-        nodes: 0,
-      };
-      sums.set(key, added(sum, traffic));
+      const key = servicePortKey(traffic);
+      sums.set(key, added(sums.get(key), traffic));
+      nodes.set(key, (nodes.get(key) ?? new Set()).add(node));
     }
   return {
-    services: [...sums.values()].sort(byConnections),
+    services: [...sums].map(([key, sum]) => ({ ...sum, nodes: nodes.get(key)!.size })).sort(byConnections),
     asked: replies.length,
     silent: silentOf(replies),
   };
 }
 
-function added(sum: SummedTraffic, { open, newPerSecond, unanswered }: PortTraffic): SummedTraffic {
+function added(sum: PortTraffic | undefined, traffic: PortTraffic): PortTraffic {
+  const { namespace, name, port, protocol } = traffic;
   return {
-    ...sum,
-    open: sum.open + open,
-    newPerSecond: sum.newPerSecond + newPerSecond,
-    unanswered: sum.unanswered + unanswered,
-    nodes: sum.nodes + 1,
+    namespace,
+    name,
+    port,
+    protocol,
+    open: (sum?.open ?? 0) + traffic.open,
+    newPerSecond: (sum?.newPerSecond ?? 0) + traffic.newPerSecond,
+    unanswered: (sum?.unanswered ?? 0) + traffic.unanswered,
   };
 }
 
 function byConnections(a: SummedTraffic, b: SummedTraffic): number {
-  return b.open - a.open || b.newPerSecond - a.newPerSecond || (nameOf(a) < nameOf(b) ? -1 : 1);
-}
-
-function nameOf({ namespace, name, port }: PortTraffic): string {
-  return `${namespace}/${name}/${port}`;
+  return (
+    b.open - a.open || b.newPerSecond - a.newPerSecond || (servicePortKey(a) < servicePortKey(b) ? -1 : 1)
+  );
 }

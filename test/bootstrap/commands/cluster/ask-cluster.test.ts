@@ -284,14 +284,16 @@ describe('explain', () => {
   });
 });
 
-it('adds up the connections of all nodes', async () => {
+it('adds up the connections of all nodes, over both families', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
-  const cart = { namespace: 'shop', name: 'cart', port: 'http', open: 5, newPerSecond: 1.5, unanswered: 1 };
+  const identity = { namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' };
+  const cart = { ...identity, open: 5, newPerSecond: 1.5, unanswered: 1 };
   answering(
     {
       'node-2': prints({
         services: [
           { ...cart, open: 7 },
+          { ...cart, open: 1 },
           { ...cart, name: 'web', port: '' },
         ],
       }),
@@ -301,9 +303,9 @@ it('adds up the connections of all nodes', async () => {
   expect(await cluster('top')).toBe(0);
   expect(stdout).toBe(
     [
-      'NAMESPACE  NAME  PORT  OPEN  NEW/S  UNANSWERED  NODES',
-      'shop       cart  http  12    3.0    2           2',
-      'shop       web   -     5     1.5    1           1',
+      'SERVICE PORT    PROTOCOL  OPEN  NEW/S  UNANSWERED  NODES',
+      'shop/cart:http  TCP       13    4.5    3           2',
+      'shop/web        TCP       5     1.5    1           1',
       '',
     ].join('\n'),
   );
