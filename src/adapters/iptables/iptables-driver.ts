@@ -29,6 +29,7 @@ import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/los
 import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
@@ -36,6 +37,7 @@ import { changeScript } from './restore/change-script.js';
 import { cleanUpScripts, IPTABLES_OWNED_CHAINS } from './restore/clean-up-scripts.js';
 import { refusalOf } from './restore/refusal.js';
 import type { RestoreScript } from './restore/restore-script.js';
+import { ruleDifferences } from './restore/rule-differences.js';
 import { RuleTally } from './restore/rule-tally.js';
 import { tablesDifference, type TablesDifference } from './restore/tables-difference.js';
 import { CanaryWatch } from './watch/canary-watch.js';
@@ -153,6 +155,10 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
       );
       return this.write(this.difference(await this.read(), true));
     }
+  }
+
+  differences(actual: SavedTables): Iterable<RuleDifference> {
+    return ruleDifferences(this.desiredTables(), actual, this.options.isServiceChain);
   }
 
   adopted(actual: SavedTables): IptablesAdoptedRules {

@@ -26,7 +26,9 @@ import {
   idleRemovals,
   type Transaction,
 } from '../../domain/nftables/state/transaction.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { isOfAnotherLayout, tableDifference } from './reading/difference.js';
+import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
 import type { GenerationWatch } from './generation-watch.js';
@@ -123,6 +125,11 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
     for (const [index, piece] of pieces.entries()) await this.send(piece, repair, index > 0);
     for (const removal of removals) await this.remove(removal);
     return { written: stepsOf([repair, ...removals]) };
+  }
+
+  differences({ state, sound }: TableReading): Iterable<RuleDifference> {
+    const table = desiredTable(this.desired, this.node!, sound);
+    return ruleDifferences(table, state, this.family, this.transport, this.idle.values());
   }
 
   adopted({ state: actual }: TableReading): NftablesAdoptedRules {

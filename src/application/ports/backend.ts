@@ -5,6 +5,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 
 /**
  * Programs one family's forwarding into something that forwards: the kernel, a table in memory, an embedder's own target.
@@ -34,6 +35,19 @@ export interface Backend {
    * one gets every service port. Missing: they never do.
    */
   rulesDependOn?(before: NodeNetwork, after: NodeNetwork): boolean;
+
+  /**
+   * What the kernel has otherwise than it was programmed: reads and compares everything, as a full verification does, and changes
+   * nothing. Nobody retries. Missing, or undefined, if the backend cannot tell.
+   */
+  differences?(): Promise<readonly RuleDifference[] | undefined>;
+
+  /** What `start` with these entries would change. Changes nothing, and is the only call but `close`. Missing as above. */
+  plannedDifferences?(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    options?: StartOptions,
+  ): Promise<readonly RuleDifference[] | undefined>;
 
   /** Removes everything that this backend ever creates, and nothing else. Needs no start. */
   cleanup(): Promise<void>;

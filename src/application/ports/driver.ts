@@ -6,6 +6,7 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import type { DesiredState } from '../../domain/reconcile/desired-state.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ServiceFailure, StartOptions } from './backend.js';
 import type { WriteWatch } from './write-watch.js';
 
@@ -69,6 +70,13 @@ export interface Driver<Rules, Change, Actual> {
    * @throws {RefusedError} as `commit` does
    */
   repair(actual: Actual): Promise<WriteResult>;
+
+  /**
+   * What separates `actual` from the desired state and the node, line by line in the words of the mode's tool: what `repair` would
+   * change. What stays for a while although it is unused is no difference. Changes nothing; may be left early. Missing if the driver
+   * cannot tell.
+   */
+  differences?(actual: Actual): Iterable<RuleDifference>;
 
   /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
   adopted?(actual: Actual): AdoptedRules<Rules>;

@@ -1,12 +1,11 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { isUnexplained } from '../../domain/reconcile/unexplained.js';
-import { errorMessage } from '../error-message.js';
 import type {
   ApplyResult,
   Backend,
@@ -18,10 +17,9 @@ import type {
 import { RefusedError, type Driver, type ReadOptions, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { restore, withAdopted, type Candidate, type Candidates } from './candidates.js';
+import { compileAll, type Compiled } from './compile-all.js';
+import { listDifferences } from './list-differences.js';
 import { UnexplainedRules } from './unexplained-rules.js';
-
-/** Service ports compiled between two turns of the event loop: a millisecond or two. */
-const COMPILED_AT_ONCE = 128;
 
 /** What was read, and the epoch in which it was read. */
 interface Reading<Actual> {
@@ -77,12 +75,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   ): Promise<ApplyResult> {
     const { driver } = this;
     const all = [...entries];
-    this.node = node;
-    await driver.begin(node, options);
-    this.unexplained = UnexplainedRules.none(driver.desired);
-    const changes = all.map((entry) => ({ key: entry.key, entry }));
-    await driver.prepare?.(changes, node);
-    const { candidates, failed } = await this.compileAll(changes);
+    const { candidates, failed, changes } = await this.compileForStart(all, node, options);
     const reading = await this.read({ mayRecognize: true });
     const adopted = driver.adopted?.(reading.actual);
     if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
@@ -96,7 +89,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   async apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
     if (this.driver.prepare) await this.driver.prepare(changes, node);
     const change = this.driver.newChange();
-    const { candidates, failed } = await this.compileAll(changes, change);
+    const { candidates, failed } = await compileAll(this.driver, this.unexplained, changes, change);
     this.node = node;
     return this.result(await this.commit(candidates, change), failed, changes);
   }
@@ -113,6 +106,25 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return { compared: true, watched, ...outcome, conflicts: [] };
   }
 
+  async differences(): Promise<readonly RuleDifference[] | undefined> {
+    const lines = this.driver.differences?.(await this.driver.read());
+    return lines && listDifferences(lines);
+  }
+
+  async plannedDifferences(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    options: StartOptions = {},
+  ): Promise<readonly RuleDifference[] | undefined> {
+    const all = [...entries];
+    await this.compileForStart(all, node, options);
+    const actual = await this.driver.read();
+    const adopted = this.driver.adopted?.(actual);
+    if (adopted && options.keepUnexplained) UnexplainedRules.kept(this.driver.desired, adopted, all);
+    const lines = this.driver.differences?.(actual);
+    return lines && listDifferences(lines);
+  }
+
   cleanup(): Promise<void> {
     return this.driver.cleanup();
   }
@@ -121,30 +133,19 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return this.driver.close();
   }
 
-  /** Compiles into the desired state. A service port that cannot be compiled keeps its rules. */
-  private async compileAll(
-    changes: readonly ForwardingChange[],
-    change?: Change,
-  ): Promise<{ readonly candidates: Candidates<Rules>; readonly failed: ServiceFailure[] }> {
-    const { desired } = this.driver;
-    const candidates = new Map<ServicePortKey, Candidate<Rules>>();
-    const failed: ServiceFailure[] = [];
-    for (const { key, entry } of changes) {
-      const present = desired.rules(key);
-      let wanted: Rules | undefined;
-      try {
-        wanted = entry && this.driver.compile(entry, present);
-      } catch (error) {
-        failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
-        continue;
-      }
-      const former = candidates.has(key) ? candidates.get(key)!.former : present;
-      const kept = entry && this.unexplained.explain(entry.name, change);
-      candidates.set(key, { name: entry?.name, wanted, former: former ?? kept });
-      desired.replace(key, wanted, change);
-      if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
-    }
-    return { candidates, failed };
+  /** Forgets everything, and compiles these entries into the desired state. */
+  private async compileForStart(
+    entries: readonly ForwardingEntry[],
+    node: NodeNetwork,
+    options: StartOptions,
+  ): Promise<Compiled<Rules> & { readonly changes: readonly ForwardingChange[] }> {
+    const { driver } = this;
+    this.node = node;
+    await driver.begin(node, options);
+    this.unexplained = UnexplainedRules.none(driver.desired);
+    const changes = entries.map((entry) => ({ key: entry.key, entry }));
+    await driver.prepare?.(changes, node);
+    return { ...(await compileAll(driver, this.unexplained, changes)), changes };
   }
 
   /** Writes the change, which the desired state already contains, and the node. */

@@ -6,6 +6,7 @@ import { explain } from './asking/explain.js';
 import { history } from './asking/history.js';
 import { services } from './asking/services.js';
 import { status } from './asking/status.js';
+import { cluster } from './cluster/cluster.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
@@ -25,8 +26,9 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
   explain,
   trace,
   history,
-  plan,
   top,
+  cluster,
+  plan,
   validate,
 };
 

@@ -14,3 +14,8 @@ export function unexplainedOwner(label: string): ServicePortKey {
 export function isUnexplained(owner: ServicePortKey): boolean {
   return owner.startsWith(PREFIX);
 }
+
+/** The label of the owner of unexplained rules. */
+export function labelOf(owner: ServicePortKey): string {
+  return owner.slice(PREFIX.length);
+}

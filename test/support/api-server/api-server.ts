@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { Answer } from './answer.js';
 import { makeCertificates, type Certificates } from './certificates.js';
 import { ClusterRole } from './cluster-role.js';
+import { ContainerCommands } from './container-commands.js';
 import { Faults } from './faults.js';
 import { ObjectStore, type ApiObject, type Backup } from './object-store.js';
 import {
@@ -40,7 +41,7 @@ const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-pa
 
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
- * lists in pages, watches, bookmarks, selectors, and faults to be injected. Objects are not validated; what the ClusterRole of
+ * lists in pages, watches, bookmarks, selectors, exec over WebSocket, and faults to be injected. Objects are not validated; what the ClusterRole of
  * `deploy` does not allow is forbidden.
  *
  *     const api = await StandInApiServer.start();
@@ -53,6 +54,8 @@ export class StandInApiServer {
   readonly store = new ObjectStore();
   readonly faults = new Faults();
   readonly traffic = new Traffic();
+  /** What exec answers. */
+  readonly containers = new ContainerCommands();
   readonly requests: RecordedRequest[] = [];
   /** Bearer tokens that are let in; a client certificate of the authority always is. */
   tokens = new Set(['stand-in-token']);
@@ -102,6 +105,9 @@ export class StandInApiServer {
         rejectUnauthorized: false,
       },
       (request, response) => void this.handle(request, response),
+    );
+    this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.containers.upgrade(request, socket, head, this.isLetIn(request)),
     );
     this.server.on('connection', (socket: Socket) => this.traffic.connected(socket));
     this.server.on('secureConnection', (socket) => this.traffic.secured(socket));

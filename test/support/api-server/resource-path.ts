@@ -27,7 +27,7 @@ export function collectionOf(apiVersion: string, kind: string): string {
   return `${prefix}/${apiVersion}/${PLURALS[kind] ?? `${kind.toLowerCase()}s`}`;
 }
 
-const KINDS = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR', 'Event'];
+const KINDS = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR', 'Event', 'Pod'];
 
 /** The kind of the lists of a collection, such as `ServiceList`. */
 export function listKindOf(collection: string): string {

@@ -79,6 +79,11 @@ export class ApiClient {
     return (await this.credentials.current()).server;
   }
 
+  /** What other kinds of requests, such as upgrades, need to reach the server. Throws KubeconfigError. Sends nothing. */
+  access(): Promise<Access> {
+    return this.credentials.current();
+  }
+
   /**
    * Sends a request. Throws ApiError when the server rejects it, ApiConnectionError when the server is unreachable,
    * KubeconfigError when the credentials are unreadable, and the signal's reason when it is aborted.

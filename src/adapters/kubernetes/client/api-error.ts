@@ -1,6 +1,8 @@
 /** The API server rejected a request (`Status` object, or any status code other than 2xx). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** Code, reason and message, without the request: `403 Forbidden: …`. */
+  readonly detail: string;
 
   constructor(
     readonly request: string,
@@ -8,13 +10,13 @@ export class ApiError extends Error {
     readonly code: number,
     /** `reason` of the `Status`; "" without one. */
     readonly reason: string,
-    detail: string,
+    problem: string,
     /** Milliseconds to wait as the server asks for (`retryAfterOf`). */
     readonly retryAfter?: number,
   ) {
-    super(
-      `${request}: the API server responded with ${code}${reason ? ` ${reason}` : ''}${detail ? `: ${detail}` : ''}`,
-    );
+    const detail = `${code}${reason ? ` ${reason}` : ''}${problem ? `: ${problem}` : ''}`;
+    super(`${request}: the API server responded with ${detail}`);
+    this.detail = detail;
   }
 
   /** The server no longer remembers the resourceVersion or continue token. */

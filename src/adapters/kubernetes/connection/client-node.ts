@@ -57,6 +57,10 @@ export class ClientNode {
     return this.config.getCurrentContext() ?? '';
   }
 
+  useContext(name: string): void {
+    this.config.setCurrentContext(name);
+  }
+
   /** The current context. */
   get context(): Context | undefined {
     return this.config.getContextObject(this.currentContext) ?? undefined;

@@ -2,6 +2,8 @@
 export interface Connection {
   /** Path of a kubeconfig file. */
   readonly kubeconfig?: string;
+  /** The context of the kubeconfig to use, instead of its current one. */
+  readonly context?: string;
   /** URL of the API server; overrides the kubeconfig's. */
   readonly master?: string;
   /** Where the service account is mounted. Only tests set it. */

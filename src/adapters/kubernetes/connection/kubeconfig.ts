@@ -22,7 +22,7 @@ export async function loadKubeconfig(
 ): Promise<LoadedKubeconfig> {
   const config = await ClientNode.load(plugins);
   let tokenFile: string | undefined;
-  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig);
+  if (connection.kubeconfig) tokenFile = await loadFile(config, connection.kubeconfig, connection.context);
   else if (connection.master) config.loadAnonymous();
   else tokenFile = loadInCluster(config, connection.serviceAccountRoot ?? '');
   const { cluster } = config;
@@ -33,7 +33,11 @@ export async function loadKubeconfig(
   return tokenFile ? { config, tokenFile } : { config };
 }
 
-async function loadFile(config: ClientNode, file: string): Promise<string | undefined> {
+async function loadFile(
+  config: ClientNode,
+  file: string,
+  context: string | undefined,
+): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new KubeconfigError(
       file,
@@ -54,6 +58,7 @@ async function loadFile(config: ClientNode, file: string): Promise<string | unde
       { cause: error },
     );
   }
+  if (context !== undefined) config.useContext(context);
   requireCurrent(config, file);
   requireOneWayToVerify(config.cluster, file);
   const { user } = config;

@@ -4,6 +4,7 @@ import type { RowFilter } from '../../../application/status/service-row.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { TraceQuery } from '../../../domain/trace/query.js';
 import type { TrafficQuery } from '../../../domain/traffic/traffic-report.js';
+import type { ClusterAccess, ClusterQuestion } from './cluster-question.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
@@ -35,6 +36,12 @@ export type Request =
   /** The Service, as `namespace/name`; all, if none is given. */
   | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
   | ({ readonly name: 'top' } & TopRequest)
+  | {
+      readonly name: 'cluster';
+      readonly question: ClusterQuestion;
+      readonly access: ClusterAccess;
+      readonly output: OutputFormat;
+    }
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 

@@ -1,3 +1,4 @@
+import { cluster } from './cluster.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
 import { plan } from './plan.js';
@@ -16,6 +17,7 @@ export const subcommands: readonly Subcommand[] = [
   trace,
   history,
   top,
+  cluster,
   plan,
   validate,
 ];

@@ -1,0 +1,75 @@
+/** The part of a Pod that is read. */
+export interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly Container[] };
+  readonly status?: {
+    readonly phase?: string;
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+}
+
+interface ContainerStatus {
+  readonly name: string;
+  readonly state?: {
+    readonly running?: object;
+    readonly waiting?: { readonly reason?: string };
+    readonly terminated?: { readonly reason?: string };
+  };
+}
+
+/** Flags by which the program beside a proxy finds it. */
+const FINDING = /^--(config|metrics-bind-address|metrics-port)(=|$)/;
+
+/** The container of the proxy: kubeadm's DaemonSet and ours call it `kube-proxy`. */
+export function proxyContainer({ spec }: Pod): Container | undefined {
+  const containers = spec?.containers ?? [];
+  return containers.find(({ name }) => name === 'kube-proxy') ?? containers[0];
+}
+
+/**
+ * The command line of a question to the proxy in a container: the container's own program, and of its flags those by which the
+ * proxy is found.
+ */
+export function questionLine(
+  { command = [], args = [] }: Container,
+  question: readonly string[],
+): readonly string[] {
+  const line = [...command, ...args];
+  const flagsFrom = line.findIndex((word) => word.startsWith('-'));
+  const program = command.length === 0 ? [] : flagsFrom === -1 ? line : line.slice(0, flagsFrom);
+  const flags = line.flatMap((word, index) => {
+    const [, , assigned] = FINDING.exec(word) ?? [];
+    if (assigned === undefined) return [];
+    return assigned === '=' ? [word] : line.slice(index, index + 2);
+  });
+  return [...(program.length > 0 ? program : ['kube-proxy']), ...question, ...flags];
+}
+
+/** Why nobody can be asked in a container; undefined while it runs. */
+export function notRunning({ status }: Pod, container: string): string | undefined {
+  const state = status?.containerStatuses?.find(({ name }) => name === container)?.state;
+  if (state?.running) return undefined;
+  return state?.waiting?.reason ?? state?.terminated?.reason ?? status?.phase ?? 'Unknown';
+}
+
+/** The pod to ask of those on one node: not one that is being deleted, nor one that does not run; of several the newest. */
+export function podToAsk(pods: readonly Pod[]): Pod | undefined {
+  const rank = (pod: Pod): string => {
+    const runs = notRunning(pod, proxyContainer(pod)?.name ?? '') === undefined;
+    const { deletionTimestamp, creationTimestamp = '' } = pod.metadata;
+    return `${Number(runs)}${Number(deletionTimestamp === undefined)}${creationTimestamp}`;
+  };
+  return [...pods].sort((a, b) => (rank(a) < rank(b) ? 1 : -1))[0];
+}

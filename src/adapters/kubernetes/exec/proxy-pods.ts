@@ -1,0 +1,144 @@
+import { errorMessage } from '../../../application/error-message.js';
+import {
+  NoAnswerError,
+  type FoundProxies,
+  type NodeProxies,
+  type NodeProxy,
+} from '../../../application/ports/node-proxies.js';
+import type { ApiClient, Query } from '../client/api-client.js';
+import { ApiError } from '../client/api-error.js';
+import { CommandStartError, type CommandOutcome } from './command-outcome.js';
+import type { PodExec } from './pod-exec.js';
+import { notRunning, podToAsk, proxyContainer, questionLine, type Container, type Pod } from './proxy-pod.js';
+
+/** Which pods are proxies, and how long one may take to answer. */
+export interface ProxyPodsOptions {
+  readonly namespace: string;
+  /** A label selector. */
+  readonly selector: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** Objects of a page. */
+const PAGE = 500;
+
+/** Proxies run on Linux. Nodes need nothing but their names. */
+const NODES = { labelSelector: 'kubernetes.io/os!=windows' };
+const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
+interface Page<Item> {
+  readonly metadata?: { readonly continue?: string };
+  readonly items: readonly Item[];
+}
+
+interface NodeObject {
+  readonly metadata: { readonly name: string };
+}
+
+/** The proxies that run as pods of a DaemonSet, asked by exec with the rights of whoever asks. */
+export class ProxyPods implements NodeProxies {
+  constructor(
+    private readonly client: ApiClient,
+    private readonly exec: PodExec,
+    private readonly options: ProxyPodsOptions,
+  ) {}
+
+  /** @throws ApiError, ApiConnectionError, KubeconfigError */
+  async list(): Promise<FoundProxies> {
+    const { namespace, selector } = this.options;
+    const unknown: string[] = [];
+    const [pods, nodes] = await Promise.all([
+      this.all<Pod>(`/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
+      this.all<NodeObject>('/api/v1/nodes', NODES, NAMES_ONLY).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        unknown.push(`nodes without a proxy are not seen: ${error.message}`);
+        return [];
+      }),
+    ]);
+    const byNode = new Map<string, Pod[]>(nodes.map(({ metadata }) => [metadata.name, []]));
+    for (const pod of pods) {
+      const { nodeName } = pod.spec ?? {};
+      if (nodeName === undefined) unknown.push(`the pod ${pod.metadata.name} has no node yet`);
+      else byNode.set(nodeName, [...(byNode.get(nodeName) ?? []), pod]);
+    }
+    return {
+      proxies: [...byNode].map(([node, there]): NodeProxy => {
+        const pod = podToAsk(there);
+        return { node, ask: (question) => this.ask(pod, question) };
+      }),
+      unknown,
+    };
+  }
+
+  private async ask(pod: Pod | undefined, question: readonly string[]): Promise<unknown> {
+    const container = pod && proxyContainer(pod);
+    if (!pod || !container) throw new NoAnswerError('absent', 'no pod of a proxy is on this node');
+    const { name, namespace } = pod.metadata;
+    const state = notRunning(pod, container.name);
+    if (state !== undefined) throw new NoAnswerError('not-running', `the pod ${name} does not run: ${state}`);
+    const place = { namespace, pod: name, container: container.name };
+    const signal = AbortSignal.timeout(this.options.timeout);
+    try {
+      return answerOf(await this.exec.run(place, questionLine(container, question), signal), container);
+    } catch (error) {
+      throw error instanceof NoAnswerError ? error : this.silence(error, container, signal);
+    }
+  }
+
+  private silence(error: unknown, container: Container, signal: AbortSignal): NoAnswerError {
+    const { timeout } = this.options;
+    if (signal.aborted)
+      return new NoAnswerError('timeout', `no answer within ${timeout / 1000} s`, { cause: error });
+    if (error instanceof ApiError)
+      return new NoAnswerError('refused', `exec refused: ${error.detail}`, { cause: error });
+    if (error instanceof CommandStartError && /not found|no such file/i.test(error.message))
+      return new NoAnswerError(
+        'another-image',
+        `no such program in ${imageOf(container)}: ${error.message}`,
+        {
+          cause: error,
+        },
+      );
+    return new NoAnswerError('failed', errorMessage(error), { cause: error });
+  }
+
+  private async all<Item>(path: string, query: Query, accept?: string): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    let next: string | undefined;
+    do {
+      const page = (await this.client.json({
+        path,
+        query: { ...query, limit: PAGE, continue: next },
+        large: true,
+        ...(accept && { accept }),
+      })) as Page<Item>;
+      items.push(...page.items);
+      next = page.metadata?.continue;
+    } while (next);
+    return items;
+  }
+}
+
+/**
+ * What the program printed, whatever its exit code says about the proxy.
+ * @throws NoAnswerError if that is not JSON
+ */
+function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Container): unknown {
+  try {
+    return JSON.parse(stdout) as unknown;
+  } catch (cause) {
+    const said = lastLine(stderr) || lastLine(stdout) || `it ended with ${exitCode} and said nothing`;
+    // Our own program says with 3 that it could not ask.
+    if (exitCode === 3) throw new NoAnswerError('failed', said, { cause });
+    throw new NoAnswerError('another-image', `${imageOf(container)} does not understand: ${said}`, { cause });
+  }
+}
+
+function imageOf({ image }: Container): string {
+  return `the image ${image ?? '(unknown)'}`;
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1)!.trim();
+}

@@ -1,0 +1,104 @@
+import type { Explanation } from '../use-cases/explanation.js';
+import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
+import { factsOf, type Fact } from './explained-facts.js';
+
+/** What the proxies of a cluster do for one Service, compared. Every node asked is counted or listed once. */
+export interface ClusterExplanation {
+  readonly service: string;
+  /** Nodes that were asked. */
+  readonly asked: number;
+  /** Nodes that programmed what most nodes know. */
+  readonly alike: number;
+  /** Whether most nodes serve such a Service. */
+  readonly known: boolean;
+  /** What is wrong with the Service's objects in the cluster, as any node says. */
+  readonly problems: readonly string[];
+  /** Nodes on which a change of it is not in the kernel yet, those first that wait longest. */
+  readonly behind: readonly NodeBehind[];
+  /** Nodes on which a service port of it failed to be programmed. */
+  readonly failed: readonly { readonly node: string; readonly reasons: readonly string[] }[];
+  /** Nodes that programmed something else than most. */
+  readonly different: readonly NodeDifference[];
+  readonly silent: readonly SilentNode[];
+}
+
+interface NodeBehind {
+  readonly node: string;
+  /** Seconds that the oldest change has been waiting, if the node says so. */
+  readonly seconds?: number;
+}
+
+export interface NodeDifference {
+  readonly node: string;
+  /** What most nodes have, and this one has not. */
+  readonly lacks: readonly Fact[];
+  /** What this node has, and most have not. */
+  readonly has: readonly Fact[];
+}
+
+/** Compares what nodes say about a Service, each with what most of them know. */
+export function compareExplanations(
+  service: string,
+  replies: readonly NodeReply<Explanation>[],
+): ClusterExplanation {
+  const answers = answersOf(replies).map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
+  const failed = answers.flatMap(({ node, answer }) => {
+    const reasons = failuresIn(answer);
+    return reasons.length > 0 ? [{ node, reasons }] : [];
+  });
+  const failing = new Set(failed.map(({ node }) => node));
+  const waiting = answers.filter(({ node, answer }) => !failing.has(node) && isBehind(answer));
+  const settled = answers.filter(({ node, answer }) => !failing.has(node) && !isBehind(answer));
+  // What a node knows that is behind may be old.
+  const usual = mostCommon((settled.length > 0 ? settled : answers).map(({ facts }) => facts));
+  const different = settled.flatMap(({ node, facts }): NodeDifference[] => {
+    const lacks = [...usual].filter((fact) => !facts.has(fact));
+    const has = [...facts].filter((fact) => !usual.has(fact));
+    return lacks.length + has.length > 0 ? [{ node, lacks, has }] : [];
+  });
+  return {
+    service,
+    asked: replies.length,
+    alike: settled.length - different.length,
+    known: usual.has('serves it'),
+    problems: [...new Set(answers.flatMap(({ answer }) => answer.problems))],
+    behind: waiting.map(behindOf).sort((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)),
+    failed,
+    different,
+    silent: silentOf(replies),
+  };
+}
+
+/** The set that most have; of several as common the first. */
+function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
+  const counts = new Map<string, { facts: ReadonlySet<Fact>; count: number }>();
+  for (const facts of sets) {
+    const key = [...facts].sort().join('\n');
+    const known = counts.get(key) ?? { facts, count: 0 };
+    known.count++;
+    counts.set(key, known);
+  }
+  const [first] = [...counts.values()].sort((a, b) => b.count - a.count);
+  return first?.facts ?? new Set();
+}
+
+function failuresIn({ families }: Explanation): readonly string[] {
+  return families.flatMap(({ family, ports }) =>
+    ports.flatMap(({ port, protocol, status }) =>
+      status.state === 'failed'
+        ? [`${family} port ${port || '(unnamed)'} ${protocol}: ${status.reason}`]
+        : [],
+    ),
+  );
+}
+
+function isBehind({ families }: Explanation): boolean {
+  return families.some(
+    ({ waiting, ports }) => waiting || ports.some(({ status }) => status.state === 'pending'),
+  );
+}
+
+function behindOf({ node, answer }: NodeAnswer<Explanation>): NodeBehind {
+  const waits = answer.families.flatMap(({ waitingSeconds }) => waitingSeconds ?? []);
+  return waits.length > 0 ? { node, seconds: Math.max(...waits) } : { node };
+}

@@ -1,0 +1,77 @@
+import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
+
+/** The part of a proxy's status that is read here. */
+export interface NodeStatus {
+  readonly state: 'good' | 'degraded' | 'not-serving';
+  /** Why it is not good, the most important first. */
+  readonly reasons: readonly string[];
+  readonly mode: string;
+  readonly versions: { readonly program: string };
+  readonly inSync: boolean;
+  /** Seconds for which the oldest change has waited; 0 when in sync. */
+  readonly lag: number;
+  readonly families: readonly {
+    readonly failed: readonly unknown[];
+    readonly sync: { readonly drift: { readonly repaired: number } };
+  }[];
+}
+
+/** One node of a cluster. */
+export interface NodeRow {
+  readonly node: string;
+  readonly state: NodeStatus['state'];
+  /** Of the program. */
+  readonly version: string;
+  readonly mode: string;
+  readonly inSync: boolean;
+  /** Seconds for which the oldest change has waited; 0 when in sync. */
+  readonly lag: number;
+  /** Service ports that failed to be programmed, over both families. */
+  readonly failing: number;
+  /** Steps that were needed to repair rules which another program had changed, over both families, since the start. */
+  readonly drift: number;
+  /** Why it is not good, the most important first. */
+  readonly reasons: readonly string[];
+}
+
+/** All nodes of a cluster. */
+export interface ClusterStatus {
+  /** Those that answered, problems first. */
+  readonly nodes: readonly NodeRow[];
+  /** Those that did not. */
+  readonly silent: readonly SilentNode[];
+}
+
+/** Problems first, otherwise in the order of the replies. */
+export function clusterStatus(replies: readonly NodeReply<NodeStatus>[]): ClusterStatus {
+  return {
+    nodes: answersOf(replies)
+      .map(rowOf)
+      .sort((a, b) => urgency(b) - urgency(a)),
+    silent: silentOf(replies),
+  };
+}
+
+function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {
+  const { state, versions, mode, inSync, lag, families, reasons } = answer;
+  return {
+    node,
+    state,
+    version: versions.program,
+    mode,
+    inSync,
+    lag,
+    failing: sum(families.map(({ failed }) => failed.length)),
+    drift: sum(families.map(({ sync }) => sync.drift.repaired)),
+    reasons,
+  };
+}
+
+/** A node that only waits is worth more of a look than one that does not. */
+function urgency({ state, inSync }: NodeRow): number {
+  return { 'not-serving': 2, degraded: 1, good: 0 }[state] * 2 + Number(!inSync);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,53 @@
+/** Why a node's proxy says nothing. */
+export type Silence =
+  /** No pod of a proxy is on this node. */
+  | 'absent'
+  /** There is a pod, but its container does not run. */
+  | 'not-running'
+  /** The API server does not let this user ask, or does not know the pod any more. */
+  | 'refused'
+  /** Nothing came in time. */
+  | 'timeout'
+  /** The container has no such program, or its program does not understand the question: it is another image. */
+  | 'another-image'
+  /** The program was reached, but the proxy inside was not, or the connection broke. */
+  | 'failed';
+
+/** A node's proxy did not answer. */
+export class NoAnswerError extends Error {
+  constructor(
+    readonly silence: Silence,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'NoAnswerError';
+  }
+}
+
+/** The proxy of one node of the cluster. */
+export interface NodeProxy {
+  readonly node: string;
+  /**
+   * Runs a subcommand of the program beside the proxy and returns the JSON that it prints. Changes nothing. Tries once, within a
+   * time limit of its own.
+   * @param question the subcommand with its arguments
+   * @throws NoAnswerError
+   */
+  ask(question: readonly string[]): Promise<unknown>;
+}
+
+/** The proxies of a cluster, as they can be found from outside. */
+export interface NodeProxies {
+  /**
+   * One per node, in no order; nodes without a proxy are among them if nodes can be listed.
+   * @throws when they cannot be found out. Nobody retries.
+   */
+  list(): Promise<FoundProxies>;
+}
+
+export interface FoundProxies {
+  readonly proxies: readonly NodeProxy[];
+  /** What is not known about the cluster, such as its nodes, and why. */
+  readonly unknown: readonly string[];
+}

@@ -1,0 +1,44 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../errors.js';
+import type { ClusterAccess, ClusterQuestion } from './cluster-question.js';
+import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
+
+export const cluster: Subcommand = {
+  name: 'cluster',
+  description:
+    'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights: their status, how they handle a Service, or their connections.',
+  usage: 'status|explain NAMESPACE/NAME|top [flags]',
+  options: [
+    new Option('-n, --namespace <namespace>', 'The namespace of the pods of the proxies.').default(
+      'kube-system',
+    ),
+    new Option('-l, --selector <labels>', 'The labels of these pods.').default('k8s-app=kube-proxy'),
+    new Option('--context <name>', 'The context of the kubeconfig to use.'),
+    new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
+    outputOption(),
+  ],
+  request(operands, { namespace, selector, parallel, context, output }) {
+    const access = { namespace, selector, parallel, ...(context !== undefined && { context }) };
+    return {
+      name: 'cluster',
+      question: questionOf(operands),
+      access: access as ClusterAccess,
+      output: output as OutputFormat,
+    };
+  },
+};
+
+function questionOf([kind, ...rest]: readonly string[]): ClusterQuestion {
+  const [service = ''] = rest;
+  if ((kind === 'status' || kind === 'top') && rest.length === 0) return { kind };
+  if (kind === 'explain' && rest.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service))
+    return { kind, service };
+  throw new UsageError(
+    `cluster takes status, explain NAMESPACE/NAME or top, got [${[kind, ...rest].join(' ').trim()}]`,
+  );
+}
+
+function positive(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('it must be a whole number from 1 to 9999.');
+}

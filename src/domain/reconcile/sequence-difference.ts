@@ -1,0 +1,55 @@
+/** What separates two lists in which the order counts. Both in their own order. */
+export interface SequenceDifference {
+  /** Indices of what must go, or move, in the actual list. */
+  readonly surplus: readonly number[];
+  /** Indices of what must come in the desired list. */
+  readonly missing: readonly number[];
+}
+
+/**
+ * The difference between two lists, in which the same may stand several times. What stands in the wrong place goes and comes.
+ * @param ordered false: the order does not count
+ */
+export function sequenceDifference(
+  actual: readonly string[],
+  desired: readonly string[],
+  ordered = true,
+): SequenceDifference {
+  const places = new Map<string, number[]>();
+  for (let index = desired.length - 1; index >= 0; index--) {
+    const place = places.get(desired[index]!);
+    if (place) place.push(index);
+    else places.set(desired[index]!, [index]);
+  }
+  // The nth of equal lines belongs to the nth.
+  const placeOf = actual.map((line) => places.get(line)?.pop());
+  const found = placeOf.filter((place) => place !== undefined);
+  const kept = new Set(ordered ? longestRise(found) : found);
+  return {
+    surplus: indicesWhere(actual.length, (index) => !kept.has(placeOf[index] ?? -1)),
+    missing: indicesWhere(desired.length, (index) => !kept.has(index)),
+  };
+}
+
+/** The longest rising subsequence of different numbers, by patience sorting. */
+function longestRise(numbers: readonly number[]): readonly number[] {
+  const tops: number[] = [];
+  const before = new Map<number, number | undefined>();
+  for (const number of numbers) {
+    let [low, high] = [0, tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (tops[middle]! < number) low = middle + 1;
+      else high = middle;
+    }
+    before.set(number, tops[low - 1]);
+    tops[low] = number;
+  }
+  const rise: number[] = [];
+  for (let top = tops.at(-1); top !== undefined; top = before.get(top)) rise.push(top);
+  return rise.reverse();
+}
+
+function indicesWhere(length: number, holds: (index: number) => boolean): readonly number[] {
+  return Array.from({ length }, (_, index) => index).filter(holds);
+}
