@@ -22,7 +22,8 @@ export class OnEndpointSlice implements ObjectUseCase {
 
   applied(object: unknown): void {
     const { value, ignored, problems, notes = [] } = readEndpointSlice(object, this.nodeName);
-    const name = rawName(object);
+    // Names of valid objects need no quoting.
+    const name = value ? `${value.namespace}/${value.name}` : rawName(object);
     this.reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
     if (value) this.applySlice(value);
     if (ignored !== undefined) {

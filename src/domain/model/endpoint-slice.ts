@@ -1,6 +1,6 @@
 import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { sortedOnce, type Endpoint } from './endpoint.js';
+import { sharedWith, sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
 
 /** The parts of an EndpointSlice that the proxy uses (docs/spec/model.md §3). */
@@ -37,6 +37,15 @@ export function slicePort(
   endpoints: readonly SliceEndpoint[],
 ): SlicePort {
   return { name, protocol, endpoints: sortedOnce(endpoints.map((endpoint) => atPort(endpoint, port))) };
+}
+
+/** The slice, with the endpoints of an earlier version in place of equal ones. */
+export function sharedWithEarlier(earlier: EndpointSlice, slice: EndpointSlice): EndpointSlice {
+  const ports = slice.ports.map((port, index) => {
+    const before = earlier.ports[index]?.endpoints;
+    return before ? { ...port, endpoints: sharedWith(before, port.endpoints) } : port;
+  });
+  return { ...slice, ports };
 }
 
 /** Written out, because it runs for every endpoint and a spread costs several times as much. */

@@ -1,7 +1,7 @@
 import isEqual from 'fast-deep-equal';
 import type { ServiceCidr } from '../decode/read-service-cidr.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
-import type { EndpointSlice } from '../model/endpoint-slice.js';
+import { sharedWithEarlier, type EndpointSlice } from '../model/endpoint-slice.js';
 import type { Node } from '../model/node.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
 import type { Service } from '../model/service.js';
@@ -121,9 +121,11 @@ export class ClusterState {
     if (previousOwner !== undefined && previousOwner !== key)
       changes.push(...this.removeSlice(slice.namespace, slice.name));
     const siblings = this.slicesOf(key);
-    const previous = siblings.find(({ name }) => name === slice.name);
-    if (isEqual(previous, slice)) return changes;
-    this.slices.set(key, without(siblings, slice.name).concat([slice]));
+    const place = siblings.findIndex(({ name }) => name === slice.name);
+    const previous = siblings[place];
+    const applied = previous ? sharedWithEarlier(previous, slice) : slice;
+    if (isEqual(previous, applied)) return changes;
+    this.slices.set(key, previous ? siblings.with(place, applied) : [...siblings, applied]);
     this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });

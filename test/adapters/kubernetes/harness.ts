@@ -69,6 +69,15 @@ export class RecordingLogger implements Logger {
   }
 }
 
+/** What a decoder gives when a piece has arrived: the lines, or the events, that it completes. */
+export function* completedBy<T>(
+  decoder: { push(piece: Buffer): void; next(): T | undefined },
+  piece: Buffer,
+): Generator<T> {
+  decoder.push(piece);
+  for (let next = decoder.next(); next !== undefined; next = decoder.next()) yield next;
+}
+
 /** Keeps what is there, and the sequence of calls. */
 export class RecordingSink implements ObjectSink {
   readonly calls: string[] = [];

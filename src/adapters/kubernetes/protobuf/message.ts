@@ -65,22 +65,21 @@ export function repeated(name: string, fields: Message): Field {
   };
 }
 
-const entry: Message = message({ 1: bytes('key'), 2: bytes('value') });
+const entry: Message = message({
+  1: text('key'),
+  2: { name: 'value', wireType: LENGTH_DELIMITED, read: (reader) => reader.later() },
+});
 
 /** A `map<string, string>`, of which only these keys are read. */
 export function entries(name: string, keys: readonly string[]): Field {
-  const wanted = keys.map((key) => ({ key, encoded: Buffer.from(key) }));
-  const find = (read: Buffer): string | undefined =>
-    wanted.find(({ encoded }) => encoded.length === read.length && encoded.equals(read))?.key;
   return {
     name,
     wireType: LENGTH_DELIMITED,
     read(reader, before) {
-      const { key, value } = readNested(reader, entry, {}) as { key?: Buffer; value?: Buffer };
-      const name = key && find(key);
-      if (name === undefined) return before;
+      const { key = '', value } = readNested(reader, entry, {}) as { key?: string; value?: number };
+      if (!keys.includes(key)) return before;
       const map = (before as Record<string, string> | undefined) ?? {};
-      map[name] = value?.toString('utf8') ?? '';
+      map[key] = value === undefined ? '' : reader.stringAt(value);
       return map;
     },
   };
