@@ -221,16 +221,16 @@ class SharedPart implements TablePart {
   readonly uses: readonly Structure[] = NO_STRUCTURES;
 
   constructor(
-    private readonly set: SetDefinition,
+    readonly shared: SetDefinition,
     private readonly elementKey: string,
   ) {}
 
   get key(): string {
-    return flatText(this.set.name, ' ', this.elementKey);
+    return flatText(this.shared.name, ' ', this.elementKey);
   }
 
   get elements(): readonly PlacedElement[] {
-    return [placed(this.set, this.elementKey)];
+    return [placed(this.shared, this.elementKey)];
   }
 }
 

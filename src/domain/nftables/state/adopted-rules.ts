@@ -195,6 +195,7 @@ class PartReader {
 
   private shared(set: SetDefinition, key: string): readonly TablePart[] {
     const element = this.lookup.element(set.name, key);
-    return element ? [{ key: `${set.name} ${key}`, elements: [{ set, ...element }], uses: [] }] : [];
+    if (!element) return [];
+    return [{ key: `${set.name} ${key}`, shared: set, elements: [{ set, ...element }], uses: [] }];
   }
 }
