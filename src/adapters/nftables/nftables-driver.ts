@@ -33,6 +33,7 @@ import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
+import { firstFill } from './first-fill.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport, type TableState } from './transport.js';
 
@@ -117,6 +118,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
   }
 
   async repair({ state, sound }: TableReading): Promise<WriteResult> {
+    if (!state) return this.fill();
     const table = desiredTable(this.desired, this.node!, sound);
     const { repair, removals, replaces } = tableDifference(table, state, this.family, this.transport);
     if (replaces)
@@ -130,6 +132,21 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
   differences({ state, sound }: TableReading): Iterable<RuleDifference> {
     const table = desiredTable(this.desired, this.node!, sound);
     return ruleDifferences(table, state, this.family, this.transport, this.idle.values());
+  }
+
+  /** The next transaction is compiled while the kernel takes one. */
+  private async fill(): Promise<WriteResult> {
+    let written = 0;
+    let sending = Promise.resolve();
+    for await (const piece of firstFill(this.desired, this.node!, this.transport)) {
+      await sending;
+      sending = this.send(piece, piece, written > 0);
+      // It is awaited before the next one, and at the end.
+      sending.catch(() => {});
+      written += piece.operations.length;
+    }
+    await sending;
+    return { written };
   }
 
   adopted({ state: actual }: TableReading): NftablesAdoptedRules {

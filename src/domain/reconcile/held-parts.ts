@@ -58,10 +58,10 @@ export class HeldParts<P extends Part> {
     for (const part of former.values()) this.release({ owner, part }, switched);
   }
 
-  /** All parts with their holders, in any order. */
-  *held(): Generator<HeldPart<P>> {
+  /** All parts that pass, with their holders, in any order. */
+  *held(passes: (part: P) => boolean = () => true): Generator<HeldPart<P>> {
     for (const [owner, parts] of this.partsByOwner)
-      for (const part of parts) if (this.holder(part.key) === owner) yield { owner, part };
+      for (const part of parts) if (passes(part) && this.holder(part.key) === owner) yield { owner, part };
   }
 
   /** The same for each owner that holds any. */

@@ -3,7 +3,7 @@ import type {
   Explanation,
   FamilyExplanation,
   PortExplanation,
-} from '../../../src/application/use-cases/explanation.js';
+} from '../../../src/application/explain/explanation.js';
 
 /** What a proxy says of itself. */
 export function statusOf({
