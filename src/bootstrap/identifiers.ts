@@ -16,7 +16,7 @@ import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { Conntrack } from '../application/ports/conntrack.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
-import type { LocalAddresses } from '../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
