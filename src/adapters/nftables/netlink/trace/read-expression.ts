@@ -38,6 +38,7 @@ const CT_ORIGINAL_KEYS: Readonly<Record<number, CtKey>> = {
 };
 const FIB = { SADDR: 1, DADDR: 2, PRESENT: 32, ADDRESS_TYPE: 3 } as const;
 const INVERTED = 1;
+const FULLY_RANDOM = 0x10;
 const MASK_AND_XOR = 0;
 /** They change or watch things that no rule of a first packet asks about. */
 const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last', 'objref']);
@@ -132,8 +133,11 @@ const READERS: Readonly<Record<string, (fields: Fields) => Expression | undefine
     const inverted = (fields.number(5) & INVERTED) !== 0;
     return { kind: 'lookup', set: fields.text(1), from, inverted, ...(to !== undefined && { to }) };
   },
-  dynset: (fields) =>
-    fields.has(7) || fields.has(10) ? undefined : { kind: 'remember', set: fields.text(1) },
+  dynset(fields) {
+    const from = fields.register(4);
+    if (from === undefined || fields.has(7) || fields.has(10)) return undefined;
+    return { kind: 'remember', set: fields.text(1), from, timeoutSeconds: fields.number(6) / 1000 };
+  },
   numgen(fields) {
     const to = fields.register(1);
     if (to === undefined) return undefined;
@@ -160,14 +164,14 @@ const READERS: Readonly<Record<string, (fields: Fields) => Expression | undefine
       ...(port !== undefined && { port }),
     };
   },
-  masq: () => ({ kind: 'masquerade' }),
+  masq: (fields) => ({ kind: 'masquerade', fullyRandom: (fields.number(1) & FULLY_RANDOM) !== 0 }),
   reject: () => ({ kind: 'reject' }),
   limit: (fields) => ({ kind: 'limit', inverted: (fields.number(5) & INVERTED) !== 0 }),
   match: (fields) => (fields.text(1) === 'comment' ? { kind: 'indifferent', name: 'comment' } : undefined),
   target(fields) {
     switch (fields.text(1)) {
       case 'MASQUERADE':
-        return { kind: 'masquerade' };
+        return { kind: 'masquerade', fullyRandom: false };
       case 'REJECT':
         return { kind: 'reject' };
       case 'LOG':
