@@ -8,6 +8,7 @@ import type {
 import type { AttributeReader } from '../../../netlink/attribute-reader.js';
 import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT_CODES } from '../nf-tables.js';
 import { readVerdict } from '../read/expression-text.js';
+import { readExtension } from './read-extension.js';
 
 /* Numbers of linux/netfilter/nf_tables.h (docs/spec/nft-netlink.md §9). */
 
@@ -48,26 +49,29 @@ type Attributes = ReadonlyMap<number, AttributeReader>;
 /** The expressions of a rule, in order. What is not known becomes `unknown`. */
 export function readExpressions(list: AttributeReader): readonly Expression[] {
   const expressions: Expression[] = [];
-  while (list.next()) if (list.type === LIST_ELEMENT) expressions.push(readExpression(list.nested()));
+  while (list.next()) if (list.type === LIST_ELEMENT) expressions.push(...readExpression(list.nested()));
   return expressions;
 }
 
-function readExpression(attributes: AttributeReader): Expression {
+/** Several for an extension of iptables. */
+function readExpression(attributes: AttributeReader): readonly Expression[] {
   let name = '';
   let data: Attributes = new Map();
   while (attributes.next()) {
     if (attributes.type === EXPRESSION.NAME) name = attributes.text();
     else if (attributes.type === EXPRESSION.DATA) data = byType(attributes.nested());
   }
-  if (INDIFFERENT.has(name)) return { kind: 'indifferent', name };
-  const read = Object.hasOwn(READERS, name) ? READERS[name]!(new Fields(data)) : undefined;
-  return read ?? { kind: 'unknown', name: unknownName(name, data) };
+  const fields = new Fields(data);
+  if (INDIFFERENT.has(name)) return [{ kind: 'indifferent', name }];
+  if (name === 'match' || name === 'target') return extension(name, fields);
+  const read = Object.hasOwn(READERS, name) ? READERS[name]!(fields) : undefined;
+  return [read ?? { kind: 'unknown', name }];
 }
 
-/** Extensions of iptables have names of their own. */
-function unknownName(name: string, data: Attributes): string {
-  const isExtension = name === 'match' || name === 'target';
-  return isExtension ? `iptables ${name} ${data.get(1)?.text() ?? ''}`.trimEnd() : name;
+function extension(kind: 'match' | 'target', fields: Fields): readonly Expression[] {
+  const name = fields.text(1);
+  const unknown = { kind: 'unknown', name: `iptables ${kind} ${name}` } as const;
+  return readExtension(kind, name, fields.number(2), fields.bytes(3)) ?? [unknown];
 }
 
 /** Undefined where the expression has a form that is not known. */
@@ -167,19 +171,6 @@ const READERS: Readonly<Record<string, (fields: Fields) => Expression | undefine
   masq: (fields) => ({ kind: 'masquerade', fullyRandom: (fields.number(1) & FULLY_RANDOM) !== 0 }),
   reject: () => ({ kind: 'reject' }),
   limit: (fields) => ({ kind: 'limit', inverted: (fields.number(5) & INVERTED) !== 0 }),
-  match: (fields) => (fields.text(1) === 'comment' ? { kind: 'indifferent', name: 'comment' } : undefined),
-  target(fields) {
-    switch (fields.text(1)) {
-      case 'MASQUERADE':
-        return { kind: 'masquerade', fullyRandom: false };
-      case 'REJECT':
-        return { kind: 'reject' };
-      case 'LOG':
-        return { kind: 'indifferent', name: 'log' };
-      default:
-        return undefined;
-    }
-  },
 };
 
 /** The attributes of one expression by their numbers. */
@@ -197,6 +188,10 @@ class Fields {
 
   text(type: number): string {
     return this.attributes.get(type)?.text() ?? '';
+  }
+
+  bytes(type: number): Buffer {
+    return Buffer.from(this.attributes.get(type)?.value() ?? []);
   }
 
   /** The first byte of a register; undefined for that of verdicts, or if the attribute is missing. */
