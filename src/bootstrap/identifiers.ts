@@ -18,7 +18,7 @@ import type { Conntrack } from '../application/ports/conntrack.js';
 import type { FlowEvents } from '../application/ports/flow-events.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
-import type { LocalAddresses } from '../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { ServiceLookup } from '../application/ports/service-lookup.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';

@@ -1,4 +1,4 @@
-import type { Route, Routes } from '../../application/ports/routes.js';
+import type { Route, Routes } from '../../application/ports/node/routes.js';
 import { addressBits } from '../../domain/net/cidr.js';
 import { addressBytes, addressText } from '../netlink/address-bytes.js';
 import { AttributeReader } from '../netlink/attribute-reader.js';

@@ -1,4 +1,4 @@
-import type { Route, Routes } from '../ports/routes.js';
+import type { Route, Routes } from '../ports/node/routes.js';
 import type { NodeView, OwnAddress } from './node-view.js';
 
 /** Made up: packets of a source that the machine has no route to. */

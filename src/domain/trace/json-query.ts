@@ -13,7 +13,9 @@ export function parseJsonQuery(line: string): TraceQuery {
   if (to === undefined) return queryOf(from, text(fields, 'address'), portOf(fields.port), protocol ?? 'tcp');
   const query = parseQuery(from, protocol === undefined || to.includes('/') ? to : `${to}/${protocol}`);
   if (protocol !== undefined && protocol.toUpperCase() !== query.protocol)
-    throw new InvalidQueryError(`"to" says ${query.protocol}, but "protocol" says ${JSON.stringify(protocol)}`);
+    throw new InvalidQueryError(
+      `"to" says ${query.protocol}, but "protocol" says ${JSON.stringify(protocol)}`,
+    );
   return query;
 }
 
@@ -24,7 +26,9 @@ function parsed(line: string): Fields {
   try {
     value = JSON.parse(line);
   } catch {
-    throw new InvalidQueryError(`a query is a JSON object on one line, not ${JSON.stringify(line.slice(0, 100))}`);
+    throw new InvalidQueryError(
+      `a query is a JSON object on one line, not ${JSON.stringify(line.slice(0, 100))}`,
+    );
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new InvalidQueryError('a query is a JSON object with "from" and "to"');

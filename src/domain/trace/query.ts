@@ -88,7 +88,9 @@ function parseSource(text: string): TraceSource {
   if (text === 'node') return { kind: 'node' };
   if (text === 'outside') return { kind: 'outside' };
   const isOutside = text.startsWith('outside:');
-  const address = parseAddress(isOutside ? withoutBrackets(text.slice('outside:'.length)) : withoutBrackets(text));
+  const address = parseAddress(
+    isOutside ? withoutBrackets(text.slice('outside:'.length)) : withoutBrackets(text),
+  );
   if (!address)
     throw new InvalidQueryError(
       `the source ${quoted(text)} is neither a pod's address, nor node, outside, or outside:ADDRESS`,

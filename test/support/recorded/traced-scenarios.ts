@@ -26,22 +26,26 @@ export function tracePackets(
   tracerOf: (family: IpFamily) => Tracer,
   tracing: Tracing,
 ): TracePackets {
-  let node: AssumedNode | undefined;
-  const own = () => [...(tracing === 'node' ? localAddresses : node!.localAddresses)];
-  const proxy = new InMemoryProxy([], settings, own);
+  const own = (): ReadonlySet<string> =>
+    tracing === 'node' ? localAddresses : new AssumedNode(proxy.state.node!).localAddresses;
+  const proxy: InMemoryProxy = new InMemoryProxy([], settings, () => [...own()]);
   for (const document of parseAllDocuments(objects)) {
     const object = document.toJS() as { kind: ResourceKind } | null;
     if (object) proxy.events.applied(object.kind, object);
   }
-  node = new AssumedNode(proxy.state.node!);
   const families = IP_FAMILIES.map((family): [IpFamily, TracedFamily] => {
     const { forwarding, network } = proxy.contexts.of(family, true);
     const table = new ForwardingTable();
     table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
     const entries = () => table.entries();
     const view =
-      tracing === 'node' ? new MachineView(localAddresses, routes) : new AssumedView(node, network, entries);
-    return [family, { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs }];
+      tracing === 'node'
+        ? new MachineView(localAddresses, routes)
+        : new AssumedView(new AssumedNode(proxy.state.node!), network, entries);
+    return [
+      family,
+      { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs },
+    ];
   });
   return new TracePackets(new Map(families));
 }

@@ -9,7 +9,7 @@ import type { KernelElement, KernelRuleset } from './ruleset.js';
 const MAX_TURNS = 1000;
 
 /** The rules changed all the time, or ask for ever more. */
-export class EndlessWalkError extends Error {
+class EndlessWalkError extends Error {
   constructor() {
     super(`the rules of nf_tables ask for elements of sets without an end; try again`);
     this.name = 'EndlessWalkError';

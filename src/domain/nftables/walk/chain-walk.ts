@@ -136,10 +136,7 @@ export class ChainWalk {
     }
   }
 
-  private member(
-    { set, key, is }: Extract<Statement, { kind: 'member' }>,
-    course: Course,
-  ): readonly Turn[] {
+  private member({ set, key, is }: Extract<Statement, { kind: 'member' }>, course: Course): readonly Turn[] {
     const text = keyOf(key, course);
     const servicePort = this.contents(set).elements.get(text)?.comment;
     const isMember = this.isMember(set, text);
