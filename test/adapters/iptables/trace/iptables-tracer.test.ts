@@ -38,7 +38,7 @@ describe('the tracer of mode iptables', () => {
             }
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 25 },
       );
     },
   );
