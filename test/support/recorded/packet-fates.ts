@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { hostPort } from '../../../src/domain/net/address.js';
+import type { Walk } from '../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet, PacketEnvironment } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
@@ -9,10 +8,8 @@ import { planOf, type Family, type Target } from '../testbed/probe-plan.js';
 import type { Verdict, Verdicts } from '../testbed/probe.js';
 import { recordedText, type IptablesUser, type RecordedStep } from './cluster.js';
 
-const root = fileURLToPath(new URL('../../conformance/scenarios/', import.meta.url));
-
-/** The host on which the scenarios were recorded. */
-export const RECORDED_ENVIRONMENT: PacketEnvironment = { localAddresses };
+/** The host on which the scenarios were recorded, which is the node of the test bed too. */
+const ENVIRONMENT: PacketEnvironment = { localAddresses };
 
 /** What all packets of a recorded step met, by `TARGET from CLIENT`; a family without services was not recorded. */
 export function recordedFates(step: RecordedStep, family: IpFamily, mode: IptablesUser): Verdicts {
@@ -26,28 +23,29 @@ export function recordedFates(step: RecordedStep, family: IpFamily, mode: Iptabl
 }
 
 /**
- * The same packets' fates in rules that are walked through.
+ * The fates of the same packets in rules that are walked through.
+ * @param objects the whole state of the cluster
+ * @param keys which packets: `TARGET from CLIENT`
  * @param bound service addresses that the node has: it sends packets to them with the same address
  */
-export function walkedFates(
-  { scenario, step }: RecordedStep,
+export async function walkedFates(
+  objects: string,
   family: IpFamily,
   keys: readonly string[],
-  walk: (packet: Packet, environment: PacketEnvironment) => readonly TracedEnding[],
+  rules: Walk,
   bound: ReadonlySet<string> = new Set(),
-): Verdicts {
-  const objects = readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
+): Promise<Verdicts> {
   const plan = planOf(objects, family === 'IPv4' ? 'ipv4' : 'ipv6');
   const targets = new Map(plan.map((target) => [target.label, target]));
-  return Object.fromEntries(
-    keys.map((key) => {
-      const [label, client] = key.split(' from ') as [string, string];
-      const packet = packetOf(targets.get(label)!, client, family, bound);
-      const endings = walk(packet, RECORDED_ENVIRONMENT);
-      expectCertain(endings);
-      return [key, fateOf(endings, packet)];
-    }),
-  );
+  const fates: Record<string, Verdict> = {};
+  for (const key of keys) {
+    const [label, client] = key.split(' from ') as [string, string];
+    const packet = packetOf(targets.get(label)!, client, family, bound);
+    const endings = await rules.walk(packet, ENVIRONMENT);
+    expectCertain(endings);
+    fates[key] = fateOf(endings, packet);
+  }
+  return fates;
 }
 
 function packetOf(target: Target, client: string, family: IpFamily, bound: ReadonlySet<string>): Packet {

@@ -1,6 +1,5 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
-import { ConcernedEntries } from '../../nftables/walk/concerned-entries.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { iptablesBaseRules } from '../compile/base-rules.js';
@@ -8,12 +7,13 @@ import { ClusterSize } from '../compile/cluster-size.js';
 import { compileIptables } from '../compile/compile.js';
 import type { IptablesHost, IptablesOptions } from '../compile/options.js';
 import { IptablesDesiredState } from '../state/desired-state.js';
+import { IptablesConcernedEntries } from './concerned-entries.js';
 import { DesiredRules } from './desired-rules.js';
 import { walkTables } from './tables-walk.js';
 
 /** Follows packets through the tables that these entries make. For each packet it compiles what concerns that packet. */
 export class IptablesDesiredWalk {
-  private readonly entries: ConcernedEntries;
+  private readonly entries: IptablesConcernedEntries;
   private readonly options: IptablesOptions;
 
   constructor(
@@ -25,13 +25,13 @@ export class IptablesDesiredWalk {
     const size = new ClusterSize();
     for (const entry of all) size.note(entry.key, entry);
     this.options = { node, host, largeCluster: size.isLarge };
-    this.entries = new ConcernedEntries(all);
+    this.entries = new IptablesConcernedEntries(all);
   }
 
   walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
     const desired = new IptablesDesiredState();
-    const concerned = this.entries.of(packet.source, packet.destination, packet.destinationPort);
-    for (const entry of concerned) desired.replace(entry.key, compileIptables(entry, this.options));
+    for (const entry of this.entries.of(packet))
+      desired.replace(entry.key, compileIptables(entry, this.options));
     const rules = new DesiredRules(desired, iptablesBaseRules(this.node, this.host));
     return walkTables(rules, packet, environment);
   }

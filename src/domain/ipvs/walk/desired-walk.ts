@@ -1,8 +1,8 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { IptablesHost } from '../../iptables/compile/options.js';
+import { IptablesConcernedEntries } from '../../iptables/walk/concerned-entries.js';
 import { DesiredRules } from '../../iptables/walk/desired-rules.js';
-import { ConcernedEntries } from '../../nftables/walk/concerned-entries.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ipvsBaseRules } from '../base-rules.js';
@@ -17,7 +17,7 @@ import type { WalkedServer } from './walked-server.js';
 
 /** Follows packets through what these entries make. For each packet it compiles what concerns that packet. */
 export class IpvsDesiredWalk {
-  private readonly entries: ConcernedEntries;
+  private readonly entries: IptablesConcernedEntries;
 
   /** @param options the scheduler of Services that do not ask for one, and which others there are */
   constructor(
@@ -26,14 +26,13 @@ export class IpvsDesiredWalk {
     private readonly host: Pick<IptablesHost, 'randomFully'>,
     private readonly options: Omit<IpvsOptions, 'node'>,
   ) {
-    this.entries = new ConcernedEntries(entries);
+    this.entries = new IptablesConcernedEntries([...entries]);
   }
 
   walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
     const desired = new IpvsDesiredState();
     const options = { ...this.options, node: this.node };
-    const concerned = this.entries.of(packet.source, packet.destination, packet.destinationPort);
-    for (const entry of concerned) desired.replace(entry.key, compileIpvs(entry, options));
+    for (const entry of this.entries.of(packet)) desired.replace(entry.key, compileIpvs(entry, options));
     return walkIpvs(this.surroundings(desired), packet, environment);
   }
 

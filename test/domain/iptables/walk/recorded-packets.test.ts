@@ -2,6 +2,7 @@ import { isIptablesChain } from '../../../../src/adapters/iptables/trace/own-cha
 import { IptablesDesiredWalk } from '../../../../src/domain/iptables/walk/desired-walk.js';
 import { SavedRules } from '../../../../src/domain/iptables/walk/saved-rules.js';
 import { walkTables } from '../../../../src/domain/iptables/walk/tables-walk.js';
+import type { Walk } from '../../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import {
@@ -9,6 +10,7 @@ import {
   recordedCases,
   recordedContext,
   recordedDump,
+  recordedManifest,
   RECORDED_HOST,
   recordedState,
   type RecordedStep,
@@ -23,16 +25,17 @@ function desiredWalk(step: RecordedStep, family: IpFamily): IptablesDesiredWalk 
 }
 
 describe('a packet in mode iptables meets what was recorded', () => {
-  it.each(recordedCases())('$scenario $step $family', ({ scenario, step, family }) => {
+  it.each(recordedCases())('$scenario $step $family', async ({ scenario, step, family }) => {
     const recorded = { scenario, step };
     const expected = recordedFates(recorded, family, 'iptables');
     const kept = new SavedRules(parseSave(recordedDump(recorded, family), family), isIptablesChain);
-    const desired = desiredWalk(recorded, family);
-    const walks: Parameters<typeof walkedFates>[3][] = [
-      (packet, environment) => desired.walk(packet, environment),
-      (packet, environment) => walkTables(kept, packet, environment),
+    const walks: Walk[] = [
+      desiredWalk(recorded, family),
+      { walk: (packet, environment) => walkTables(kept, packet, environment) },
     ];
     for (const walk of walks)
-      expect(walkedFates(recorded, family, Object.keys(expected), walk)).toEqual(expected);
+      expect(await walkedFates(recordedManifest(recorded), family, Object.keys(expected), walk)).toEqual(
+        expected,
+      );
   });
 });

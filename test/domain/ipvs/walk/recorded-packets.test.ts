@@ -1,10 +1,12 @@
 import { IpvsDesiredWalk } from '../../../../src/domain/ipvs/walk/desired-walk.js';
 import { walkIpvs } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
+import type { Walk } from '../../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import {
   forwardingTable,
   recordedCases,
   recordedContext,
+  recordedManifest,
   RECORDED_HOST,
   recordedState,
   type RecordedStep,
@@ -22,16 +24,18 @@ function desiredWalk(step: RecordedStep, family: IpFamily): IpvsDesiredWalk {
 }
 
 describe('a packet in mode ipvs meets what was recorded', () => {
-  it.each(recordedCases())('$scenario $step $family', ({ scenario, step, family }) => {
+  it.each(recordedCases())('$scenario $step $family', async ({ scenario, step, family }) => {
     const recorded = { scenario, step };
     const expected = recordedFates(recorded, family, 'ipvs');
+    const keys = Object.keys(expected);
     const kept = recordedSurroundings(recorded, family);
-    const desired = desiredWalk(recorded, family);
-    const walks: Parameters<typeof walkedFates>[3][] = [
-      (packet, environment) => desired.walk(packet, environment),
-      (packet, environment) => walkIpvs(kept, packet, environment),
+    const walks: Walk[] = [
+      desiredWalk(recorded, family),
+      { walk: (packet, environment) => walkIpvs(kept, packet, environment) },
     ];
     for (const walk of walks)
-      expect(walkedFates(recorded, family, Object.keys(expected), walk, kept.addresses)).toEqual(expected);
+      expect(await walkedFates(recordedManifest(recorded), family, keys, walk, kept.addresses)).toEqual(
+        expected,
+      );
   });
 });
