@@ -17,6 +17,7 @@ import {
   PROXY_PARTS,
   SCRAPE_SERVER,
   SERVED_FAMILIES,
+  TRAFFIC_METRICS,
   TRAFFIC_WATCHERS,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -38,6 +39,7 @@ export const proxyParts = provide(
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
     traffic: TRAFFIC_WATCHERS,
+    trafficMetrics: TRAFFIC_METRICS,
     families: SERVED_FAMILIES,
     conntrack: CONNTRACK,
     source: CLUSTER_SOURCE,
@@ -71,7 +73,11 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
-      metricsServer && { name: 'traffic', stop: () => traffic.stop() },
+      (metricsServer ?? scrapeServer) && {
+        name: 'traffic',
+        start: () => proxy.trafficMetrics?.start(),
+        stop: () => traffic.stop(),
+      },
       (metricsServer ?? scrapeServer) && {
         name: 'metrics',
         start: () => {

@@ -2,7 +2,12 @@ import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
-import { showIgnoredObjects, showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
+import {
+  showIgnoredObjects,
+  showServicePorts,
+  showSources,
+  showTraffic,
+} from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -27,6 +32,7 @@ import {
   SERVED_FAMILIES,
   SERVICE_STATUSES,
   SYNC_HISTORY,
+  TRAFFIC_METRICS,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -58,9 +64,10 @@ const metricsScrape = provide(
     history: SYNC_HISTORY,
     source: CLUSTER_SOURCE,
     live: LIVE_CONFIGURATION,
+    traffic: TRAFFIC_METRICS,
     clock: CLOCK,
   },
-  ({ families, statuses, reports, history, source, live, clock }) =>
+  ({ families, statuses, reports, history, source, live, traffic, clock }) =>
     (own) => {
       for (const { loop } of families) {
         showServicePorts(own, loop, statuses);
@@ -68,6 +75,7 @@ const metricsScrape = provide(
       }
       showIgnoredObjects(own, reports.ignoredByKind);
       showSources(own, source.status(), clock.now());
+      if (traffic) showTraffic(own, traffic.values());
       own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
     },
 );
