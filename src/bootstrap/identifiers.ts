@@ -86,6 +86,7 @@ export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 /** Undefined where this mode or this kernel does not count packets. */
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
+export const DIFFERENCE_ROUTES = new Identifier<Routes>('difference routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');

@@ -3,6 +3,7 @@ import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../configuration/subcommands/subcommand.js';
 import { cleanup } from './cleanup.js';
 import { cluster } from './cluster/cluster.js';
+import { diff } from './asking/diff.js';
 import { explain } from './explain.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
@@ -18,6 +19,7 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
   plan,
   explain,
+  diff,
   cluster,
   validate,
 };

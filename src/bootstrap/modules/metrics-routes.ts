@@ -17,6 +17,7 @@ import {
   CLUSTER_EVENTS,
   CLUSTER_STATE,
   COMMAND_LINE,
+  DIFFERENCE_ROUTES,
   LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
@@ -41,10 +42,24 @@ export const metricsRoutes = provide(
     statuses: SERVICE_STATUSES,
     reports: OBJECT_REPORTS,
     history: SYNC_HISTORY,
+    differences: DIFFERENCE_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, state, events, families, statuses, reports, history, clock, logger }) => {
+  ({
+    commandLine,
+    live,
+    metrics,
+    state,
+    events,
+    families,
+    statuses,
+    reports,
+    history,
+    differences,
+    clock,
+    logger,
+  }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const loops = families.map(({ loop }) => loop);
@@ -67,6 +82,7 @@ export const metricsRoutes = provide(
         idle: loops.every((loop) => loop.inSync),
         appliedEvents: events.eventCount,
       })),
+      ...differences,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },

@@ -25,6 +25,7 @@ import {
   SERVICE_STATUSES,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
+import { differenceRoutes } from './difference-routes.js';
 import { metricsRoutes } from './metrics-routes.js';
 
 const metrics = provide(
@@ -107,6 +108,7 @@ export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
   metrics,
   metricsScrape,
+  differenceRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),

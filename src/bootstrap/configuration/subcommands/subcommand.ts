@@ -14,6 +14,8 @@ export type Request =
   | { readonly name: 'plan'; readonly family?: IpFamily }
   /** The Service, as `namespace/name`. */
   | { readonly name: 'explain'; readonly service: string }
+  /** Of the Service `namespace/name` alone, if one is given. */
+  | { readonly name: 'diff'; readonly service?: string; readonly output: OutputFormat }
   | {
       readonly name: 'cluster';
       readonly question: ClusterQuestion;
