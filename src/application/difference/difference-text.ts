@@ -1,7 +1,7 @@
 import type { DifferenceReport, FamilyDifference } from './difference-report.js';
 
-/** What lines are about that no service port owns. */
-const OF_NODE = 'the node, or nobody known';
+/** Above lines that are not of one service port alone. */
+const OF_NO_SERVICE = 'of no single Service';
 
 /** A report for people, several lines, each with its end. Empty if nothing differs. */
 export function differenceText({ mode, families }: DifferenceReport): string {
@@ -16,7 +16,7 @@ function familyLines(mode: string, { family, lines, omitted, problem }: FamilyDi
   if (lines.length === 0) return [];
   const listed = [`${family} (${mode})`];
   let former: string | undefined;
-  for (const { sign, text, servicePort = OF_NODE } of lines) {
+  for (const { sign, text, servicePort = OF_NO_SERVICE } of lines) {
     if (servicePort !== former) listed.push(`  ${servicePort}`);
     former = servicePort;
     listed.push(`    ${sign} ${text}`);

@@ -27,11 +27,12 @@ import { nodeModule } from '../modules/node-module.js';
 import { processModule } from '../modules/process-module.js';
 import { serverModule } from '../modules/server-module.js';
 import { syncModule } from '../modules/sync-module.js';
+import { planDifference } from './plan-difference.js';
 
 /**
- * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing.
- * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
- * API server for `timeout` milliseconds.
+ * Prints the rules that a sync would write, in the language of the mode's tool, or with --diff what it would change. Reads the
+ * source once; changes nothing. 0 when all objects are in it, and with --diff nothing differs; otherwise 1, with the objects that are
+ * not in it on standard error. Throws when nothing comes from the API server for `timeout` milliseconds.
  */
 export async function plan(asked: Asked<'plan'>, logger: Logger, timeout = LISTING_TIMEOUT): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
@@ -64,11 +65,14 @@ export async function plan(asked: Asked<'plan'>, logger: Logger, timeout = LISTI
     await awaitLists(source, timeout, clock);
     await events.complete;
     await awaitNode.ready;
-    const text = planFamilies(state, contexts, planned, planner);
+    const text = asked.request.diff
+      ? await planDifference(mode, container, planned, asked.manifests.length > 0)
+      : planFamilies(state, contexts, planned, planner);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
     const reasons = [...reports.rejected, ...source.problems];
     for (const reason of reasons) process.stderr.write(`not planned: ${reason}\n`);
-    return reasons.length === 0 ? 0 : 1;
+    const differs = asked.request.diff && text !== '';
+    return reasons.length === 0 && !differs ? 0 : 1;
   } finally {
     await life.stop();
   }

@@ -1,18 +1,17 @@
 import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
-import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
+import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
-import type { CounterName } from '../../domain/iptables/compile/options.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
-import type { Mode, OpenMode, Successor } from './open-mode.js';
+import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -24,13 +23,17 @@ export class IptablesMode implements Mode {
     private readonly logger: Logger,
   ) {}
 
-  async open(): Promise<OpenMode> {
+  async open(purpose: OpenPurpose = 'serve'): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
     const { tool, variant, means, families } = iptables;
-    if (this.localhostNodePorts && families.includes('IPv4'))
+    if (purpose === 'serve' && this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const counters = openCounters();
-    const host = new IptablesHostReader(tool, counters, this.logger);
+    const host = new IptablesHostReader(
+      tool,
+      purpose === 'serve' ? counters : onlyLooking(counters),
+      this.logger,
+    );
     const backend = provide(
       BACKEND,
       { family: FAMILY, logger: LOGGER, metrics: METRICS },
@@ -67,9 +70,8 @@ export class IptablesMode implements Mode {
     const counters = openCounters();
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
-      const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
       const asked = { identify, lackingMatches: () => Promise.resolve([]) };
-      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      const host = new IptablesHostReader(asked, onlyLooking(counters), this.logger);
       return new IptablesPlanner(await host.read('IPv4'));
     } finally {
       counters?.close();
@@ -80,6 +82,11 @@ export class IptablesMode implements Mode {
   cleanUp(successor?: Successor): Promise<readonly string[]> {
     return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
+}
+
+/** Counters that nobody makes: those that are missing stay so. */
+function onlyLooking(counters: Nfacct | undefined): CounterMaker | undefined {
+  return counters && { ensure: async (name) => void (await counters.packets(name)) };
 }
 
 /** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */

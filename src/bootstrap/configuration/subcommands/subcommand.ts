@@ -10,8 +10,8 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** What the program is asked to do; `run` when no subcommand is named. */
 export type Request =
   | { readonly name: 'run' }
-  /** Only this family, if one is given. */
-  | { readonly name: 'plan'; readonly family?: IpFamily }
+  /** Only this family, if one is given; only what would change, if `diff`. */
+  | { readonly name: 'plan'; readonly family?: IpFamily; readonly diff: boolean }
   /** The Service, as `namespace/name`. */
   | { readonly name: 'explain'; readonly service: string }
   /** Of the Service `namespace/name` alone, if one is given. */
