@@ -105,6 +105,7 @@ export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
 /** What `trace` asks a running proxy. */
 export const TRACE_ROUTES = new Identifier<Routes>('trace routes');
 export const REPORT_ROUTES = new Identifier<Routes>('report routes');
+export const DIFFERENCE_ROUTES = new Identifier<Routes>('difference routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');

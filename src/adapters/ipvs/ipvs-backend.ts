@@ -12,6 +12,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { IpvsDriver, type IpvsBackendOptions, type IpvsKernel } from './ipvs-driver.js';
 import { SWEEP_PERIOD } from './tables/server-table.js';
 
@@ -62,6 +63,18 @@ class IpvsBackend implements Backend {
 
   rulesDependOn(before: NodeNetwork, after: NodeNetwork): boolean {
     return this.driver.rulesDependOn(before, after);
+  }
+
+  differences(): Promise<readonly RuleDifference[] | undefined> {
+    return this.runExclusive(async () => this.reconciler.differences?.());
+  }
+
+  plannedDifferences(
+    entries: Iterable<ForwardingEntry>,
+    node: NodeNetwork,
+    options?: StartOptions,
+  ): Promise<readonly RuleDifference[] | undefined> {
+    return this.runExclusive(async () => this.reconciler.plannedDifferences?.(entries, node, options));
   }
 
   cleanup(): Promise<void> {

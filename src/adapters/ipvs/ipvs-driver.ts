@@ -16,8 +16,10 @@ import { Unexplained } from '../../domain/ipvs/unexplained.js';
 import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { IpSets } from '../ipset/ip-sets.js';
 import { cleanUpIpvs } from './clean-up/clean-up-ipvs.js';
+import { ipvsDifferences } from './ipvs-differences.js';
 import { IpvsRules, type RulesBackendFactory } from './ipvs-rules.js';
 import type { ServiceAddresses } from './kernel/service-addresses.js';
 import type { VirtualServers } from './kernel/virtual-servers.js';
@@ -161,6 +163,16 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
       written: setsMade + written + verified.written,
       failed: [...failed, ...verified.failed],
     };
+  }
+
+  async differences(): Promise<readonly RuleDifference[]> {
+    const { desired, tables, rules, node, family } = this;
+    const adopts = !rules.isStarted && this.keepsUnexplained;
+    const unexplained = adopts ? tables.unexplained(desired) : this.unexplained;
+    const entries = desired.ownersOfIptablesRules().flatMap((owner) => desired.rules(owner)?.entry ?? []);
+    const filled = new Set([...desired.filled, ...unexplained.sets]);
+    const ofRules = (await rules.differences(entries, node, filled)) ?? [];
+    return [...ipvsDifferences(desired, tables, unexplained, family), ...ofRules];
   }
 
   lost({ servingUdp }: IpvsActual): readonly FrontendAddress[] {

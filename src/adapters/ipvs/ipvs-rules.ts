@@ -12,6 +12,7 @@ import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
 import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 
 /** What an iptables backend writes instead of the rules of mode iptables. */
 export interface RulesSource {
@@ -72,6 +73,21 @@ export class IpvsRules {
 
   verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     return this.backend.verify(how, signal);
+  }
+
+  /**
+   * What separates the rules from those written last, or from what the first `write` would make them.
+   * @param entries all service ports that have rules
+   * @param filled the sets that should have members
+   */
+  differences(
+    entries: readonly ForwardingEntry[],
+    node: NodeNetwork,
+    filled: ReadonlySet<ServiceSet>,
+  ): Promise<readonly RuleDifference[] | undefined> | undefined {
+    if (!this.startOptions) return this.backend.differences?.();
+    this.filled = filled;
+    return this.backend.plannedDifferences?.(entries, node, this.startOptions);
   }
 
   cleanup(): Promise<void> {

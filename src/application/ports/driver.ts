@@ -76,7 +76,7 @@ export interface Driver<Rules, Change, Actual> {
    * change. What stays for a while although it is unused is no difference. Changes nothing; may be left early. Missing if the driver
    * cannot tell.
    */
-  differences?(actual: Actual): Iterable<RuleDifference>;
+  differences?(actual: Actual): Iterable<RuleDifference> | Promise<Iterable<RuleDifference>>;
 
   /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
   adopted?(actual: Actual): AdoptedRules<Rules>;

@@ -107,7 +107,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   }
 
   async differences(): Promise<readonly RuleDifference[] | undefined> {
-    const lines = this.driver.differences?.(await this.driver.read());
+    const lines = await this.driver.differences?.(await this.driver.read());
     return lines && listDifferences(lines);
   }
 
@@ -121,7 +121,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const actual = await this.driver.read();
     const adopted = this.driver.adopted?.(actual);
     if (adopted && options.keepUnexplained) UnexplainedRules.kept(this.driver.desired, adopted, all);
-    const lines = this.driver.differences?.(actual);
+    const lines = await this.driver.differences?.(actual);
     return lines && listDifferences(lines);
   }
 

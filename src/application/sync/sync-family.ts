@@ -3,6 +3,7 @@ import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { DequeuedChanges } from '../../domain/state/pending-changes.js';
 import type {
@@ -115,6 +116,15 @@ export class SyncFamily {
     this.record([], result);
     if (result.written > 0) this.listener?.repaired();
     return result;
+  }
+
+  /**
+   * What the kernel has otherwise than was programmed last; undefined if the backend cannot tell. Changes nothing.
+   * @throws if nothing has been programmed yet, or the kernel cannot be read
+   */
+  async differences(): Promise<readonly RuleDifference[] | undefined> {
+    if (!this.started) throw new Error('nothing has been programmed yet');
+    return this.backend.differences?.();
   }
 
   private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<Programmed> {

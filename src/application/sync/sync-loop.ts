@@ -1,6 +1,7 @@
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { PendingChanges, type DequeuedChanges } from '../../domain/state/pending-changes.js';
 import { errorMessage } from '../error-message.js';
 import type { Backend } from '../ports/backend.js';
@@ -148,6 +149,13 @@ export class SyncLoop {
       );
       if (!outcome.interrupted) return outcome.problem;
     }
+  }
+
+  /** `SyncFamily.differences`, found between syncs: a change that comes meanwhile waits. */
+  differences(): Promise<readonly RuleDifference[] | undefined> {
+    return new Promise((resolve, reject) =>
+      this.enqueue(() => this.sync.differences().then(resolve, reject)),
+    );
   }
 
   /** Ends the loop after the running step. */

@@ -7,6 +7,7 @@ import { history } from './asking/history.js';
 import { services } from './asking/services.js';
 import { status } from './asking/status.js';
 import { cluster } from './cluster/cluster.js';
+import { diff } from './asking/diff.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
@@ -25,6 +26,7 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
   services,
   explain,
   trace,
+  diff,
   history,
   top,
   cluster,

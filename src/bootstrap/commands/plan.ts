@@ -5,12 +5,13 @@ import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
+import { planDifference } from './plan-difference.js';
 import { readObjects } from './reading/read-objects.js';
 
 /**
- * Prints the rules that a sync would write, in the language of the mode's tool. Reads the source once; changes nothing.
- * 0 when all objects are in it, otherwise 1 with those that are not on standard error. Throws when nothing comes from the
- * API server for `timeout` milliseconds.
+ * Prints the rules that a sync would write, in the language of the mode's tool, or with --diff what it would change. Reads the
+ * source once; changes nothing. 0 when all objects are in it, and with --diff nothing differs; otherwise 1, with the objects that are
+ * not in it on standard error. Throws when nothing comes from the API server for `timeout` milliseconds.
  */
 export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: number): Promise<number> {
   const { commandLine, mode } = await chooseMode(asked, logger);
@@ -18,11 +19,15 @@ export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: numbe
   const families = supportedFamilies();
   const planned = chosenFamilies(asked.request.family, families);
   const options = { families, ...(timeout !== undefined && { timeout }) };
-  return readObjects(commandLine, options, logger, async ({ state, contexts, problems }) => {
-    const text = planFamilies(state, contexts, planned, planner);
+  return readObjects(commandLine, options, logger, async (read) => {
+    const { diff } = asked.request;
+    const text = diff
+      ? await planDifference(mode, read, planned, asked.manifests.length > 0)
+      : planFamilies(read.state, read.contexts, planned, planner);
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-    for (const reason of problems) process.stderr.write(`not planned: ${reason}\n`);
-    return problems.length === 0 ? 0 : 1;
+    for (const reason of read.problems) process.stderr.write(`not planned: ${reason}\n`);
+    const differs = diff && text !== '';
+    return read.problems.length === 0 && !differs ? 0 : 1;
   });
 }
 

@@ -1,6 +1,6 @@
 import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
-import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
+import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { IptablesTracer } from '../../adapters/iptables/trace/iptables-tracer.js';
@@ -9,13 +9,13 @@ import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
-import type { CounterName, IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { openIptables, readIptables, removeFromIptables } from './iptables-access.js';
-import type { Mode, OpenMode, Successor } from './open-mode.js';
+import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -27,13 +27,17 @@ export class IptablesMode implements Mode {
     private readonly logger: Logger,
   ) {}
 
-  async open(): Promise<OpenMode> {
+  async open(purpose: OpenPurpose = 'serve'): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
     const { tool, variant, means, families } = iptables;
-    if (this.localhostNodePorts && families.includes('IPv4'))
+    if (purpose === 'serve' && this.localhostNodePorts && families.includes('IPv4'))
       ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const counters = openCounters();
-    const host = new IptablesHostReader(tool, counters, this.logger);
+    const host = new IptablesHostReader(
+      tool,
+      purpose === 'serve' ? counters : onlyLooking(counters),
+      this.logger,
+    );
     const backend = provide(
       BACKEND,
       { family: FAMILY, logger: LOGGER, metrics: METRICS },
@@ -88,15 +92,19 @@ export class IptablesMode implements Mode {
     const counters = openCounters();
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
-      const look = { ensure: async (name: CounterName) => void (await counters?.packets(name)) };
       const asked = { identify, lackingMatches: () => Promise.resolve([]) };
-      const host = new IptablesHostReader(asked, counters && look, this.logger);
+      const host = new IptablesHostReader(asked, onlyLooking(counters), this.logger);
       return await host.read('IPv4');
     } finally {
       counters?.close();
       tool.close();
     }
   }
+}
+
+/** Counters that nobody makes: those that are missing stay so. */
+function onlyLooking(counters: Nfacct | undefined): CounterMaker | undefined {
+  return counters && { ensure: async (name) => void (await counters.packets(name)) };
 }
 
 /** For metrics, which ask while rules are written. Undefined where the kernel has no counters. */

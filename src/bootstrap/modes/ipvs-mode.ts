@@ -31,7 +31,7 @@ import { CLOCK, LOGGER, METRICS } from '../identifiers.js';
 import { provide, type Provider } from '../injection/provider.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
 import { Attempts } from './attempts.js';
-import type { Mode, OpenMode, Successor } from './open-mode.js';
+import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
 const DEFAULT_SCHEDULER = 'rr';
 
@@ -49,16 +49,17 @@ export class IpvsMode implements Mode {
     this.excluded = settings.excludeCIDRs.flatMap((text) => parseCidr(text) ?? []);
   }
 
-  async open(): Promise<OpenMode> {
+  async open(purpose: OpenPurpose = 'serve'): Promise<OpenMode> {
     const { logger, scheduler } = this;
-    await loadModules(['ip_vs'], logger);
+    const serves = purpose === 'serve';
+    if (serves) await loadModules(['ip_vs'], logger);
     const kernel = openKernel();
     let iptables: IptablesAccess | undefined;
     try {
-      await requireIpvs(kernel.servers, kernel.sets, scheduler);
+      if (serves) await requireIpvs(kernel.servers, kernel.sets, scheduler);
       const opened = (iptables = await openIptables(logger));
-      ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
-      await this.setTimeouts(kernel.servers);
+      if (serves) ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
+      if (serves) await this.setTimeouts(kernel.servers);
       return {
         name: this.name,
         families: opened.families,

@@ -17,7 +17,7 @@ import { provide } from '../injection/provider.js';
 import { checkKernel } from './kernel-check.js';
 import { netlinkIfAny, openNftTransports } from './nft-transport.js';
 import { Attempts } from './attempts.js';
-import type { Mode, OpenMode } from './open-mode.js';
+import type { Mode, OpenMode, OpenPurpose } from './open-mode.js';
 
 /** Mode nftables: one table for each family, over netlink or the nft tool. */
 export class NftablesMode implements Mode {
@@ -46,7 +46,8 @@ export class NftablesMode implements Mode {
     }
   }
 
-  async open(families: readonly IpFamily[] = supportedFamilies()): Promise<OpenMode> {
+  /** Opening it changes nothing, whatever it is for. */
+  async open(_purpose?: OpenPurpose, families: readonly IpFamily[] = supportedFamilies()): Promise<OpenMode> {
     checkKernel();
     const transports = await openNftTransports(this.wish, this.logger);
     const generations = new GenerationWatch(transports.generations);

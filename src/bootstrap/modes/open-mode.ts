@@ -36,11 +36,17 @@ export interface Successor {
   readonly signal: AbortSignal;
 }
 
+/** What a mode is opened for. */
+export type OpenPurpose = 'serve' | 'compare';
+
 /** A mode as a whole: what can be opened, and what can be planned or removed without opening. */
 export interface Mode {
   readonly name: ProxyMode;
-  /** Rejects when the mode cannot be used on this machine; the message says why. */
-  open(): Promise<OpenMode>;
+  /**
+   * Rejects when the mode cannot be used on this machine; the message says why.
+   * @param purpose `compare`: nothing of this machine is changed; its backends are only asked for differences
+   */
+  open(purpose?: OpenPurpose): Promise<OpenMode>;
   /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
   planner(): Promise<Planner>;
   /** Follows packets through its rules of a family. Opens nothing before rules of the kernel are asked for. */

@@ -13,6 +13,7 @@ import { modeInForce } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
   COMMAND_LINE,
+  DIFFERENCE_ROUTES,
   LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
@@ -33,10 +34,11 @@ export const metricsRoutes = provide(
     reports: REPORT_ROUTES,
     traces: TRACE_ROUTES,
     traffic: TRAFFIC_ROUTES,
+    differences: DIFFERENCE_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, reports, traces, traffic, clock, logger }) => {
+  ({ commandLine, live, metrics, reports, traces, traffic, differences, clock, logger }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const slis = new HealthSlis();
@@ -56,6 +58,7 @@ export const metricsRoutes = provide(
       ...reports,
       ...traces,
       ...traffic,
+      ...differences,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },

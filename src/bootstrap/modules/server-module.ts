@@ -35,6 +35,7 @@ import {
   TRAFFIC_METRICS,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
+import { differenceRoutes } from './difference-routes.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { traceRoutes } from './trace-routes.js';
 import { reportRoutes } from './report-routes.js';
@@ -153,6 +154,7 @@ export const serverModule: Module = [
   metricsScrape,
   traceRoutes,
   reportRoutes,
+  differenceRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),

@@ -1,16 +1,26 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort } from '../net/address.js';
-import type { ServedAddress } from './service-port-rules.js';
 import { HASH_SOURCE_PORT, type VirtualServer } from './virtual-server.js';
 
 const PROTOCOL_OPTION: Readonly<Record<Protocol, string>> = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' };
 
-/** Virtual servers as `ipvsadm -S -n` prints them, every endpoint with weight 1. */
-export function serverLines(served: readonly ServedAddress[]): readonly string[] {
+/** A virtual server with its endpoints, of which those without a weight have weight 1. */
+interface WeighedServer {
+  readonly server: VirtualServer;
+  readonly endpoints: readonly {
+    readonly address: string;
+    readonly port: number;
+    readonly weight?: number;
+  }[];
+}
+
+/** Virtual servers as `ipvsadm -S -n` prints them. */
+export function serverLines(served: readonly WeighedServer[]): readonly string[] {
   return served.flatMap(({ server, endpoints }) => [
     serverLine(server),
     ...endpoints.map(
-      ({ address, port }) => `-a ${serviceText(server)} -r ${hostPort(address, port)} -m -w 1`,
+      ({ address, port, weight = 1 }) =>
+        `-a ${serviceText(server)} -r ${hostPort(address, port)} -m -w ${weight}`,
     ),
   ]);
 }

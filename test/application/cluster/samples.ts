@@ -45,6 +45,7 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
       },
     ],
     endpoints: [endpointOf('10.244.1.1'), endpointOf('10.244.2.1')],
+    findings: [],
     affinitySeconds: 0,
     sourceRanges: [],
     ...fields,

@@ -1,6 +1,6 @@
 import { isServiceChain } from '../../../domain/iptables/chain-names.js';
 import { holds, sharedHolds, type DesiredTables } from '../../../domain/iptables/state/desired-tables.js';
-import { OWNED_TABLE, type RuleText, type TableName } from '../../../domain/iptables/table.js';
+import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { differing, type RuleDifference } from '../../../domain/reconcile/rule-difference.js';
@@ -11,12 +11,8 @@ const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED_TABLE];
 /** In the comment of a rule: the service port, perhaps followed by what of it. */
 const COMMENTED = /--comment "?([^\s"/]+\/[^\s"]+)/;
 
-/** A chain as it should be. */
-interface WantedChain {
-  readonly table: TableName;
-  readonly name: string;
-  readonly rules: readonly RuleText[];
-  /** Of each rule; missing where they are the node's. */
+interface HowToCompare {
+  /** Whose a rule of the desired chain is; missing where they are the node's. */
   readonly owner?: (index: number) => ServicePortKey | undefined;
   /** Whether rules count by their places. */
   readonly ordered: boolean;
@@ -36,33 +32,31 @@ export function* ruleDifferences(
     saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
   );
   const stale = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
-  const actual = ({ table, name }: Pick<WantedChain, 'table' | 'name'>): readonly RuleText[] | undefined =>
+  const actual = ({ table, name }: Pick<Chain, 'table' | 'name'>): readonly RuleText[] | undefined =>
     present.get(table)?.get(name);
   const { baseRules } = desired;
   for (const chain of baseRules.unmanagedChains)
     if (!actual(chain)) yield differing('+', `-t ${chain.table} -N ${chain.name}`);
   for (const { table, chain, rule } of baseRules.jumps)
     if (!actual({ table, name: chain })?.includes(rule)) yield differing('+', lineOf(table, chain, rule));
-  for (const chain of baseRules.chains)
-    if (!holds(chain, actual(chain) ?? []) || !actual(chain))
-      yield* differingRules({ ...chain, ordered: true }, actual(chain));
+  for (const chain of baseRules.chains) {
+    const its = actual(chain);
+    if (!its || !holds(chain, its)) yield* differingRules(chain, its, { ordered: true });
+  }
   for (const chain of TABLES.flatMap((table) => desired.shared(table))) {
     const its = actual(chain);
     if (its && sharedHolds(chain, its)) continue;
     const entriesFrom = chain.before.length;
-    const wanted = {
-      ...chain,
-      owner: (index: number) => chain.entries[index - entriesFrom]?.owner,
+    yield* differingRules(chain, its, {
+      owner: (index) => chain.entries[index - entriesFrom]?.owner,
       // Entries may stand in any order as long as those about the same packets do not change places.
-      ordered: its?.length === chain.rules.length && !differsUnordered(its, chain.rules),
-    };
-    yield* differingRules(wanted, its);
+      ordered: its !== undefined && !differsUnordered(its, chain.rules),
+    });
   }
   for (const { chain, owner } of desired.owned()) {
     stale.delete(chain.name);
     const its = actual(chain);
-    if (!its || !holds(chain, its))
-      yield* differingRules({ ...chain, owner: () => owner, ordered: true }, its);
+    if (!its || !holds(chain, its)) yield* differingRules(chain, its, { owner: () => owner, ordered: true });
   }
   for (const name of stale) {
     for (const rule of actual({ table: OWNED_TABLE, name })!) yield surplus(lineOf(OWNED_TABLE, name, rule));
@@ -71,8 +65,9 @@ export function* ruleDifferences(
 }
 
 function* differingRules(
-  { table, name, rules, owner = () => undefined, ordered }: WantedChain,
+  { table, name, rules }: Chain,
   actual: readonly RuleText[] | undefined,
+  { owner = () => undefined, ordered }: HowToCompare,
 ): Generator<RuleDifference> {
   if (!actual) yield differing('+', `-t ${table} -N ${name}`, owner(0));
   const { surplus: gone, missing } = sequenceDifference(actual ?? [], rules, ordered);

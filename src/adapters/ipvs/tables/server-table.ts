@@ -1,6 +1,7 @@
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { FrontendAddress } from '../../../domain/conntrack/frontend-map.js';
+import { serverLines } from '../../../domain/ipvs/render-servers.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import {
   realServerKey,
@@ -75,6 +76,27 @@ export class ServerTable {
   /** Whether it is there and has no real servers. */
   isIdle(key: VirtualServerKey): boolean {
     return this.known.get(key)?.reals.size === 0;
+  }
+
+  /** Whether it is never deleted. */
+  isSpared(key: VirtualServerKey): boolean {
+    const server = this.known.get(key)?.server;
+    return server !== undefined && this.isExcluded(server);
+  }
+
+  /**
+   * A virtual server and its real servers, as `ipvsadm -S -n` prints them; nothing if it is not there.
+   * @param wanted the endpoints that it should have: others of TCP that get no new connections drain, and are left out
+   */
+  lines(key: VirtualServerKey, wanted: ServedAddress['endpoints']): readonly string[] {
+    const known = this.known.get(key);
+    if (!known) return [];
+    const { server, reals } = known;
+    const needed = new Set(wanted.map(({ address, port }) => realServerKey({ address, port })));
+    const drains = ([real, { weight }]: readonly [RealServerKey, RealServer]): boolean =>
+      weight === 0 && server.protocol === 'TCP' && !needed.has(real);
+    const shown = [...reals].filter((real) => !drains(real)).map(([, real]) => real);
+    return serverLines([{ server, endpoints: shown }]);
   }
 
   /** The virtual servers that may be deleted. */

@@ -48,6 +48,10 @@ export class SetTable {
     return this.known.size === 0;
   }
 
+  exists(set: ServiceSet): boolean {
+    return this.known.has(set);
+  }
+
   members(set: ServiceSet): Iterable<string> {
     return this.known.get(set) ?? [];
   }

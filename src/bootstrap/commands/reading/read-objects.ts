@@ -32,6 +32,8 @@ export interface ReadObjects {
   readonly contexts: NodeContexts;
   /** What could not be read, or is not valid, with the reason. */
   readonly problems: readonly string[];
+  /** Everything else that a proxy is composed of, but the parts of its families. */
+  readonly container: Container;
 }
 
 export interface ReadingOptions {
@@ -79,7 +81,8 @@ export async function readObjects<Result>(
     await awaitLists(source, timeout, clock);
     await events.complete;
     await awaitNode.ready;
-    return await use({ state, contexts, problems: [...reports.rejected, ...source.problems] });
+    const problems = [...reports.rejected, ...source.problems];
+    return await use({ state, contexts, problems, container });
   } finally {
     await life.stop();
   }

@@ -7,18 +7,24 @@ const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 export const plan: Subcommand = {
   name: 'plan',
   description:
-    'Print the rules that would be written, without changing anything. Takes the same flags, and --family.',
+    'Print the rules that would be written, without changing anything. Takes the same flags, and --family and --diff.',
   usage: '[flags]',
   options: [
     new Option(
       '--family <family>',
       'Print the rules of this IP family only, so that one tool can read them.',
     ).choices(Object.keys(FAMILIES)),
+    new Option(
+      '--diff',
+      'Print only what would change in the kernel: - would go, + would come. Reads the kernel, as root. With --manifests, rules of Services that are not in them stay.',
+    ),
   ],
-  request(operands, { family }) {
+  request(operands, { family, diff }) {
     refuseOperands(operands);
-    return family === undefined
-      ? { name: 'plan' }
-      : { name: 'plan', family: FAMILIES[family as keyof typeof FAMILIES] };
+    return {
+      name: 'plan',
+      diff: diff === true,
+      ...(family !== undefined && { family: FAMILIES[family as keyof typeof FAMILIES] }),
+    };
   },
 };

@@ -21,8 +21,6 @@ export interface TopRequest {
 /** What the program is asked to do; `run` when no subcommand is named. */
 export type Request =
   | { readonly name: 'run' }
-  /** Only this family, if one is given. */
-  | { readonly name: 'plan'; readonly family?: IpFamily }
   /** The rules, and either one query or the file of many; `-` is standard input. */
   | ({
       readonly name: 'trace';
@@ -36,6 +34,10 @@ export type Request =
   /** The Service, as `namespace/name`; all, if none is given. */
   | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
   | ({ readonly name: 'top' } & TopRequest)
+  /** Only this family, if one is given; only what would change, if `diff`. */
+  | { readonly name: 'plan'; readonly family?: IpFamily; readonly diff: boolean }
+  /** Of the Service `namespace/name` alone, if one is given. */
+  | { readonly name: 'diff'; readonly service?: string; readonly output: OutputFormat }
   | {
       readonly name: 'cluster';
       readonly question: ClusterQuestion;

@@ -1,4 +1,5 @@
 import { cluster } from './cluster.js';
+import { diff } from './diff.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
 import { plan } from './plan.js';
@@ -15,6 +16,7 @@ export const subcommands: readonly Subcommand[] = [
   services,
   explain,
   trace,
+  diff,
   history,
   top,
   cluster,

@@ -1,0 +1,57 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
+
+/** What the kernel has otherwise than desired. */
+export interface DifferenceReport {
+  readonly mode: string;
+  readonly families: readonly FamilyDifference[];
+}
+
+export interface FamilyDifference {
+  readonly family: IpFamily;
+  /** By service port; those of the node, or of nobody known, last. Only the first are listed where there are very many. */
+  readonly lines: readonly RuleDifference[];
+  /** How many are not listed. */
+  readonly omitted: number;
+  /** Why nothing is known; then there are no lines. */
+  readonly problem?: string;
+}
+
+/** Lines of one family that are listed at most. */
+const LISTED = 10_000;
+
+/** @param service of which `namespace/name` alone; undefined: all */
+export function familyDifference(
+  family: IpFamily,
+  lines: readonly RuleDifference[],
+  service?: string,
+): FamilyDifference {
+  const wanted = service === undefined ? lines : lines.filter((line) => serviceOfLine(line) === service);
+  return {
+    family,
+    lines: byServicePort(wanted).slice(0, LISTED),
+    omitted: Math.max(0, wanted.length - LISTED),
+  };
+}
+
+/** Neither a difference nor a problem. */
+export function isNone({ families }: DifferenceReport): boolean {
+  return families.every(({ lines, problem }) => lines.length === 0 && problem === undefined);
+}
+
+function serviceOfLine({ servicePort }: RuleDifference): string | undefined {
+  return servicePort?.split(':', 1)[0];
+}
+
+/** In their order within each service port. */
+function byServicePort(lines: readonly RuleDifference[]): readonly RuleDifference[] {
+  const groups = new Map<string | undefined, RuleDifference[]>();
+  for (const line of lines) {
+    const group = groups.get(line.servicePort);
+    if (group) group.push(line);
+    else groups.set(line.servicePort, [line]);
+  }
+  const ofNode = groups.get(undefined) ?? [];
+  groups.delete(undefined);
+  return [...[...groups.keys()].sort().flatMap((key) => groups.get(key)!), ...ofNode];
+}

@@ -1,0 +1,24 @@
+import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { Backend, StartOptions } from '../ports/backend.js';
+import type { FamilyContext } from '../sync/sync-family.js';
+import { familyDifference, type FamilyDifference } from './difference-report.js';
+
+/**
+ * What a first sync of one family would change for the known objects. Changes nothing.
+ * @param backend which is used for nothing else
+ * @throws when the kernel cannot be read
+ */
+export async function plannedDifference(
+  state: ClusterState,
+  { forwarding, network }: FamilyContext,
+  backend: Backend,
+  options: StartOptions,
+): Promise<FamilyDifference> {
+  const { family } = backend;
+  const table = new ForwardingTable();
+  table.update(state, [...state.serviceKeys()].sort(), forwarding);
+  const lines = await backend.plannedDifferences?.(table.entries(), network, options);
+  if (lines) return familyDifference(family, lines);
+  return { family, lines: [], omitted: 0, problem: 'this mode cannot compare' };
+}
