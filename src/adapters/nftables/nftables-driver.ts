@@ -8,7 +8,6 @@ import {
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -39,7 +38,7 @@ import { NftCommitError, type NftTransport, type TableState } from './transport.
 
 export interface NftablesOptions {
   readonly observer?: NftablesObserver;
-  readonly compile?: (entry: ForwardingEntry) => NftablesServicePortRules;
+  readonly compile?: typeof compileNftables;
 }
 
 const ONE_COMMIT = { commits: 1 };
@@ -62,7 +61,7 @@ export function nftablesBackend(
 class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, TableReading> {
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
-  readonly compile: (entry: ForwardingEntry) => NftablesServicePortRules;
+  readonly compile: typeof compileNftables;
   private node: NodeNetwork | undefined;
   private keepsUnexplained = false;
   /** Structures in the kernel that are no longer needed, by name. */

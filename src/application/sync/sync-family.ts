@@ -1,4 +1,5 @@
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -203,31 +204,22 @@ export class SyncFamily {
   ): void {
     const { family } = this;
     const since = this.clock.now();
-    const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
-    if (this.notes.size > 0) for (const key of recorded) this.notes.delete(key);
-    for (const { key, note } of ownNotes) this.notes.set(key, note);
-    const concerned = new Set(this.conflicts.update(recorded, conflicts));
     // One object for all that are programmed without deviations, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
+    const deviates = this.conflicts.size > 0 || this.notes.size > 0;
+    if (!deviates && failed.length === 0 && conflicts.length === 0 && ownNotes.length === 0) {
+      for (const { key, entry } of changed) this.succeeded(key, entry, plain);
+      return;
+    }
+    const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
+    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
+    for (const key of recorded) this.notes.delete(key);
+    for (const { key, note } of ownNotes) this.notes.set(key, note);
+    const concerned = new Set(this.conflicts.update(recorded, conflicts));
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
-      const previous = this.statuses.get(family, key);
-      if (reason !== undefined) {
-        const before = previous?.state === 'failed' ? previous : { since, attempts: 0 };
-        const attempts = before.attempts + 1;
-        this.statuses.set(family, key, { state: 'failed', since: before.since, reason, attempts });
-        this.logger.error(
-          { family, service: key, reason, attempts },
-          'cannot program the service port; keeping its last good rules',
-        );
-      } else if (entry) {
-        if (previous?.state === 'failed')
-          this.logger.info({ family, service: key }, 'service port programmed');
-        this.recordProgrammed(key, plain);
-      } else {
-        this.statuses.remove(family, key);
-      }
+      if (reason === undefined) this.succeeded(key, entry, plain);
+      else this.failed(key, reason, since);
       concerned.delete(key);
     }
     for (const key of concerned) {
@@ -235,6 +227,24 @@ export class SyncFamily {
       if (status?.state === 'programmed')
         this.recordProgrammed(key, { state: 'programmed', since: status.since });
     }
+  }
+
+  private failed(key: ServicePortKey, reason: string, now: number): void {
+    const { family } = this;
+    const previous = this.statuses.get(family, key);
+    const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
+    this.statuses.set(family, key, { state: 'failed', since, reason, attempts: attempts + 1 });
+    this.logger.error(
+      { family, service: key, reason, attempts: attempts + 1 },
+      'cannot program the service port; keeping its last good rules',
+    );
+  }
+
+  private succeeded(key: ServicePortKey, entry: ForwardingEntry | undefined, plain: ProgrammedStatus): void {
+    const { family } = this;
+    if (!entry) return this.statuses.remove(family, key);
+    if (this.attempts(key) > 0) this.logger.info({ family, service: key }, 'service port programmed');
+    this.recordProgrammed(key, plain);
   }
 
   private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {

@@ -88,6 +88,7 @@ export class ForwardingTable {
 
   private count(entry: ForwardingEntry | undefined, step: number): void {
     if (!entry?.endpoints.hasAny || entry.endpoints.local?.length) return;
+    if (!entry.internalPolicyLocal && !entry.externalPolicyLocal) return;
     const { internal, external } = this.lacking;
     this.lacking = {
       internal: internal + (entry.internalPolicyLocal ? step : 0),

@@ -9,11 +9,20 @@ import type { NftablesServicePortRules, PlacedElement, TablePart } from './state
 const NO_STRUCTURES: readonly Structure[] = [];
 const NO_ELEMENTS: readonly PlacedElement[] = [];
 
-/** Compiles one service port into its rules in the table of its family. */
-export function compileNftables(entry: ForwardingEntry): NftablesServicePortRules {
+/**
+ * Compiles one service port into its rules in the table of its family.
+ * @param former its present rules; what service ports share is taken over, so that nothing compares it
+ */
+export function compileNftables(
+  entry: ForwardingEntry,
+  former: NftablesServicePortRules = [],
+): NftablesServicePortRules {
   const parts: TablePart[] = [];
   for (const frontend of entry.frontends) parts.push(new FrontendPart(entry, frontend));
-  parts.push(...sharedParts(entry));
+  const formerShared = new Map(
+    former.flatMap((part) => (part instanceof SharedPart ? [[part.key, part]] : [])),
+  );
+  for (const part of sharedParts(entry)) parts.push(formerShared.get(part.key) ?? part);
   return eachOnce(parts);
 }
 

@@ -124,9 +124,9 @@ export class ClusterState {
     const place = siblings.findIndex(({ name }) => name === slice.name);
     const previous = siblings[place];
     const applied = previous ? sharedWithEarlier(previous, slice) : slice;
-    if (isEqual(previous, applied)) return changes;
+    if (applied === previous) return changes;
     this.slices.set(key, previous ? siblings.with(place, applied) : [...siblings, applied]);
-    this.owners.set(id, key);
+    if (previousOwner !== key) this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });
     return changes;
