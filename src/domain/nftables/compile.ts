@@ -11,10 +11,10 @@ const NO_ELEMENTS: readonly PlacedElement[] = [];
 
 /** Compiles one service port into its rules in the table of its family. */
 export function compileNftables(entry: ForwardingEntry): NftablesServicePortRules {
-  const parts: TablePart[] = [];
-  for (const frontend of entry.frontends) parts.push(new FrontendPart(entry, frontend));
-  parts.push(...sharedParts(entry));
-  return eachOnce(parts);
+  const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend));
+  const parts: readonly TablePart[] = frontends.length > 1 ? eachOnce(frontends) : frontends;
+  // Unlike a list that grows, the result of this has no spare room: it is kept for every service port.
+  return parts.concat(sharedParts(entry));
 }
 
 /** What the service port may share with others. */
@@ -32,9 +32,8 @@ function sharedParts({ name, frontends, endpoints }: ForwardingEntry): readonly 
 }
 
 /** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */
-function eachOnce(parts: readonly TablePart[]): NftablesServicePortRules {
-  const byKey = new Map(parts.map((part) => [part.key, part]));
-  return byKey.size === parts.length ? parts.slice() : [...byKey.values()];
+function eachOnce(parts: readonly TablePart[]): readonly TablePart[] {
+  return [...new Map(parts.map((part) => [part.key, part])).values()];
 }
 
 /** An element that service ports share. */
