@@ -59,12 +59,17 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
  * (docs/spec/model.md §3.3).
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  if (isSortedOnce(endpoints)) return endpoints;
   const sorted = [...endpoints].sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1));
-  if (sorted.every((endpoint, index) => endpoint.text !== sorted[index - 1]?.text)) return sorted;
+  if (isSortedOnce(sorted)) return sorted;
   // Equal texts are adjacent, in their original order.
   const byText = new Map<string, Endpoint>();
   for (const endpoint of sorted) {
     if (!endpoint.terminating || !byText.has(endpoint.text)) byText.set(endpoint.text, endpoint);
   }
   return [...byText.values()];
+}
+
+function isSortedOnce(endpoints: readonly Endpoint[]): boolean {
+  return endpoints.every(({ text }, index) => index === 0 || endpoints[index - 1]!.text < text);
 }

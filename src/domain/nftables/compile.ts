@@ -17,13 +17,10 @@ export function compileNftables(
   entry: ForwardingEntry,
   former: NftablesServicePortRules = [],
 ): NftablesServicePortRules {
-  const parts: TablePart[] = [];
-  for (const frontend of entry.frontends) parts.push(new FrontendPart(entry, frontend));
-  const formerShared = new Map(
-    former.flatMap((part) => (part instanceof SharedPart ? [[part.key, part]] : [])),
-  );
-  for (const part of sharedParts(entry)) parts.push(formerShared.get(part.key) ?? part);
-  return eachOnce(parts);
+  const frontends = entry.frontends.map((frontend) => new FrontendPart(entry, frontend));
+  const parts: readonly TablePart[] = frontends.length > 1 ? eachOnce(frontends) : frontends;
+  // Unlike a list that grows, the result of this has no spare room: it is kept for every service port.
+  return parts.concat(takenOver(sharedParts(entry), former));
 }
 
 /** What the service port may share with others. */
@@ -40,10 +37,16 @@ function sharedParts({ name, frontends, endpoints }: ForwardingEntry): readonly 
   return parts;
 }
 
+/** The parts, those among them that are there already as they are there. */
+function takenOver(parts: readonly SharedPart[], former: NftablesServicePortRules): readonly TablePart[] {
+  if (former.length === 0) return parts;
+  const present = new Map(former.map((part) => [part.key, part]));
+  return parts.map((part) => present.get(part.key) ?? part);
+}
+
 /** One address may be both an external IP and a load-balancer IP: the latter wins, since it may restrict sources. */
-function eachOnce(parts: readonly TablePart[]): NftablesServicePortRules {
-  const byKey = new Map(parts.map((part) => [part.key, part]));
-  return byKey.size === parts.length ? parts.slice() : [...byKey.values()];
+function eachOnce(parts: readonly TablePart[]): readonly TablePart[] {
+  return [...new Map(parts.map((part) => [part.key, part])).values()];
 }
 
 /** An element that service ports share. */

@@ -55,9 +55,9 @@ export class FrontendPart implements TablePart {
   }
 
   get uses(): readonly Structure[] {
-    const structures = this.ways().map((way) => structuresOfClass(this.classOf(way)));
-    const sources = [...this.sources().values()].map(({ prefixLength }) => sourcesStructure(prefixLength));
-    return [...structures.flat(), ...sources];
+    const structures = this.ways().flatMap((way) => structuresOfClass(this.classOf(way)));
+    for (const { prefixLength } of this.sources().values()) structures.push(sourcesStructure(prefixLength));
+    return structures;
   }
 
   get listed(): readonly PlacedElement[] {
@@ -99,24 +99,24 @@ export class FrontendPart implements TablePart {
     const { entry, source } = this;
     const { cluster = [], local = [] } = entry.endpoints;
     const sets = setsOf(this.variant);
-    const general = {
+    const takesShortCircuits = shortCircuits(entry, source);
+    if (!takesShortCircuits && source.outcome !== 'forward') return [];
+    const general: Way = {
       map: sets.frontends,
+      kind: takesShortCircuits ? 'external-local' : isExternal(source) ? 'external' : 'pick',
       endpoints: source.policy === 'Local' ? local : cluster,
       list: sets.endpoints,
       stickyList: sets.affinityIds,
     };
-    if (shortCircuits(entry, source)) {
-      const shortCircuit: Way = {
-        map: sets.shortCircuits,
-        kind: 'short-circuit',
-        endpoints: cluster,
-        list: sets.shortCircuitEndpoints,
-        stickyList: sets.shortCircuitAffinityIds,
-      };
-      return [{ ...general, kind: 'external-local' }, shortCircuit];
-    }
-    if (source.outcome !== 'forward') return [];
-    return [{ ...general, kind: isExternal(source) ? 'external' : 'pick' }];
+    if (!takesShortCircuits) return [general];
+    const shortCircuit: Way = {
+      map: sets.shortCircuits,
+      kind: 'short-circuit',
+      endpoints: cluster,
+      list: sets.shortCircuitEndpoints,
+      stickyList: sets.shortCircuitAffinityIds,
+    };
+    return [general, shortCircuit];
   }
 
   /** The traffic class, as the value of an element. */

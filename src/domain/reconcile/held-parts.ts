@@ -45,9 +45,14 @@ export class HeldParts<P extends Part> {
    * @param parts each key once
    */
   replace(owner: ServicePortKey, parts: readonly P[] | undefined, switched: Switch<P>): void {
-    const former = new Map(this.partsByOwner.get(owner)?.map((part) => [part.key, part]));
+    const present = this.partsByOwner.get(owner);
     if (parts) this.partsByOwner.set(owner, parts);
     else this.partsByOwner.delete(owner);
+    if (!present) {
+      for (const part of parts ?? []) this.claim({ owner, part }, switched);
+      return;
+    }
+    const former = new Map(present.map((part) => [part.key, part]));
     for (const part of parts ?? []) {
       const previous = former.get(part.key);
       former.delete(part.key);
