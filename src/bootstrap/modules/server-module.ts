@@ -26,6 +26,7 @@ import {
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
+import { withPage } from './with-page.js';
 
 const metrics = provide(
   METRICS,
@@ -92,7 +93,7 @@ const metricsServer = provide(
     const { metricsBindAddress, bindAddressHardFail, enableProfiling } = commandLine.configuration;
     if (metricsBindAddress === '') return undefined;
     return new MetricsServer({
-      routes,
+      routes: withPage(routes, commandLine),
       profiling: enableProfiling,
       logger: logger.child({ caller: 'metrics-server' }),
       clock,
