@@ -18,7 +18,9 @@ import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
 import type { LocalAddresses } from '../application/ports/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { ServiceLookup } from '../application/ports/service-lookup.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
+import type { ChangeHistory } from '../application/status/change-history.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
@@ -56,6 +58,8 @@ export const CLUSTER_STATE = new Identifier<ClusterState>('cluster state');
 export const CLUSTER_SOURCE = new Identifier<ClusterSource>('cluster source');
 export const CLUSTER_EVENTS = new Identifier<ClusterEvents>('cluster events');
 export const OBJECT_REPORTS = new Identifier<ObjectReports>('object reports');
+/** Undefined where the source delivers every Service. */
+export const SERVICE_LOOKUP = new Identifier<ServiceLookup | undefined>('service lookup');
 /** The one client of the API server, made when it is first called for. */
 export const API_CLIENT = new Identifier<() => Promise<ApiClient>>('API client');
 export const API_TIMINGS = new Identifier<ApiTimings>('API timings');
@@ -78,6 +82,7 @@ export const HEALTH_CHECK_LISTENER = new Identifier<HealthCheckListener | undefi
 
 export const SERVICE_STATUSES = new Identifier<ServiceStatuses>('service statuses');
 export const SYNC_HISTORY = new Identifier<SyncHistory>('sync history');
+export const CHANGE_HISTORY = new Identifier<ChangeHistory>('change history');
 export const SYNC_OBSERVER = new Identifier<SyncObserver>('sync observer');
 export const PROXY_HEALTH = new Identifier<ProxyHealth>('proxy health');
 export const READINESS = new Identifier<Readiness>('readiness');
@@ -86,6 +91,7 @@ export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 /** Undefined where this mode or this kernel does not count packets. */
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
+export const REPORT_ROUTES = new Identifier<Routes>('report routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');

@@ -2,7 +2,10 @@ import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../configuration/subcommands/subcommand.js';
 import { cleanup } from './cleanup.js';
-import { explain } from './explain.js';
+import { explain } from './asking/explain.js';
+import { history } from './asking/history.js';
+import { services } from './asking/services.js';
+import { status } from './asking/status.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
@@ -15,8 +18,11 @@ export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number
 
 /** What the subcommands do. */
 const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
-  plan,
+  status,
+  services,
   explain,
+  history,
+  plan,
   validate,
 };
 

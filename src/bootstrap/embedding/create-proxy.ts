@@ -23,6 +23,7 @@ import {
   LOCAL_ADDRESSES,
   NODE_TIMEOUTS,
   SERVED_FAMILIES,
+  SERVICE_LOOKUP,
   SERVICE_STATUSES,
   SYNC_OBSERVER,
 } from '../identifiers.js';
@@ -127,7 +128,13 @@ function replacements(options: ProxyOptions, logger: Logger): Module {
   return [
     ...(clock ? [provideValue(CLOCK, clock)] : []),
     ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
-    ...(source ? [provideValue(CLUSTER_SOURCE, source), provideValue(NODE_TIMEOUTS, NO_WAIT)] : []),
+    ...(source
+      ? [
+          provideValue(CLUSTER_SOURCE, source),
+          provideValue(SERVICE_LOOKUP, undefined),
+          provideValue(NODE_TIMEOUTS, NO_WAIT),
+        ]
+      : []),
     ...(ownEvents ? [provideValue(EVENT_RECORDER, ownEvents)] : []),
     ...(syncObserver ? [provideValue(SYNC_OBSERVER, syncObserver)] : []),
     ...(conntrack || backends ? [provideValue(CONNTRACK, conntrack)] : []),

@@ -27,6 +27,7 @@ import {
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { withPage } from './with-page.js';
+import { reportRoutes } from './report-routes.js';
 
 const metrics = provide(
   METRICS,
@@ -108,6 +109,7 @@ export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
   metrics,
   metricsScrape,
+  reportRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),

@@ -7,6 +7,8 @@ import type { ForwardingEntry } from './forwarding-entry.js';
 export interface ForwardingChange {
   readonly key: ServicePortKey;
   readonly entry: ForwardingEntry | undefined;
+  /** The entry before. Missing for a new service port, and where everything is programmed. */
+  readonly former?: ForwardingEntry | undefined;
 }
 
 /**
@@ -66,15 +68,17 @@ export class ForwardingTable {
       const keys = entries.map((entry) => entry.key);
       for (const former of this.portsOf.get(key) ?? []) {
         if (keys.includes(former)) continue;
-        this.count(this.entriesByKey.get(former), -1);
+        const previous = this.entriesByKey.get(former);
+        this.count(previous, -1);
         this.entriesByKey.delete(former);
-        changes.push({ key: former, entry: undefined });
+        changes.push({ key: former, entry: undefined, former: previous });
       }
       for (const entry of entries) {
-        this.count(this.entriesByKey.get(entry.key), -1);
+        const previous = this.entriesByKey.get(entry.key);
+        this.count(previous, -1);
         this.count(entry, 1);
         this.entriesByKey.set(entry.key, entry);
-        changes.push({ key: entry.key, entry });
+        changes.push({ key: entry.key, entry, former: previous });
       }
       if (keys.length > 0) this.portsOf.set(key, keys);
       else this.portsOf.delete(key);

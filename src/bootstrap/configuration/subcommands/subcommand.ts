@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import type { RowFilter } from '../../../application/status/service-row.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
@@ -11,8 +12,12 @@ export type Request =
   | { readonly name: 'run' }
   /** Only this family, if one is given. */
   | { readonly name: 'plan'; readonly family?: IpFamily }
-  /** The Service, as `namespace/name`. */
-  | { readonly name: 'explain'; readonly service: string }
+  | { readonly name: 'status'; readonly output: OutputFormat }
+  | (RowFilter & { readonly name: 'services'; readonly output: OutputFormat })
+  /** A Service as `namespace/name`, an address, or a port. */
+  | { readonly name: 'explain'; readonly subject: string; readonly output: OutputFormat }
+  /** The Service, as `namespace/name`; all, if none is given. */
+  | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 
@@ -37,4 +42,9 @@ export interface Subcommand {
 /** `-o FORMAT`, for subcommands that list. */
 export function outputOption(): Option {
   return new Option('-o, --output <format>', 'How to print it.').choices(OUTPUT_FORMATS).default('text');
+}
+
+/** The format asked for by `outputOption`. */
+export function outputOf({ output }: Readonly<Record<string, unknown>>): OutputFormat {
+  return output as OutputFormat;
 }

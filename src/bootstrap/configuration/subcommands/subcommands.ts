@@ -1,7 +1,10 @@
 import { explain } from './explain.js';
+import { history } from './history.js';
 import { plan } from './plan.js';
+import { services } from './services.js';
+import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [plan, explain, validate];
+export const subcommands: readonly Subcommand[] = [status, services, explain, history, plan, validate];

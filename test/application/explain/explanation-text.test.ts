@@ -1,5 +1,5 @@
-import type { Explanation } from '../../../src/application/use-cases/explanation.js';
-import { explanationText } from '../../../src/application/use-cases/explanation-text.js';
+import type { Explanation } from '../../../src/application/explain/explanation.js';
+import { explanationText } from '../../../src/application/explain/explanation-text.js';
 
 const AT = Date.parse('2026-05-04T10:00:00Z');
 const quiet = { failures: 0, drift: { found: 0, repaired: 0 } };
@@ -58,6 +58,10 @@ const full: Explanation = {
               nodeHints: [],
             },
           ],
+          findings: [
+            { kind: 'deviation', isFault: true, text: '10.96.0.1:80/TCP belongs to a/b' },
+            { kind: 'other-zones', isFault: false, text: '1 ready endpoint is hinted for zone b' },
+          ],
           affinitySeconds: 60,
           sourceRanges: ['198.51.100.0/24'],
         },
@@ -67,6 +71,7 @@ const full: Explanation = {
           status: { state: 'failed', since: AT, reason: 'EINVAL', attempts: 3 },
           frontends: [],
           endpoints: [],
+          findings: [{ kind: 'failed', isFault: true, text: 'EINVAL' }],
           affinitySeconds: 0,
           sourceRanges: [],
         },
@@ -92,6 +97,7 @@ describe('explanationText', () => {
       node-port 30080 (Local): drop, the policy is Local
       endpoint 10.1.1.1:8080: used, on this node, ready, for zones a b, for nodes n1
       endpoint 10.1.1.2:8080: not used, not ready, terminating, still serving
+      note: 1 ready endpoint is hinted for zone b
       clients stay with their endpoint for 60 s
       load-balancer IPs accept only 198.51.100.0/24
     port (unnamed) UDP: failed since 2026-05-04T10:00:00.000Z, 3 attempts: EINVAL
@@ -103,8 +109,11 @@ describe('explanationText', () => {
 `);
   });
 
-  it('says what may be the reason when there is nothing to tell', () => {
-    const unknown = { service: 'shop/none', known: false, problems: [], families: full.families };
-    expect(explanationText(unknown)).toMatch(/^shop\/none\n {2}The proxy does not serve it: .*headless.*\n$/);
+  it('says why it is not served, and nothing else', () => {
+    const unserved = { kind: 'absent', text: 'there is no such Service' } as const;
+    const unknown = { service: 'shop/none', known: false, unserved, problems: [], families: full.families };
+    expect(explanationText(unknown)).toBe(
+      'shop/none\n  The proxy does not serve it: there is no such Service.\n',
+    );
   });
 });

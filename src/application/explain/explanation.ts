@@ -1,18 +1,32 @@
-import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint, PortIdentity } from '../../domain/model/endpoint.js';
+import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
+import type { UnservedKind } from '../../domain/model/unserved.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
 import type { FamilyHistory } from '../status/sync-history.js';
+import type { Finding } from './findings.js';
 
 /** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
 export interface Explanation {
   readonly service: ServiceKey;
   /** Whether this proxy serves such a Service. */
   readonly known: boolean;
+  /** Why it does not. Missing if it does. */
+  readonly unserved?: Unserved;
   /** What is wrong with the Service's objects in the cluster. */
   readonly problems: readonly string[];
   readonly families: readonly FamilyExplanation[];
+}
+
+/**
+ * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
+ * `undelivered`: the API server did not say whether there is one of the kinds that it does not deliver.
+ */
+export interface Unserved {
+  readonly kind: UnservedKind | 'invalid' | 'absent' | 'undelivered';
+  /** For people. */
+  readonly text: string;
 }
 
 export interface FamilyExplanation {
@@ -31,6 +45,8 @@ export interface PortExplanation {
   readonly status: PortStatus;
   readonly frontends: readonly FrontendExplanation[];
   readonly endpoints: readonly EndpointExplanation[];
+  /** What stops or limits its traffic, the most important first. */
+  readonly findings: readonly Finding[];
   /** Seconds that a client stays with its endpoint; 0 without session affinity. */
   readonly affinitySeconds: number;
   /** Sources that may use the load-balancer IPs; empty when all may. */
@@ -58,39 +74,14 @@ export interface EndpointExplanation extends Pick<
 > {
   /** Whether any frontend may lead to it. */
   readonly used: boolean;
+  /** Why it is not used although it is ready. */
+  readonly reason?: string;
 }
 
-/** Why clients outside this node get a frontend's outcome. */
-export function frontendReason({ endpoints }: ForwardingEntry, { policy, outcome }: Frontend): string {
-  switch (outcome) {
-    case 'reject':
-      return 'no endpoint is ready, and no terminating endpoint still serves';
-    case 'drop':
-      return 'the policy is Local, and no endpoint on this node is usable';
-    case 'forward': {
-      const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
-      const where = policy === 'Local' ? ' on this node' : '';
-      return count > 0
-        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
-        : 'endpoints exist, but their hints exclude this node';
-    }
-  }
-}
-
-/**
- * Why a service port can never have endpoints: its slices have ports, but not this one. Undefined when one has it, or none has
- * any, as after scaling to zero.
- */
-export function missingPortReason(
-  { port, protocol }: PortIdentity,
-  present: readonly PortIdentity[],
-): string | undefined {
-  if (present.length === 0 || present.some((one) => one.port === port && one.protocol === protocol))
-    return undefined;
-  const named = (name: string, spoken: string): string =>
-    [name === '' ? 'one without a name' : name, ...(spoken === protocol ? [] : [`for ${spoken}`])].join(' ');
-  const list = [...new Set(present.map((one) => named(one.port, one.protocol)))].sort().join(', ');
-  const wanted = port === '' ? 'without a name' : `named ${port}`;
-  const isOfOther = present.some((one) => one.port === port);
-  return `no EndpointSlice has a port ${wanted}${isOfOther ? ` for ${protocol}` : ''} (they have: ${list})`;
+/** Whether traffic of the Service reaches endpoints as its objects ask for. */
+export function isSound({ known, problems, families }: Explanation): boolean {
+  const ports = families.flatMap((family) => family.ports);
+  return (
+    known && problems.length === 0 && !ports.some(({ findings }) => findings.some(({ isFault }) => isFault))
+  );
 }

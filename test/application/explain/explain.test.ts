@@ -2,7 +2,8 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
-import { Explain } from '../../../src/application/use-cases/explain.js';
+import { Explain } from '../../../src/application/explain/explain.js';
+import { UnservedServices } from '../../../src/application/explain/unserved-services.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { SliceEndpoint } from '../../../src/domain/model/endpoint-slice.js';
@@ -48,7 +49,8 @@ beforeEach(() => {
     state: (key: string) =>
       key === 'shop/cart' ? { port: 32111, localEndpoints: 1, listening: true } : undefined,
   } as const;
-  explain = new Explain(state, [loop], statuses, reports, history, [healthChecks]);
+  const unserved = new UnservedServices(state, reports, undefined);
+  explain = new Explain(state, [loop], statuses, reports, history, [healthChecks], unserved);
 });
 
 function given(parts: Partial<Service>, endpoints: readonly SliceEndpoint[]): void {
@@ -57,12 +59,12 @@ function given(parts: Partial<Service>, endpoints: readonly SliceEndpoint[]): vo
   table.update(state, ['shop/cart'], CONTEXT);
 }
 
-const explained = () => explain.service('shop/cart').families[0]!;
-const reasonOf = (kind: string): string | undefined =>
-  explained().ports[0]!.frontends.find((frontend) => frontend.kind === kind)?.reason;
+const explained = async () => (await explain.service('shop/cart')).families[0]!;
+const reasonOf = async (kind: string): Promise<string | undefined> =>
+  (await explained()).ports[0]!.frontends.find((frontend) => frontend.kind === kind)?.reason;
 
 describe('Explain', () => {
-  it('explains everything about a programmed Service', () => {
+  it('explains everything about a programmed Service', async () => {
     given(
       {
         loadBalancerIPs: [parseAddress('203.0.113.9')!],
@@ -86,7 +88,7 @@ describe('Explain', () => {
     });
     history.repaired('IPv4', 3);
     const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
-    expect(explain.service('shop/cart')).toEqual({
+    expect(await explain.service('shop/cart')).toEqual({
       service: 'shop/cart',
       known: true,
       problems: [],
@@ -128,6 +130,7 @@ describe('Explain', () => {
                   used: false,
                 },
               ],
+              findings: [{ kind: 'deviation', isFault: true, text: '10.96.7.1:80/TCP belongs to a/b' }],
               affinitySeconds: 60,
               sourceRanges: ['198.51.100.0/24'],
             },
@@ -143,15 +146,15 @@ describe('Explain', () => {
     });
   });
 
-  it('says why traffic goes nowhere', () => {
+  it('says why traffic goes nowhere', async () => {
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, []);
-    expect(reasonOf('cluster-ip')).toMatch(/^no endpoint is ready/);
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
       sliceEndpoint('10.1.1.1'),
       sliceEndpoint('10.1.1.2'),
     ]);
-    expect(reasonOf('cluster-ip')).toBe('to 2 endpoints');
-    expect(reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
   });
 
   it.each([
@@ -166,37 +169,37 @@ describe('Explain', () => {
     ],
     ['', 'TCP', [['http', 'TCP']], 'without a name (they have: http)'],
     ['dns', 'UDP', [['dns', 'TCP']], 'named dns for UDP (they have: dns for TCP)'],
-  ] as const)('says that no slice has the port %s %s', (port, protocol, ports, reason) => {
+  ] as const)('says that no slice has the port %s %s', async (port, protocol, ports, reason) => {
     state.applyService(service({ ports: [{ ...service().ports[0]!, name: port, protocol }] }));
     const empty = slice('cart-abcde', []);
     const slicePorts = ports.map(([name, spoken]) => ({ name, protocol: spoken, endpoints: [] }));
     state.applySlice({ ...empty, ports: slicePorts });
     state.applySlice({ ...empty, name: 'cart-fghij', ports: slicePorts.slice(0, 1) });
     table.update(state, ['shop/cart'], CONTEXT);
-    expect(reasonOf('cluster-ip')).toBe(`no EndpointSlice has a port ${reason}`);
+    expect(await reasonOf('cluster-ip')).toBe(`no EndpointSlice has a port ${reason}`);
   });
 
-  it('does not take a slice that has no port, as of a Service scaled to zero, for one with the wrong ports', () => {
+  it('does not take a slice that has no port, as of a Service scaled to zero, for one with the wrong ports', async () => {
     given({}, []);
     state.applySlice({ ...slice('cart-abcde', []), ports: [] });
-    expect(reasonOf('cluster-ip')).toMatch(/^no endpoint is ready/);
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
   });
 
-  it('counts the endpoints of the policy that applies', () => {
+  it('counts the endpoints of the policy that applies', async () => {
     given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
       sliceEndpoint('10.1.1.1', { isLocal: true }),
       sliceEndpoint('10.1.1.2'),
     ]);
-    expect(reasonOf('cluster-ip')).toBe('to 2 endpoints');
-    expect(reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
   });
 
-  it('distinguishes a waiting Service from a failed one', () => {
+  it('distinguishes a waiting Service from a failed one', async () => {
     given({}, []);
     waiting.add('shop/cart');
-    expect(explained()).toMatchObject({ waiting: true, ports: [{ status: { state: 'pending' } }] });
+    expect(await explained()).toMatchObject({ waiting: true, ports: [{ status: { state: 'pending' } }] });
     statuses.set('IPv4', KEY, { state: 'failed', since: 7, reason: 'EINVAL', attempts: 2 });
-    expect(explained().ports[0]!.status).toEqual({
+    expect((await explained()).ports[0]!.status).toEqual({
       state: 'failed',
       since: 7,
       reason: 'EINVAL',
@@ -204,12 +207,13 @@ describe('Explain', () => {
     });
   });
 
-  it('names what is wrong with the objects, and knows what it does not know', () => {
+  it('names what is wrong with the objects, and knows what it does not know', async () => {
     reports.report('Service', 'shop/cart', ['spec.ports[0].port 0 is too small'], false);
     reports.report('EndpointSlice', 'shop/cart-x7k2m', ['addressType is missing'], false);
     reports.report('EndpointSlice', 'shop/cart-api-x7k2m', ['not about this Service'], false);
-    expect(explain.service('shop/cart')).toMatchObject({
+    expect(await explain.service('shop/cart')).toMatchObject({
       known: false,
+      unserved: { kind: 'invalid', text: 'Service shop/cart is ignored: spec.ports[0].port 0 is too small' },
       problems: [
         'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
         'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',
@@ -218,7 +222,7 @@ describe('Explain', () => {
     });
     given({}, []);
     reports.report('EndpointSlice', 'shop/cart-abcde', ['endpoints[1] has no address'], true);
-    expect(explain.service('shop/cart').problems).toContain(
+    expect((await explain.service('shop/cart')).problems).toContain(
       'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
     );
   });
@@ -243,7 +247,7 @@ describe('Explain', () => {
   });
 });
 
-it('names what the source leaves out of a Service, and all of it in short', () => {
+it('names what the source leaves out of a Service, and all of it in short', async () => {
   given({}, []);
   unread = [
     'a.yaml:7: Service shop/cart: spec.type: "X" is not one of ClusterIP',
@@ -251,6 +255,6 @@ it('names what the source leaves out of a Service, and all of it in short', () =
     'a.yaml:20: Service shop/cart-2: spec.type: "X" is not one of ClusterIP',
     'b.yaml: EACCES',
   ];
-  expect(explain.service('shop/cart').problems).toEqual(unread.slice(0, 2));
+  expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
   expect(explain.overview().rejected).toEqual(unread);
 });

@@ -7,16 +7,11 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
 import type { FailedPort, ServiceStatuses } from '../status/service-statuses.js';
 import type { FamilyHistory, SyncHistory } from '../status/sync-history.js';
-import {
-  frontendReason,
-  missingPortReason,
-  type EndpointExplanation,
-  type Explanation,
-  type FamilyExplanation,
-  type PortExplanation,
-  type PortStatus,
-} from './explanation.js';
-import type { ObjectReports } from './object-reports.js';
+import type { ObjectReports } from '../use-cases/object-reports.js';
+import type { EndpointExplanation, Explanation, FamilyExplanation, PortExplanation } from './explanation.js';
+import { findingsOf, frontendReason, unusedReason } from './findings.js';
+import { misplacedSlices } from './misplaced-slices.js';
+import type { UnservedServices } from './unserved-services.js';
 
 /** The part of a sync loop that is read. */
 export interface ExplainedLoop {
@@ -49,7 +44,7 @@ export interface Overview {
 
 /**
  * Use case Explain: what the proxy has done with a Service and why, from the forwarding table, the statuses and the objects of
- * the cluster. Changes nothing. Costs what the Service has.
+ * the cluster. Changes nothing. Costs what the Service has; one without slices costs a search for them.
  */
 export class Explain {
   constructor(
@@ -59,6 +54,7 @@ export class Explain {
     private readonly reports: ObjectReports,
     private readonly history: SyncHistory,
     private readonly healthChecks: readonly ExplainedHealthChecks[],
+    private readonly unserved: UnservedServices,
   ) {}
 
   overview(): Overview {
@@ -74,13 +70,52 @@ export class Explain {
     };
   }
 
-  service(service: ServiceKey): Explanation {
-    const families = this.loops.map((loop) => this.family(loop, service));
+  /** Asks the cluster about a Service that is not known here. Never rejects. */
+  async service(service: ServiceKey): Promise<Explanation> {
+    const problems = this.reports.about(service, this.state.sliceNames(service));
+    const unserved = this.state.service(service) ? undefined : await this.unserved.why(service);
     return {
       service,
-      known: this.state.service(service) !== undefined,
-      problems: this.reports.about(service, this.state.sliceNames(service)),
-      families,
+      known: unserved === undefined,
+      ...(unserved && { unserved }),
+      problems,
+      families: this.loops.map((loop) => this.family(loop, service)),
+    };
+  }
+
+  /** What becomes of one service port. */
+  port(entry: ForwardingEntry): PortExplanation {
+    const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
+    const service = `${name.namespace}/${name.name}`;
+    const identity = { port: name.port, protocol: name.protocol };
+    const endpoints = this.state.endpoints(service, family, identity);
+    const status = this.statuses.get(family, key);
+    const findings = findingsOf({
+      entry,
+      status,
+      endpoints,
+      sliceFamilies: [...new Set(this.state.slicesOf(service).map((slice) => slice.family))],
+      slicePorts: this.state.slicePorts(service, family),
+      misplacedSlices: () => misplacedSlices(this.state, service),
+      node: this.state.node,
+    });
+    const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
+    return {
+      ...identity,
+      status: status ?? { state: 'pending' },
+      frontends: frontends.map((frontend) => ({
+        ...frontend,
+        reason: frontendReason(entry, frontend, findings),
+      })),
+      endpoints: endpoints.map((endpoint): EndpointExplanation => {
+        const { text, ...shown } = endpoint;
+        const used = reachable.has(text);
+        const reason = used ? undefined : unusedReason(endpoint, entry);
+        return { ...shown, used, ...(reason !== undefined && { reason }) };
+      }),
+      findings,
+      affinitySeconds,
+      sourceRanges: sourceRanges.map(cidrText),
     };
   }
 
@@ -90,33 +125,9 @@ export class Explain {
     return {
       family,
       waiting: loop.isWaiting(service),
-      ports: loop.table.entriesOf(service).map((entry) => this.port(entry, service)),
+      ports: loop.table.entriesOf(service).map((entry) => this.port(entry)),
       ...(healthCheck && { healthCheck }),
       sync: this.history.of(family),
     };
-  }
-
-  private port(entry: ForwardingEntry, service: ServiceKey): PortExplanation {
-    const { name, family, frontends, affinitySeconds, sourceRanges } = entry;
-    const identity = { port: name.port, protocol: name.protocol };
-    const missingPort = missingPortReason(identity, this.state.slicePorts(service, family));
-    const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
-    return {
-      ...identity,
-      status: this.status(entry),
-      frontends: frontends.map((frontend) => ({
-        ...frontend,
-        reason: missingPort ?? frontendReason(entry, frontend),
-      })),
-      endpoints: this.state
-        .endpoints(service, family, identity)
-        .map(({ text, ...endpoint }): EndpointExplanation => ({ ...endpoint, used: reachable.has(text) })),
-      affinitySeconds,
-      sourceRanges: sourceRanges.map(cidrText),
-    };
-  }
-
-  private status({ key, family }: ForwardingEntry): PortStatus {
-    return this.statuses.get(family, key) ?? { state: 'pending' };
   }
 }

@@ -7,14 +7,12 @@ import type {
   PortExplanation,
   PortStatus,
 } from './explanation.js';
+import type { FindingKind } from './findings.js';
 
 /** An explanation for people, several lines, each with its end. */
-export function explanationText({ service, known, problems, families }: Explanation): string {
+export function explanationText({ service, known, unserved, problems, families }: Explanation): string {
   const lines = [service];
-  if (!known)
-    lines.push(
-      '  The proxy does not serve it: the Service does not exist, is headless or of type ExternalName, or belongs to another proxy.',
-    );
+  if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
   for (const problem of problems) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
   return `${lines.join('\n')}\n`;
@@ -36,17 +34,21 @@ function familyLines({ family, waiting, ports, healthCheck, sync }: FamilyExplan
   return lines;
 }
 
+/** What neither the status nor the frontends tell. */
+const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones']);
+
 function portLines(explained: PortExplanation): readonly string[] {
-  const { port, protocol, status, frontends, endpoints, affinitySeconds, sourceRanges } = explained;
+  const { port, protocol, status, frontends, endpoints, findings, affinitySeconds, sourceRanges } = explained;
   const lines = [`    port ${port === '' ? '(unnamed)' : port} ${protocol}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
+  for (const { kind, text } of findings) if (UNSAID.has(kind)) lines.push(`      note: ${text}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
   if (sourceRanges.length > 0) lines.push(`      load-balancer IPs accept only ${sourceRanges.join(', ')}`);
   return lines;
 }
 
-function statusText(status: PortStatus): string {
+export function statusText(status: PortStatus): string {
   switch (status.state) {
     case 'pending':
       return 'pending';
@@ -57,15 +59,16 @@ function statusText(status: PortStatus): string {
   }
 }
 
-function frontendText({ kind, address, port, policy, outcome, reason }: FrontendExplanation): string {
+export function frontendText({ kind, address, port, policy, outcome, reason }: FrontendExplanation): string {
   const where = address === undefined ? String(port) : hostPort(address, port);
   return `${kind} ${where} (${policy}): ${outcome}, ${reason}`;
 }
 
-function endpointText(endpoint: EndpointExplanation): string {
-  const { address, port, used, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
+export function endpointText(endpoint: EndpointExplanation): string {
+  const { address, port, used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints } =
+    endpoint;
   const facts = [
-    used ? 'used' : 'not used',
+    used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
     ...(isLocal ? ['on this node'] : []),
     ready ? 'ready' : 'not ready',
     ...(terminating ? [serving ? 'terminating, still serving' : 'terminating'] : []),
