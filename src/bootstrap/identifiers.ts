@@ -14,6 +14,7 @@ import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
 import type { Conntrack } from '../application/ports/conntrack.js';
+import type { FlowEvents } from '../application/ports/flow-events.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
 import type { LocalAddresses } from '../application/ports/local-addresses.js';
@@ -23,6 +24,7 @@ import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ChangeHistory } from '../application/status/change-history.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
+import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
@@ -86,6 +88,11 @@ export const CHANGE_HISTORY = new Identifier<ChangeHistory>('change history');
 export const SYNC_OBSERVER = new Identifier<SyncObserver>('sync observer');
 export const PROXY_HEALTH = new Identifier<ProxyHealth>('proxy health');
 export const READINESS = new Identifier<Readiness>('readiness');
+
+/** What happens to tracked connections. */
+export const FLOW_EVENTS = new Identifier<FlowEvents>('flow events');
+export const TRAFFIC_WATCHERS = new Identifier<TrafficWatchers>('traffic watchers');
+export const TRAFFIC_ROUTES = new Identifier<Routes>('traffic routes');
 
 export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 /** Undefined where this mode or this kernel does not count packets. */

@@ -10,6 +10,7 @@ import { initOnly } from './init-only.js';
 import { once } from './once.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
+import { top } from './top/top.js';
 import { validate } from './validate.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -22,6 +23,7 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
   services,
   explain,
   history,
+  top,
   plan,
   validate,
 };

@@ -16,6 +16,7 @@ import {
   MODE,
   PROXY_PARTS,
   SERVED_FAMILIES,
+  TRAFFIC_WATCHERS,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { nodeEvent } from '../node/node-event.js';
@@ -34,6 +35,7 @@ export const proxyParts = provide(
     metricsServer: METRICS_SERVER,
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
+    traffic: TRAFFIC_WATCHERS,
     families: SERVED_FAMILIES,
     conntrack: CONNTRACK,
     source: CLUSTER_SOURCE,
@@ -43,7 +45,8 @@ export const proxyParts = provide(
     commandLine: COMMAND_LINE,
   },
   (proxy) => {
-    const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
+    const { mode, localAddresses, healthServer, traffic, metricsServer, conntrack, events, awaitNode } =
+      proxy;
     const loops = proxy.families.map(({ loop }) => loop);
     const healthChecks = proxy.families.flatMap((family) => family.healthChecks ?? []);
     const reconcilers = proxy.families.flatMap((family) => family.conntrack ?? []);
@@ -66,6 +69,7 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
+      metricsServer && { name: 'traffic', stop: () => traffic.stop() },
       metricsServer && {
         name: 'metrics server',
         start: () => {

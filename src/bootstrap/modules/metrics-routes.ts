@@ -18,6 +18,7 @@ import {
   METRICS,
   METRICS_ROUTES,
   REPORT_ROUTES,
+  TRAFFIC_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 
@@ -29,10 +30,11 @@ export const metricsRoutes = provide(
     live: LIVE_CONFIGURATION,
     metrics: METRICS,
     reports: REPORT_ROUTES,
+    traffic: TRAFFIC_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, reports, clock, logger }) => {
+  ({ commandLine, live, metrics, reports, traffic, clock, logger }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const slis = new HealthSlis();
@@ -50,6 +52,7 @@ export const metricsRoutes = provide(
       ...listed,
       ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
       ...reports,
+      ...traffic,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },

@@ -56,6 +56,10 @@ class ScriptedKernel implements Libc {
     return 0;
   }
 
+  attachFilter(): number {
+    return 0;
+  }
+
   fcntl(): number {
     return 0;
   }

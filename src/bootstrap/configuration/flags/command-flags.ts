@@ -24,7 +24,10 @@ export const commandFlags = {
     flag: 'manifests',
     help: 'File or folder with Services, EndpointSlices and Nodes to serve instead of an API server; repeatable.',
   }),
-  once: field(bool, { flag: 'once', help: 'Program everything once, leave the rules in place and exit.' }),
+  once: field(bool, {
+    flag: 'once',
+    help: 'Program everything once, leave the rules in place and exit; with top: show one interval and exit.',
+  }),
   nftTransport: field(oneOf('auto', 'netlink', 'cli'), {
     flag: 'nft-transport',
     help: 'How to write nftables rules: netlink, cli (the nft command), or auto (netlink if available).',

@@ -1,11 +1,19 @@
 import { Option } from 'commander';
 import type { RowFilter } from '../../../application/status/service-row.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { TrafficQuery } from '../../../domain/traffic/traffic-report.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
 export const OUTPUT_FORMATS = ['text', 'wide', 'json', 'yaml'] as const;
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** Which traffic to show, and how. */
+export interface TopRequest {
+  readonly query: Omit<TrafficQuery, 'limit'>;
+  readonly intervalMilliseconds: number;
+  readonly output: OutputFormat;
+}
 
 /** What the program is asked to do; `run` when no subcommand is named. */
 export type Request =
@@ -18,6 +26,7 @@ export type Request =
   | { readonly name: 'explain'; readonly subject: string; readonly output: OutputFormat }
   /** The Service, as `namespace/name`; all, if none is given. */
   | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
+  | ({ readonly name: 'top' } & TopRequest)
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 

@@ -4,7 +4,8 @@ import { plan } from './plan.js';
 import { services } from './services.js';
 import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
+import { top } from './top.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [status, services, explain, history, plan, validate];
+export const subcommands: readonly Subcommand[] = [status, services, explain, history, top, plan, validate];
