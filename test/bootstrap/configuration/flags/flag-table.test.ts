@@ -142,7 +142,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
 
   it('are these, and our own', () => {
     const known = [...FIELDS, ...OTHERS].map(([flag]) => flag);
-    const own = ['manifests', 'once', 'nft-transport', 'proxy-port-range', 'udp-timeout'];
+    const own = ['manifests', 'once', 'nft-transport', 'proxy-port-range', 'udp-timeout', 'page'];
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'metrics-port',

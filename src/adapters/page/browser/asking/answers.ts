@@ -10,4 +10,5 @@ export type {
 export type { ChangeEntry, History, ServicePortChange } from '../../../../application/status/change-entry.js';
 export type { FamilyStatus, ProxyStatus, WatchStatus } from '../../../../application/status/proxy-status.js';
 export type { ServiceList, ServiceRow } from '../../../../application/status/service-row.js';
+export type { PortReport, TrafficReport } from '../../../../domain/traffic/traffic-report.js';
 export type { Trace, TracedEndpoint, Step } from '../../../../domain/trace/trace.js';

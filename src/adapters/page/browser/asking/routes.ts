@@ -19,6 +19,11 @@ export function historyOf(service = ''): string {
   return `debug/history${queryOf({ service })}`;
 }
 
+/** A line with a `TrafficReport` each second: of one Service, and of it even without traffic. */
+export function trafficOf(service: string): string {
+  return `debug/traffic${queryOf({ service })}`;
+}
+
 /** A `Trace`. */
 export function traceOf(from: string, to: string, kernel: boolean): string {
   return `debug/trace${queryOf({ from, to, kernel: kernel ? 'true' : '' })}`;

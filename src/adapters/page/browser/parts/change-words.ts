@@ -34,7 +34,7 @@ export function changeWords(change: ChangeEntry): string {
       ? [`(${[...change.endpoints.some, ...change.frontends.some].join(', ')})`]
       : []),
   ];
-  return lists.join(' ').trim() || steps;
+  return lists.filter((words) => words !== '').join(' ') || steps;
 }
 
 function listWords(

@@ -3,6 +3,7 @@ import type { ChangeEntry } from '../asking/answers.js';
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';
+import { portWords, readServicePort } from './service-port.js';
 import { clockTime, span } from './time.js';
 
 interface ChangesProps {
@@ -53,7 +54,7 @@ function Row({ change, naming }: { readonly change: ChangeEntry; readonly naming
       <td>
         {change.what !== 'service-port' && `all of ${change.family}`}
         {change.what === 'service-port' && naming && <PortLink port={change.servicePort} />}
-        {change.what === 'service-port' && !naming && change.servicePort.replace(/^[^:]*:?/, '')}{' '}
+        {change.what === 'service-port' && !naming && portWords(readServicePort(change.servicePort))}{' '}
         {change.what === 'service-port' && <span class="quiet">{change.family}</span>}
       </td>
       <td class="number">{change.took === undefined ? '' : span(change.took)}</td>

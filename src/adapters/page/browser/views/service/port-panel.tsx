@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
+import { portWords } from '../../parts/service-port.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 import { ServiceDrawing } from './service-drawing.js';
@@ -14,7 +15,7 @@ interface PortProps {
 
 /** One service port: its state and why, its drawing, and the same as a list. */
 export function PortPanel({ family, port }: PortProps): JSX.Element {
-  const name = `${port.port === '' ? '(unnamed)' : port.port} ${port.protocol}, ${family}`;
+  const name = `${portWords(port)}, ${family}`;
   const { mark, words } = stateOf(port);
   const { affinitySeconds, sourceRanges, findings } = port;
   return (

@@ -9,6 +9,7 @@ import { Mark } from '../../parts/mark.js';
 import { Trouble } from '../../parts/trouble.js';
 import { hrefOf } from '../../place.js';
 import { PortPanel } from './port-panel.js';
+import { TrafficPanel } from './traffic-panel.js';
 
 interface ServiceProps {
   readonly namespace: string;
@@ -42,6 +43,7 @@ export function ServiceView({ namespace, name }: ServiceProps): JSX.Element {
       </h1>
       <Trouble problem={explanation.problem} what="explanation" />
       {explanation.value && <Explained explanation={explanation.value} />}
+      <TrafficPanel service={service} />
       <section class="panel" aria-labelledby="history">
         <h2 id="history">What changed</h2>
         <Trouble problem={history.problem} what="history" />

@@ -6,7 +6,7 @@ export function frontendAddress({ address, port }: FrontendExplanation): string 
   return address === undefined ? `*:${port}` : hostPort(address, port);
 }
 
-export function endpointAddress({ address, port }: EndpointExplanation): string {
+export function endpointAddress({ address, port }: Pick<EndpointExplanation, 'address' | 'port'>): string {
   return hostPort(address, port);
 }
 
