@@ -8,7 +8,14 @@ import type { HealthCheckState } from '../health/service-health-check.js';
 import type { FailedPort, ServiceStatuses } from '../status/service-statuses.js';
 import type { FamilyHistory, SyncHistory } from '../status/sync-history.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
-import type { EndpointExplanation, Explanation, FamilyExplanation, PortExplanation } from './explanation.js';
+import type {
+  Absence,
+  EndpointExplanation,
+  Explanation,
+  FamilyExplanation,
+  PortExplanation,
+} from './explanation.js';
+import { heldBack } from './held-back.js';
 import { findingsOf, frontendReason, unusedReason } from './findings.js';
 import { misplacedSlices } from './misplaced-slices.js';
 import type { UnservedServices } from './unserved-services.js';
@@ -18,6 +25,8 @@ export interface ExplainedLoop {
   readonly family: IpFamily;
   readonly table: ForwardingTable;
   readonly pending: { readonly serviceCount: number };
+  /** What could not be read since the start. */
+  readonly keptFor: readonly string[];
   isWaiting(service: ServiceKey): boolean;
 }
 
@@ -121,13 +130,24 @@ export class Explain {
 
   private family(loop: ExplainedLoop, service: ServiceKey): FamilyExplanation {
     const { family } = loop;
+    const absence = this.absence(loop, service);
     const healthCheck = this.healthChecks.find((checks) => checks.family === family)?.state(service);
     return {
       family,
       waiting: loop.isWaiting(service),
       ports: loop.table.entriesOf(service).map((entry) => this.port(entry)),
+      ...(absence && { absence }),
       ...(healthCheck && { healthCheck }),
       sync: this.history.of(family),
     };
+  }
+
+  private absence({ family, table, keptFor }: ExplainedLoop, service: ServiceKey): Absence | undefined {
+    if (table.has(service)) return undefined;
+    if (this.state.service(service)?.clusterIPs[family] === undefined)
+      return { kind: 'no-cluster-ip', text: 'no cluster IP of this family' };
+    if (keptFor.length === 0 || this.state.hasSlices(service))
+      return { kind: 'not-processed', text: 'not processed yet' };
+    return { kind: 'held-back', text: heldBack(keptFor) };
   }
 }

@@ -13,14 +13,21 @@ import type { FindingKind } from './findings.js';
 export function explanationText({ service, known, unserved, problems, families }: Explanation): string {
   const lines = [service];
   if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
-  for (const problem of problems) lines.push(`  problem: ${problem}`);
+  for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
   return `${lines.join('\n')}\n`;
 }
 
-function familyLines({ family, waiting, ports, healthCheck, sync }: FamilyExplanation): readonly string[] {
+function familyLines({
+  family,
+  waiting,
+  ports,
+  absence,
+  healthCheck,
+  sync,
+}: FamilyExplanation): readonly string[] {
   const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
-  if (ports.length === 0) lines.push('    no cluster IP of this family, or not processed yet');
+  if (absence) lines.push(`    ${absence.text}`);
   for (const port of ports) lines.push(...portLines(port));
   if (healthCheck) {
     const { port, localEndpoints, listening, problem } = healthCheck;

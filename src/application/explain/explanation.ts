@@ -34,8 +34,17 @@ export interface FamilyExplanation {
   /** A change of it is not in the kernel yet. */
   readonly waiting: boolean;
   readonly ports: readonly PortExplanation[];
+  /** Why nothing is to be programmed for it, if it has no ports here. */
+  readonly absence?: Absence;
   readonly healthCheck?: HealthCheckState;
   readonly sync: FamilyHistory;
+}
+
+/** Why a Service has no service port in a family. `held-back`: its endpoints may be in what could not be read. */
+export interface Absence {
+  readonly kind: 'no-cluster-ip' | 'not-processed' | 'held-back';
+  /** For people. */
+  readonly text: string;
 }
 
 export interface PortExplanation {
@@ -80,8 +89,7 @@ export interface EndpointExplanation extends Pick<
 
 /** Whether traffic of the Service reaches endpoints as its objects ask for. */
 export function isSound({ known, problems, families }: Explanation): boolean {
-  const ports = families.flatMap((family) => family.ports);
-  return (
-    known && problems.length === 0 && !ports.some(({ findings }) => findings.some(({ isFault }) => isFault))
-  );
+  const findings = families.flatMap(({ ports }) => ports.flatMap((port) => port.findings));
+  const isHeldBack = families.some(({ absence }) => absence?.kind === 'held-back');
+  return known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault);
 }

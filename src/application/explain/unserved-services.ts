@@ -33,7 +33,8 @@ export class UnservedServices {
     const problems = this.reports
       .about(service, [])
       .filter((problem) => problem.includes(`Service ${service}`));
-    if (problems.length > 0) return { kind: 'invalid', text: problems.join('; ') };
+    if (problems.length > 0)
+      return { kind: 'invalid', text: `its object is invalid: ${problems.join('; ')}` };
     try {
       const raw = await this.lookup?.find(service);
       if (raw === undefined) return { kind: 'absent', text: this.absence(service) };

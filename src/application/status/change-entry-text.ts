@@ -38,14 +38,16 @@ const FAMILY_RESULTS = {
 function changesText({ reason, endpoints, frontends, result }: ServicePortChange): string {
   const parts = [
     ...(reason === undefined ? [] : [reason]),
-    ...(endpoints.added + endpoints.removed > 0 ? [listText('endpoints', endpoints)] : []),
-    ...(frontends.added + frontends.removed > 0 ? [listText('frontends', frontends)] : []),
+    ...listText('endpoints', endpoints),
+    ...listText('frontends', frontends),
   ];
   if (parts.length > 0) return parts.join('; ');
   return result === 'programmed' ? `${endpoints.now} endpoints as before` : '';
 }
 
-function listText(name: string, { now, added, removed, some }: ListChange): string {
-  const more = added + removed - some.length;
-  return `${name} ${now - added + removed} → ${now}: ${some.join(' ')}${more > 0 ? ` and ${more} more` : ''}`;
+function listText(name: string, { now, added, removed, turned, some }: ListChange): readonly string[] {
+  const more = added + removed + turned - some.length;
+  if (some.length === 0) return [];
+  const numbers = added + removed > 0 ? ` ${now - added + removed} → ${now}` : '';
+  return [`${name}${numbers}: ${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
 }

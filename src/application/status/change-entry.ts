@@ -30,11 +30,14 @@ export interface ServicePortChange extends Change {
   readonly frontends: ListChange;
 }
 
-/** How a list changed. `some`: the first of what was added (`+`) and removed (`-`). */
+/** How a list changed. */
 export interface ListChange {
   readonly now: number;
   readonly added: number;
   readonly removed: number;
+  /** Members that stay, with another outcome for clients; only of frontends. */
+  readonly turned: number;
+  /** The first of these: `+10.244.1.5:8080`, `-10.244.1.6:8080`, `10.96.0.80:80 reject → forward`. */
   readonly some: readonly string[];
 }
 

@@ -11,10 +11,19 @@ import type { ServiceStatuses } from './service-statuses.js';
 /** How many changes are remembered. */
 const CAPACITY = 1000;
 
+type Outcome = Pick<ServicePortChange, 'result' | 'reason'>;
+
+const SUCCESSES: Readonly<Record<'present' | 'gone', Outcome>> = {
+  present: { result: 'programmed' },
+  gone: { result: 'removed' },
+};
+
 /** Remembers the last changes of all families: small values in a ring, so that what changed can be told afterwards. */
 export class ChangeHistory {
   private readonly ring: ChangeEntry[] = [];
   private count = 0;
+  /** Why the last sync of a family failed, until one succeeds. */
+  private readonly failures = new Map<IpFamily, string>();
 
   constructor(
     private readonly statuses: ServiceStatuses,
@@ -36,7 +45,10 @@ export class ChangeHistory {
     const at = this.clock.now();
     if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });
     for (const change of changed) {
-      if (everyService && !failures.has(change.key)) continue;
+      const hasFailed = failures.has(change.key);
+      if (everyService && !hasFailed) continue;
+      const outcome = hasFailed ? this.failure(family, change) : SUCCESSES[change.entry ? 'present' : 'gone'];
+      if (!outcome) continue;
       const times = triggers.size > 0 ? triggers.get(serviceOf(change.key)) : undefined;
       this.add({
         what: 'service-port',
@@ -44,7 +56,7 @@ export class ChangeHistory {
         at,
         steps: written,
         servicePort: change.key,
-        ...this.result(family, change, failures.has(change.key)),
+        ...outcome,
         event: at - sinceEvent,
         ...(times?.[0] !== undefined && { trigger: times[0] }),
         took: sinceEvent,
@@ -54,9 +66,12 @@ export class ChangeHistory {
     }
   }
 
-  /** A whole sync. Only what concerns everything is remembered. */
+  /** A whole sync. Only what concerns everything is remembered, and of failures in a row the first for each reason. */
   finished(family: IpFamily, { ok, error = 'unknown', full, seconds, written }: SyncReport): void {
-    if (ok && !full) return;
+    const isAsBefore = !ok && this.failures.get(family) === error;
+    if (ok) this.failures.delete(family);
+    else this.failures.set(family, error);
+    if ((ok && !full) || isAsBefore) return;
     const what: FamilyChange['what'] = ok ? 'everything-programmed' : 'sync-failed';
     this.add({
       what,
@@ -83,14 +98,14 @@ export class ChangeHistory {
     return { changes: service === undefined ? [...all] : all.filter(concerns), total: this.count };
   }
 
-  private result(
-    family: IpFamily,
-    { key, entry }: ForwardingChange,
-    hasFailed: boolean,
-  ): Pick<ServicePortChange, 'result' | 'reason'> {
-    if (!hasFailed) return { result: entry ? 'programmed' : 'removed' };
+  /** Undefined if a retry failed as the attempt before: that would soon fill the ring. */
+  private failure(family: IpFamily, { key, entry, former }: ForwardingChange): Outcome | undefined {
     const status = this.statuses.get(family, key);
-    return { result: 'failed', ...(status?.state === 'failed' && { reason: status.reason }) };
+    if (status?.state !== 'failed') return { result: 'failed' };
+    const { attempts, reason } = status;
+    const isAsBefore =
+      attempts > 1 && entry?.endpoints.reachable.length === former?.endpoints.reachable.length;
+    return isAsBefore ? undefined : { result: 'failed', reason };
   }
 
   private add(entry: ChangeEntry): void {

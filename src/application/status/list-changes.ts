@@ -7,14 +7,30 @@ import type { ListChange } from './change-entry.js';
 const NAMED = 3;
 
 const NOTHING: readonly never[] = [];
-const NO_CHANGE: ListChange = { now: 0, added: 0, removed: 0, some: NOTHING };
 
 /** How a list of endpoints changed. Both are sorted by text, so one walk through both finds it. */
 export function endpointsChange(
   former: readonly Endpoint[] = NOTHING,
   present: readonly Endpoint[] = NOTHING,
 ): ListChange {
-  return change(former, present, ({ text }) => text);
+  const change = new ChangeCount();
+  if (former === present) return change.of(present);
+  let [old, fresh] = [0, 0];
+  while (old < former.length || fresh < present.length) {
+    const before = former[old]?.text;
+    const after = present[fresh]?.text;
+    if (before === after) {
+      old++;
+      fresh++;
+    } else if (before === undefined || (after !== undefined && after < before)) {
+      fresh++;
+      change.add(after!);
+    } else {
+      old++;
+      change.remove(before);
+    }
+  }
+  return change.of(present);
 }
 
 /** How the frontends changed, the outcome for clients included. They are few. */
@@ -22,39 +38,53 @@ export function frontendsChange(
   former: readonly Frontend[] = NOTHING,
   present: readonly Frontend[] = NOTHING,
 ): ListChange {
-  const alike =
-    former.length === present.length &&
-    former.every((one, index) => {
-      const other = present[index]!;
-      return one.address === other.address && one.port === other.port && one.outcome === other.outcome;
-    });
-  if (alike) return { ...NO_CHANGE, now: present.length };
-  const sorted = (frontends: readonly Frontend[]) => frontends.map(frontendText).sort();
-  return change(sorted(former), sorted(present), (text) => text);
-}
-
-function frontendText({ address, port, outcome }: Frontend): string {
-  return `${address === undefined ? port : hostPort(address, port)} ${outcome}`;
-}
-
-function change<T>(former: readonly T[], present: readonly T[], textOf: (member: T) => string): ListChange {
-  const now = present.length;
-  if (former === present) return now === 0 ? NO_CHANGE : { ...NO_CHANGE, now };
-  const some: string[] = [];
-  let [added, removed, old, fresh] = [0, 0, 0, 0];
-  while (old < former.length || fresh < now) {
-    const before = old < former.length ? textOf(former[old]!) : undefined;
-    const after = fresh < now ? textOf(present[fresh]!) : undefined;
-    if (before === after) {
-      old++;
-      fresh++;
-    } else if (before === undefined || (after !== undefined && after < before)) {
-      fresh++;
-      if (++added + removed <= NAMED) some.push(`+${after}`);
-    } else {
-      old++;
-      if (added + ++removed <= NAMED) some.push(`-${before}`);
-    }
+  const change = new ChangeCount();
+  const isAt =
+    ({ address, port }: Frontend) =>
+    (other: Frontend): boolean =>
+      other.address === address && other.port === port;
+  for (const frontend of present) {
+    const before = former.find(isAt(frontend));
+    if (!before) change.add(frontendText(frontend));
+    else if (before.outcome !== frontend.outcome)
+      change.turn(`${frontendText(frontend)} ${before.outcome} → ${frontend.outcome}`);
   }
-  return { now, added, removed, some };
+  for (const frontend of former) if (!present.some(isAt(frontend))) change.remove(frontendText(frontend));
+  return change.of(present);
+}
+
+/** Counts changes, and keeps the first of them as texts. */
+class ChangeCount {
+  private added = 0;
+  private removed = 0;
+  private turned = 0;
+  private some: readonly string[] = NOTHING;
+
+  add(text: string): void {
+    this.added++;
+    this.name('+', text);
+  }
+
+  remove(text: string): void {
+    this.removed++;
+    this.name('-', text);
+  }
+
+  turn(text: string): void {
+    this.turned++;
+    this.name('', text);
+  }
+
+  of({ length: now }: readonly unknown[]): ListChange {
+    const { added, removed, turned, some } = this;
+    return { now, added, removed, turned, some };
+  }
+
+  private name(sign: string, text: string): void {
+    if (this.some.length < NAMED) this.some = [...this.some, sign + text];
+  }
+}
+
+function frontendText({ address, port }: Frontend): string {
+  return address === undefined ? String(port) : hostPort(address, port);
 }

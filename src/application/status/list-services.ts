@@ -5,6 +5,7 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import { heldBack } from '../explain/held-back.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow } from './service-row.js';
 import type { ServiceStatuses } from './service-statuses.js';
@@ -13,6 +14,8 @@ import type { ServiceStatuses } from './service-statuses.js';
 export interface ListedLoop {
   readonly family: IpFamily;
   readonly table: ForwardingTable;
+  /** What could not be read since the start. */
+  readonly keptFor: readonly string[];
   isWaiting(service: ServiceKey): boolean;
 }
 
@@ -32,7 +35,7 @@ export class ListServices {
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
   async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
     const chosen = chosenBy(filter);
-    const keys = [...this.state.serviceKeys()].filter(chosen).sort(bySegments);
+    const keys = sorted([...this.state.serviceKeys()].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
       if (start > 0) await yieldToEventLoop();
       const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
@@ -40,24 +43,30 @@ export class ListServices {
     }
   }
 
-  /** What becomes of the names asked for that no served Service has. Asks the cluster about each full name. */
+  /** What becomes of the names asked for that no served Service has. Asks the cluster about those with a namespace. */
   async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
     const services: ServiceRow[] = [];
     const unknown: string[] = [];
     for (const name of names) {
-      if (this.isServed(name, namespace)) continue;
-      const key = name.includes('/') ? name : namespace === undefined ? undefined : `${namespace}/${name}`;
-      const why = key === undefined ? undefined : await this.whyUnserved(key);
-      if (key === undefined || !why || why.kind === 'absent') unknown.push(name);
-      else services.push(unservedRow(key, why));
+      const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
+      if (some(this.state.serviceKeys(), isIt)) continue;
+      const left = sorted([...this.state.unservedKeys()].filter(isIt));
+      const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
+      const rows = await this.unservedRows(left.length > 0 ? left : full);
+      services.push(...rows);
+      if (rows.length === 0) unknown.push(name);
     }
     return { services, unknown };
   }
 
-  private isServed(name: string, namespace: string | undefined): boolean {
-    const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
-    for (const key of this.state.serviceKeys()) if (isIt(key)) return true;
-    return false;
+  /** None for those that do not exist. */
+  private async unservedRows(keys: readonly ServiceKey[]): Promise<readonly ServiceRow[]> {
+    const rows: ServiceRow[] = [];
+    for (const key of keys) {
+      const why = await this.whyUnserved(key);
+      if (why.kind !== 'absent') rows.push(unservedRow(key, why));
+    }
+    return rows;
   }
 
   /** Undefined if the Service is gone by now. */
@@ -91,11 +100,18 @@ export class ListServices {
       if (status?.state === 'failed') return { state: 'failed', reason: status.reason };
     const isPending = this.loops.some((loop) => loop.isWaiting(key));
     if (isPending || statuses.includes(undefined)) return { state: 'pending' };
+    const unread = this.loops.flatMap(({ keptFor }) => keptFor);
+    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: heldBack(unread) };
     for (const status of statuses)
       if (status?.state === 'programmed' && status.note !== undefined)
         return { state: 'programmed', reason: status.note };
     return { state: 'programmed' };
   }
+}
+
+function some(keys: Iterable<ServiceKey>, passing: (key: ServiceKey) => boolean): boolean {
+  for (const key of keys) if (passing(key)) return true;
+  return false;
 }
 
 function chosenBy({
@@ -111,10 +127,12 @@ function chosenBy({
       (names.length === 0 || (plain.size > 0 && plain.has(key.slice(key.indexOf('/') + 1)))));
 }
 
-/** By namespace, then name: `/` sorts after `-` and `.`, which names may contain. */
-function bySegments(one: ServiceKey, other: ServiceKey): number {
-  const [a, b] = [one.replace('/', '\0'), other.replace('/', '\0')];
-  return a < b ? -1 : a > b ? 1 : 0;
+/** By namespace, then name. In the keys a `/` is between them, which `-` and `.` come before. */
+function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
+  return keys
+    .map((key) => key.replace('/', '\0'))
+    .sort()
+    .map((key) => key.replace('\0', '/'));
 }
 
 function passes({ state, endpoints }: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {

@@ -44,6 +44,11 @@ export class ClusterState {
     return this.unserved.get(key);
   }
 
+  /** Known Services that are not served. */
+  unservedKeys(): Iterable<ServiceKey> {
+    return this.unserved.keys();
+  }
+
   /** All endpoints of a service port in one family, merged over its slices. */
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
     const slices = subset(this.slicesOf(key), (slice) => slice.family === family);

@@ -43,7 +43,13 @@ beforeEach(() => {
   history = new SyncHistory(clock);
   waiting = new Set();
   pending = new PendingChanges();
-  const loop = { family: 'IPv4', table, pending, isWaiting: (key: string) => waiting.has(key) } as const;
+  const loop = {
+    family: 'IPv4',
+    table,
+    pending,
+    keptFor: unread,
+    isWaiting: (key: string) => waiting.has(key),
+  } as const;
   const healthChecks = {
     family: 'IPv4',
     state: (key: string) =>
@@ -213,7 +219,10 @@ describe('Explain', () => {
     reports.report('EndpointSlice', 'shop/cart-api-x7k2m', ['not about this Service'], false);
     expect(await explain.service('shop/cart')).toMatchObject({
       known: false,
-      unserved: { kind: 'invalid', text: 'Service shop/cart is ignored: spec.ports[0].port 0 is too small' },
+      unserved: {
+        kind: 'invalid',
+        text: 'its object is invalid: Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+      },
       problems: [
         'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
         'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',

@@ -83,7 +83,13 @@ const full: Explanation = {
         drift: { found: 1, repaired: 2, last: AT },
       },
     },
-    { family: 'IPv6', waiting: false, ports: [], sync: quiet },
+    {
+      family: 'IPv6',
+      waiting: false,
+      ports: [],
+      absence: { kind: 'no-cluster-ip', text: 'no cluster IP of this family' },
+      sync: quiet,
+    },
   ],
 };
 
@@ -105,7 +111,18 @@ describe('explanationText', () => {
     no sync has succeeded since 2026-05-04T10:00:00.000Z: netlink: EPERM
     rules that another program had changed were last repaired 2026-05-04T10:00:00.000Z
   IPv6
-    no cluster IP of this family, or not processed yet
+    no cluster IP of this family
+`);
+  });
+
+  it('says once what makes a Service invalid', () => {
+    const problems = ['Service shop/bad is ignored: no port', 'EndpointSlice shop/bad-x is ignored: no type'];
+    const unserved = { kind: 'invalid', text: `its object is invalid: ${problems[0]}` } as const;
+    expect(
+      explanationText({ service: 'shop/bad', known: false, unserved, problems, families: full.families }),
+    ).toBe(`shop/bad
+  The proxy does not serve it: its object is invalid: Service shop/bad is ignored: no port.
+  problem: EndpointSlice shop/bad-x is ignored: no type
 `);
   });
 

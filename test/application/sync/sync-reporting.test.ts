@@ -62,7 +62,7 @@ describe('SyncReporting', () => {
   it('remembers syncs of everything, failures and repairs as changes', () => {
     reporting.finished('IPv4', REPORT);
     reporting.finished('IPv4', { ...REPORT, full: false });
-    reporting.finished('IPv6', { ...REPORT, ok: false, error: 'refused' });
+    for (const error of ['refused', 'refused']) reporting.finished('IPv6', { ...REPORT, ok: false, error });
     reporting.repaired('IPv4', 4);
     const at = 1_000_000;
     expect(changes.changes()).toEqual({
