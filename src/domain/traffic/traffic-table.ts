@@ -92,7 +92,7 @@ export class TrafficTable {
     else this.add(flow, now, false);
   }
 
-  /** The walk is over. If it was complete, connections that it did not meet are gone. */
+  /** The walk is over. If it was complete, connections that it did not meet are gone; fold all events before. */
   walkEnds(isComplete: boolean): void {
     this.ended = undefined;
     if (!isComplete) return;
