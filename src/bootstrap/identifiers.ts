@@ -17,7 +17,7 @@ import type { Conntrack } from '../application/ports/conntrack.js';
 import type { FlowEvents } from '../application/ports/flow-events.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
-import type { LocalAddresses } from '../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
 import type { ServiceLookup } from '../application/ports/service-lookup.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
@@ -99,6 +99,8 @@ export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
 export const REPORT_ROUTES = new Identifier<Routes>('report routes');
+/** What `trace` asks a running proxy. */
+export const TRACE_ROUTES = new Identifier<Routes>('trace routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');

@@ -7,7 +7,7 @@ import type {
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';

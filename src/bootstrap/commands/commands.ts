@@ -11,6 +11,7 @@ import { once } from './once.js';
 import { plan } from './plan.js';
 import { run } from './run.js';
 import { top } from './top/top.js';
+import { trace } from './trace.js';
 import { validate } from './validate.js';
 import { writeConfiguration } from './write-configuration.js';
 
@@ -22,6 +23,7 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
   status,
   services,
   explain,
+  trace,
   history,
   top,
   plan,
@@ -31,7 +33,7 @@ const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcomm
 type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
 /** The commands that read manifests. */
-const READERS: ReadonlySet<unknown> = new Set([run, once, plan, validate]);
+const READERS: ReadonlySet<unknown> = new Set([run, once, plan, trace, validate]);
 
 /** What this command line asks for. */
 export function chosenCommand({ request, writeConfigTo, cleanup: cleans, ...asked }: CommandLine): Command {

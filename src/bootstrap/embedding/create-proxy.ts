@@ -8,7 +8,7 @@ import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
 import type { Conntrack } from '../../application/ports/conntrack.js';
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import {
   AWAIT_NODE,
   CLUSTER_EVENTS,

@@ -2,11 +2,13 @@ import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
+import { NftablesTracer } from '../../adapters/nftables/nftables-tracer.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
@@ -65,12 +67,22 @@ export class NftablesMode implements Mode {
       families,
       means: { transport: transports.name },
       backend,
+      tracer: (family) => this.tracer(family),
       close: () => transports.close(),
     };
   }
 
   planner(): Promise<Planner> {
     return Promise.resolve(new NftablesPlanner());
+  }
+
+  tracer(family: IpFamily): Promise<Tracer> {
+    return Promise.resolve(
+      new NftablesTracer(async () => {
+        const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
+        return readActualWalk(family);
+      }),
+    );
   }
 
   async cleanUp(): Promise<readonly string[]> {

@@ -18,6 +18,7 @@ import {
   METRICS,
   METRICS_ROUTES,
   REPORT_ROUTES,
+  TRACE_ROUTES,
   TRAFFIC_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -32,9 +33,10 @@ export const metricsRoutes = provide(
     reports: REPORT_ROUTES,
     traffic: TRAFFIC_ROUTES,
     clock: CLOCK,
+    traceRoutes: TRACE_ROUTES,
     logger: LOGGER,
   },
-  ({ commandLine, live, metrics, reports, traffic, clock, logger }) => {
+  ({ commandLine, live, metrics, reports, traffic, traceRoutes, clock, logger }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
     const slis = new HealthSlis();
@@ -53,6 +55,7 @@ export const metricsRoutes = provide(
       ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
       ...reports,
       ...traffic,
+      ...traceRoutes,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };
   },

@@ -28,6 +28,7 @@ import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { withPage } from './with-page.js';
 import { reportRoutes } from './report-routes.js';
+import { traceRoutes } from './trace-routes.js';
 
 const metrics = provide(
   METRICS,
@@ -110,6 +111,7 @@ export const serverModule: Module = [
   metrics,
   metricsScrape,
   reportRoutes,
+  traceRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
     commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),

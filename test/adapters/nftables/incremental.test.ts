@@ -5,7 +5,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Ending } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText, type Ending } from '../../../src/domain/nftables/walk/ending.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
@@ -136,7 +136,7 @@ function actualOutcome(table: TableContents, packet: Packet, own: ReadonlySet<st
   if (first!.verdict !== 'sent') return first!.verdict;
   for (const { mark, priority } of endings) if (mark !== 0 || priority !== 0) return 'mixed';
   if (!returns(table, packet, own, first!)) return 'mixed';
-  return new Map(endings.map(({ endpoint, masquerade }) => [endpoint!, masquerade]));
+  return new Map(endings.map((ending) => [endpointText(ending)!, ending.masquerade]));
 }
 
 /** With session affinity a client that comes again is sent where it was. */
@@ -145,7 +145,7 @@ function returns(table: TableContents, packet: Packet, own: ReadonlySet<string>,
   if (!made) return true;
   const remembered = new Map([[made.set, new Set([made.key])]]);
   const again = walk(table, packet, { localAddresses: own, remembered });
-  return again.every(({ endpoint }) => endpoint === before.endpoint);
+  return again.every((ending) => endpointText(ending) === endpointText(before));
 }
 
 function same(one: Expected | 'mixed', other: Expected): boolean {

@@ -1,6 +1,8 @@
 import { Option } from 'commander';
 import type { RowFilter } from '../../../application/status/service-row.js';
+import type { TracedRules } from '../../../application/trace/trace-packets.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { TraceQuery } from '../../../domain/trace/query.js';
 import type { TrafficQuery } from '../../../domain/traffic/traffic-report.js';
 
 /** The forms in which a command can print what it lists. `wide` is `text` with more columns. */
@@ -27,6 +29,12 @@ export type Request =
   /** The Service, as `namespace/name`; all, if none is given. */
   | { readonly name: 'history'; readonly service?: string; readonly output: OutputFormat }
   | ({ readonly name: 'top' } & TopRequest)
+  /** The rules, and either one query or the file of many; `-` is standard input. */
+  | ({
+      readonly name: 'trace';
+      readonly rules: TracedRules;
+      readonly output: OutputFormat;
+    } & ({ readonly query: TraceQuery } | { readonly queries: string }))
   /** The files and folders to check. */
   | { readonly name: 'validate'; readonly paths: readonly string[] };
 

@@ -5,7 +5,17 @@ import { services } from './services.js';
 import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
 import { top } from './top.js';
+import { trace } from './trace.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [status, services, explain, history, top, plan, validate];
+export const subcommands: readonly Subcommand[] = [
+  status,
+  services,
+  explain,
+  trace,
+  history,
+  top,
+  plan,
+  validate,
+];

@@ -190,7 +190,7 @@ type Userdata = Pick<SetElement, 'comment' | 'digest'>;
 const NO_USERDATA: Userdata = {};
 
 /** The userdata of a rule or element. */
-function readUserdata(userdata: Buffer): Userdata {
+export function readUserdata(userdata: Buffer): Userdata {
   let read = NO_USERDATA;
   for (let at = 0; at + 2 <= userdata.length; at += 2 + userdata[at + 1]!) {
     const [type, length] = [userdata[at], userdata[at + 1]!];
