@@ -26,6 +26,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kubeproxy-page-'));
   await writeFile(join(folder, 'objects.yaml'), pageObjects());
   await writeFile(join(folder, 'many.json'), manyServices(10_000));
+  // Packets to pods leave the node, and nobody answers them.
+  await namespace.run(['ip', 'link', 'add', 'uplink', 'type', 'veth', 'peer', 'name', 'away']);
+  await namespace.run(['ip', 'address', 'add', '198.51.100.11/24', 'dev', 'uplink']);
+  await namespace.run(['ip', 'link', 'set', 'away', 'up']);
+  await namespace.run(['ip', 'link', 'set', 'uplink', 'arp', 'off', 'up']);
+  await namespace.run(['ip', 'route', 'add', 'default', 'dev', 'uplink']);
   [browser] = await Promise.all([BrowserIn.open(namespace.name), startProxy()]);
 });
 
@@ -186,9 +192,60 @@ describe('one service', () => {
     await page.context().close();
   });
 
+  it('shows the connections of the Service, and the endpoint that answers nobody', async () => {
+    const { page } = await open('#/service/shop/cart');
+    const traffic = page.getByRole('region', { name: 'Traffic' });
+    await traffic.getByText('http TCP, IPv4').waitFor();
+    await node.send([{ dst: '172.30.200.6', proto: 'tcp', port: 80, n: 8 }]);
+    // The Service is sticky: all of them go to the same endpoint.
+    await traffic.getByText('ready, but answers nobody').waitFor();
+    expect(await traffic.getByRole('row').nth(1).innerText()).toMatch(/^all\s+8\s+0\s+8/);
+    await page.context().close();
+  });
+
   it('says why one is not served', async () => {
     const { page } = await open('#/service/shop/none');
     expect(await text(page, '.verdict')).toContain('Not served: there is no Service none in namespace shop');
+    await page.context().close();
+  });
+});
+
+describe('a trace', () => {
+  it('is asked for by a form, and says where a packet goes and by which rules', async () => {
+    const { page, complaints } = await open('#/trace');
+    await page.getByLabel('From').fill('10.244.1.5');
+    await page.getByLabel('To').fill('172.30.200.6:80/tcp');
+    await page.keyboard.press('Enter');
+    await page.getByText('A packet from 10.244.1.5 to 172.30.200.6:80/tcp is forwarded').waitFor();
+    const shares = await page.getByRole('table').getByRole('row').allInnerTexts();
+    for (const [row, address] of ['10.244.2.11', '10.244.2.12'].entries())
+      expect(shares[row + 1]).toMatch(new RegExp(`^${address}:8080\\s+33.3 %`));
+    expect(await page.locator('.steps > li').count()).toBeGreaterThan(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('stands in the address, by the rules that the kernel has, too', async () => {
+    const { page } = await open('#/trace?from=node&to=172.30.200.7%3A80%2Ftcp&kernel=yes');
+    await page.getByText(/to 172.30.200.7:80\/tcp is refused/).waitFor();
+    expect(await page.getByLabel('Rules as the kernel has them now').isChecked()).toBe(true);
+    await page.context().close();
+  });
+
+  it('says what is wrong with a query', async () => {
+    const { page } = await open('#/trace?from=nobody&to=172.30.200.6:80');
+    await page.getByRole('alert').waitFor();
+    expect(await text(page, '[role=alert]')).toMatch(/No trace: .*nobody/);
+    await page.context().close();
+  });
+
+  it('is said to be missing where the proxy does not know of it', async () => {
+    const { page } = await browser.window();
+    await page.route('**/debug/trace?*', (asked) =>
+      asked.fulfill({ status: 404, body: '404 page not found\n' }),
+    );
+    await page.goto(`${address}/#/trace?from=node&to=172.30.200.7:80`);
+    await page.getByText('No trace: this proxy does not answer debug/trace').waitFor();
     await page.context().close();
   });
 });
@@ -207,9 +264,15 @@ describe('the connection', () => {
   });
 });
 
-const PLACES = ['', '#/services', '#/service/shop/cart', '#/trace'];
+/** With what is there when the view is complete. */
+const PLACES = [
+  ['', '#recent'],
+  ['#/services', '[role=grid] a'],
+  ['#/service/shop/cart', '.traffic td'],
+  ['#/trace', 'form button'],
+] as const;
 
-describe.each(PLACES)('at /%s', (where) => {
+describe.each(PLACES)('at /%s', (where, last) => {
   let page: Page;
   const asked = new Set<string>();
 
@@ -217,8 +280,7 @@ describe.each(PLACES)('at /%s', (where) => {
     ({ page } = await browser.window());
     page.on('request', (request) => asked.add(new URL(request.url()).origin));
     await page.goto(`${address}/${where}`);
-    // What it asks for again comes a second later.
-    await page.waitForLoadState('networkidle');
+    await page.locator(last).first().waitFor();
   });
   afterAll(() => page?.context().close());
 

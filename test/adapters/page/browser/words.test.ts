@@ -8,7 +8,7 @@ import { portWords, readServicePort } from '../../../../src/adapters/page/browse
 import { clockTime, counted, span } from '../../../../src/adapters/page/browser/parts/time.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
 
-const NO_CHANGE = { now: 2, added: 0, removed: 0, some: [] };
+const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
 const change = (more: Partial<ServicePortChange> = {}): ServicePortChange => ({
   what: 'service-port',
   family: 'IPv4',
@@ -63,16 +63,26 @@ it('reads the key of a service port', () => {
     protocol: 'TCP',
     port: 'http',
   });
-  expect(portWords(readServicePort('shop/cart/udp/'))).toBe('(unnamed) UDP');
+  expect(portWords(readServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
+  expect(readServicePort('shop/cart:http')).toEqual({
+    namespace: 'shop',
+    name: 'cart',
+    protocol: '',
+    port: 'http',
+  });
+  expect(readServicePort('10.96.0.80:80')).toBeUndefined();
 });
 
 describe('a change', () => {
   it.each<readonly [Partial<ServicePortChange>, string]>([
     [
-      { endpoints: { now: 3, added: 1, removed: 0, some: ['+10.244.1.7:8080'] } },
+      { endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] } },
       '+1 endpoint, now 3 (+10.244.1.7:8080)',
     ],
-    [{ endpoints: { now: 3, added: 2, removed: 1, some: [] } }, '+2 −1 endpoints, now 3'],
+    [
+      { endpoints: { now: 3, added: 2, removed: 1, turned: 0, some: ['+10.244.1.7:8080'] } },
+      '+2 −1 endpoints, now 3 (+10.244.1.7:8080, …)',
+    ],
     [{}, '3 steps'],
     [{ result: 'failed', reason: 'EINVAL' }, 'EINVAL'],
   ])('%j is told as %s', (more, text) => {

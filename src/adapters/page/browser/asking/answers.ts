@@ -11,4 +11,5 @@ export type { ChangeEntry, History, ServicePortChange } from '../../../../applic
 export type { FamilyStatus, ProxyStatus, WatchStatus } from '../../../../application/status/proxy-status.js';
 export type { ServiceList, ServiceRow } from '../../../../application/status/service-row.js';
 export type { PortReport, TrafficReport } from '../../../../domain/traffic/traffic-report.js';
-export type { Trace, TracedEndpoint, Step } from '../../../../domain/trace/trace.js';
+export type { TraceAnswer } from '../../../../application/trace/answer.js';
+export type { Step, TracedEndpoint } from '../../../../domain/trace/trace.js';

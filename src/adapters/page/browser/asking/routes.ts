@@ -24,7 +24,7 @@ export function trafficOf(service: string): string {
   return `debug/traffic${queryOf({ service })}`;
 }
 
-/** A `Trace`. */
+/** A `TraceAnswer`. */
 export function traceOf(from: string, to: string, kernel: boolean): string {
   return `debug/trace${queryOf({ from, to, kernel: kernel ? 'true' : '' })}`;
 }

@@ -1,4 +1,4 @@
-import type { ChangeEntry } from '../asking/answers.js';
+import type { ChangeEntry, ServicePortChange } from '../asking/answers.js';
 import type { MarkKind } from './mark-kind.js';
 import { counted } from './time.js';
 
@@ -27,21 +27,21 @@ export function changeWords(change: ChangeEntry): string {
   const steps = counted(change.steps, 'step');
   if (change.what === 'repaired') return `rules that another program had changed, ${steps}`;
   if (change.what !== 'service-port') return steps;
-  const lists = [
-    listWords('endpoint', change.endpoints),
-    listWords('frontend', change.frontends),
-    ...(change.endpoints.some.length + change.frontends.some.length > 0
-      ? [`(${[...change.endpoints.some, ...change.frontends.some].join(', ')})`]
-      : []),
-  ];
-  return lists.filter((words) => words !== '').join(' ') || steps;
+  const lists = [...listWords('endpoint', change.endpoints), ...listWords('frontend', change.frontends)];
+  return lists.join('; ') || steps;
 }
 
 function listWords(
   noun: string,
-  { now, added, removed }: { readonly now: number; readonly added: number; readonly removed: number },
-): string {
-  if (added + removed === 0) return '';
-  const parts = [...(added > 0 ? [`+${added}`] : []), ...(removed > 0 ? [`−${removed}`] : [])];
-  return `${parts.join(' ')} ${noun}${added + removed === 1 ? '' : 's'}, now ${now}`;
+  { now, added, removed, turned, some }: ServicePortChange['endpoints'],
+): readonly string[] {
+  const count = added + removed + turned;
+  if (count === 0) return [];
+  const words = [
+    ...(added > 0 ? [`+${added}`] : []),
+    ...(removed > 0 ? [`−${removed}`] : []),
+    ...(turned > 0 ? [`${turned} turned`] : []),
+  ].join(' ');
+  const more = count > some.length ? ', …' : '';
+  return [`${words} ${noun}${count === 1 ? '' : 's'}, now ${now} (${some.join(', ')}${more})`];
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ChangeEntry } from '../asking/answers.js';
+import type { ChangeEntry, ServicePortChange } from '../asking/answers.js';
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';
@@ -41,6 +41,11 @@ export function Changes({ changes, naming = false }: ChangesProps): JSX.Element 
   );
 }
 
+function portOf({ servicePort }: ServicePortChange): string {
+  const port = readServicePort(servicePort);
+  return port ? portWords(port) : servicePort;
+}
+
 function Row({ change, naming }: { readonly change: ChangeEntry; readonly naming: boolean }): JSX.Element {
   const { mark, word } = outcomeOf(change);
   return (
@@ -54,7 +59,7 @@ function Row({ change, naming }: { readonly change: ChangeEntry; readonly naming
       <td>
         {change.what !== 'service-port' && `all of ${change.family}`}
         {change.what === 'service-port' && naming && <PortLink port={change.servicePort} />}
-        {change.what === 'service-port' && !naming && portWords(readServicePort(change.servicePort))}{' '}
+        {change.what === 'service-port' && !naming && portOf(change)}{' '}
         {change.what === 'service-port' && <span class="quiet">{change.family}</span>}
       </td>
       <td class="number">{change.took === undefined ? '' : span(change.took)}</td>

@@ -5,6 +5,7 @@ import { portWords, readServicePort } from './service-port.js';
 /** A service port, by its key, with a link to its Service. */
 export function PortLink({ port: key }: { readonly port: string }): JSX.Element {
   const port = readServicePort(key);
+  if (!port) return <>{key}</>;
   const { namespace, name } = port;
   return (
     <>

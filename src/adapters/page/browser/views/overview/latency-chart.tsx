@@ -5,8 +5,8 @@ import type { ServicePortChange } from '../../asking/answers.js';
 import { clockTime, span } from '../../parts/time.js';
 
 const HEIGHT = 190;
-/** What the kernel takes at least; shorter times are drawn there. Milliseconds. */
-const LEAST = 0.1;
+/** Times are whole milliseconds; those of none are drawn here. */
+const LEAST = 0.5;
 
 /** A point for each change: when it was programmed, and how long that took. The text beside it says the same in numbers. */
 export function LatencyChart({ changes }: { readonly changes: readonly ServicePortChange[] }): JSX.Element {

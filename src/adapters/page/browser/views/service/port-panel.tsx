@@ -30,10 +30,8 @@ export function PortPanel({ family, port }: PortProps): JSX.Element {
             {isFault && <Mark kind="bad" />} {text}
           </li>
         ))}
-        {affinitySeconds > 0 && (
-          <li>Clients stay with their endpoint for {span(affinitySeconds * 1_000)}.</li>
-        )}
-        {sourceRanges.length > 0 && <li>Load-balancer IPs accept only {sourceRanges.join(', ')}.</li>}
+        {affinitySeconds > 0 && <li>clients stay with their endpoint for {span(affinitySeconds * 1_000)}</li>}
+        {sourceRanges.length > 0 && <li>load-balancer IPs accept only {sourceRanges.join(', ')}</li>}
       </ul>
       <ServiceDrawing
         port={port}

@@ -62,15 +62,18 @@ function Explained({ explanation }: { readonly explanation: Explanation }): JSX.
           <Mark kind="off" /> Not served: {unserved?.text ?? 'this proxy knows no such Service'}
         </p>
       )}
-      {problems.map((problem) => (
-        <p key={problem} class="verdict small bad">
-          <Mark kind="bad" /> {problem}
-        </p>
-      ))}
-      {families.flatMap(({ family, ports, healthCheck }) => [
+      {problems
+        .filter((problem) => !unserved?.text.includes(problem))
+        .map((problem) => (
+          <p key={problem} class="verdict small bad">
+            <Mark kind="bad" /> {problem}
+          </p>
+        ))}
+      {families.flatMap(({ family, ports, absence, healthCheck }) => [
         ...ports.map((port) => (
           <PortPanel key={`${family} ${port.port} ${port.protocol}`} family={family} port={port} />
         )),
+        ...(known && absence ? [<p key={family} class="quiet">{`${family}: ${absence.text}`}</p>] : []),
         ...(healthCheck
           ? [
               <p key={`${family} check`}>

@@ -6,12 +6,12 @@ export class Search {
   private readonly texts: readonly string[];
 
   constructor(private readonly rows: readonly ServiceRow[]) {
-    this.texts = rows.map(({ namespace, name, type = '', frontends, state }) =>
-      [`${namespace}/${name}`, type, state, ...frontends].join(' ').toLowerCase(),
+    this.texts = rows.map(({ namespace, name, type = '', frontends, state, reason = '' }) =>
+      [`${namespace}/${name}`, type, state, reason, ...frontends].join(' ').toLowerCase(),
     );
   }
 
-  /** The rows, in order, in which every word of the text occurs: in the name, the type, the state or an address. */
+  /** The rows, in order, in which every word of the text occurs: in the name, the type, the state and its reason, or an address. */
   matching(text: string, show: Show): readonly ServiceRow[] {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length === 0 && show === 'all') return this.rows;

@@ -113,7 +113,12 @@ function Row({ service, index, top, isChosen, choose }: RowProps): JSX.Element {
       }}
     >
       {COLUMNS.map(({ name, text }) => (
-        <span key={name} class={name} role="gridcell" title={text(service)}>
+        <span
+          key={name}
+          class={name}
+          role="gridcell"
+          title={name === 'state' ? service.reason : text(service)}
+        >
           {name === 'name' && (
             <a href={hrefOf(placeOfRow(service))} tabIndex={-1}>
               <span class="namespace">{service.namespace}/</span>

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Trace } from '../../asking/answers.js';
+import type { TraceAnswer } from '../../asking/answers.js';
 import { traceOf } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
 import { Trouble } from '../../parts/trouble.js';
 import type { Place } from '../../place.js';
 import { go } from '../../use-place.js';
-import { TraceAnswer } from './trace-answer.js';
+import { TraceResult } from './trace-result.js';
 
 type TracePlace = Extract<Place, { readonly view: 'trace' }>;
 
@@ -20,14 +20,14 @@ export function TraceView({ place }: { readonly place: TracePlace }): JSX.Elemen
   // To read the rules of the kernel costs more than to follow those that the proxy has in mind.
   const when = kernel ? `${times}` : `${times} ${changes}`;
   const path = isAsked ? traceOf(from, to, kernel) : undefined;
-  const { value, at, problem } = useFollowed<Trace>(path, { period: Infinity, when });
+  const { value, at, problem } = useFollowed<TraceAnswer>(path, { period: Infinity, when });
   return (
     <>
       <h1>Trace</h1>
       <TraceForm place={place} key={`${from} ${to} ${kernel}`} onAsk={() => setTimes(times + 1)} />
       <Trouble problem={problem} what="trace" />
       {isAsked && !value && !problem && <p class="absent">Asking the proxy…</p>}
-      {isAsked && value && at !== undefined && <TraceAnswer trace={value} at={at} from={from} to={to} />}
+      {isAsked && value && at !== undefined && <TraceResult answer={value} at={at} from={from} to={to} />}
       {!isAsked && (
         <p class="absent">
           Follows the first packet of a connection through this node’s rules, rule by rule, to its endpoints.

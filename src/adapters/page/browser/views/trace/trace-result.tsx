@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
-import type { Step, Trace, TracedEndpoint } from '../../asking/answers.js';
+import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
 import { clockTime } from '../../parts/time.js';
 import { PortLink } from '../../parts/port-link.js';
 
-const OUTCOMES: Readonly<Record<Trace['outcome'], { readonly mark: MarkKind; readonly words: string }>> = {
+const OUTCOMES: Readonly<
+  Record<TraceAnswer['outcome'], { readonly mark: MarkKind; readonly words: string }>
+> = {
   forward: { mark: 'good', words: 'is forwarded' },
   refused: { mark: 'bad', words: 'is refused: the sender gets an error' },
   dropped: { mark: 'bad', words: 'is dropped: the sender gets no answer' },
@@ -13,8 +15,11 @@ const OUTCOMES: Readonly<Record<Trace['outcome'], { readonly mark: MarkKind; rea
   mixed: { mark: 'waiting', words: 'meets rules of other programs that leave it to chance' },
 };
 
-interface AnswerProps {
-  readonly trace: Trace;
+/** Where random choices part, the steps of all parts follow. */
+const MOST_STEPS = 100;
+
+interface ResultProps {
+  readonly answer: TraceAnswer;
   /** When the proxy said so, in milliseconds since the epoch. */
   readonly at: number;
   readonly from: string;
@@ -22,8 +27,8 @@ interface AnswerProps {
 }
 
 /** What becomes of the packet, where it may go, and the rules that it met. */
-export function TraceAnswer({ trace, at, from, to }: AnswerProps): JSX.Element {
-  const { mark, words } = OUTCOMES[trace.outcome];
+export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element {
+  const { mark, words } = OUTCOMES[answer.outcome];
   return (
     <>
       <section class="panel" aria-label="Outcome">
@@ -31,34 +36,44 @@ export function TraceAnswer({ trace, at, from, to }: AnswerProps): JSX.Element {
           <Mark kind={mark} /> A packet from {from} to {to} {words}{' '}
           <span class="quiet">at {clockTime(at)}</span>
         </p>
-        {trace.outcome === 'forward' && (
-          <ul class="lines">
-            <li>{sourceWords(trace.sourceRewritten)}</li>
-            <li>
-              {trace.sticky
-                ? 'The next connection of the same client goes to the same endpoint.'
-                : 'Each connection chooses its endpoint anew.'}
-            </li>
-          </ul>
+        {answer.isUncertain && (
+          <p class="bad">
+            <Mark kind="bad" /> Uncertain: a rule could not be understood. The steps say which.
+          </p>
         )}
-        {trace.endpoints.length > 0 && <Shares endpoints={trace.endpoints} />}
+        {answer.endpoints.length > 0 && <Shares endpoints={answer.endpoints} />}
+        <ul class="lines">
+          {answer.endpoints.length > 0 && (
+            <>
+              <li>{sourceWords(answer.sourceRewritten)}</li>
+              <li>
+                {answer.sticky
+                  ? 'the next connection of the same client goes to the same endpoint'
+                  : 'each connection chooses its endpoint anew'}
+              </li>
+            </>
+          )}
+          {answer.remarks.map((remark) => (
+            <li key={remark}>{remark}</li>
+          ))}
+        </ul>
       </section>
       <section class="panel" aria-label="Rules">
         <h2>The rules that it met</h2>
-        <Steps steps={trace.steps} />
+        <Steps steps={answer.steps} />
       </section>
     </>
   );
 }
 
-function sourceWords(rewritten: Trace['sourceRewritten']): string {
+function sourceWords(rewritten: TraceAnswer['sourceRewritten']): string {
   switch (rewritten) {
     case true:
-      return 'Its source is rewritten to an address of this node.';
+      return 'its source is rewritten to an address of this node';
     case false:
-      return 'Its source stays: the endpoint sees the client’s address.';
+      return 'its source stays as it is';
     case 'mixed':
-      return 'Whether its source is rewritten depends on the endpoint.';
+      return 'whether its source is rewritten depends on the endpoint';
   }
 }
 
@@ -93,9 +108,10 @@ function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }
 
 function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
   if (steps.length === 0) return <p class="absent">No rule acted on it.</p>;
+  const more = steps.length - MOST_STEPS;
   return (
     <ol class="steps">
-      {steps.map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
+      {steps.slice(0, MOST_STEPS).map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
         <li key={place} class={isForeign ? 'foreign' : ''}>
           <p>
             <b>{effect}</b>{' '}
@@ -108,6 +124,7 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
           <code>{rule}</code>
         </li>
       ))}
+      {more > 0 && <li>and {more.toLocaleString('en')} more, much alike</li>}
     </ol>
   );
 }
