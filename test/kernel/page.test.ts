@@ -1,6 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { BrowserIn, type Window } from '../support/browser/browser-in.js';
 import { faint, unnamed, unreached } from '../support/browser/accessibility.js';
@@ -260,6 +261,43 @@ describe('the connection', () => {
     expect(await text(page, 'section[aria-labelledby=health]')).toContain('node1');
     await startProxy();
     await page.getByText('live', { exact: true }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe('what the page asks for', () => {
+  /** Requests from now on, by path. */
+  const requestsOf = (page: Page): Map<string, number> => {
+    const counts = new Map<string, number>();
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
+    });
+    return counts;
+  };
+
+  it('is the list of services only after a change, and nothing while nobody sees the page', async () => {
+    const { page } = await browser.window();
+    const requests = requestsOf(page);
+    await page.goto(`${address}/#/services`);
+    await until('it has asked for changes', async () => (requests.get('/debug/sync') ?? 0) >= 3);
+    expect(requests.get('/debug/service-list')).toBe(1);
+    await place(pageObjects('10.244.2.15'));
+    await until('it has asked for the list', async () => requests.get('/debug/service-list') === 2);
+
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+    });
+    // What was begun ends.
+    await sleep(1_500);
+    requests.clear();
+    await sleep(2_500);
+    expect([...requests]).toEqual([]);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await until('it asks again', async () => (requests.get('/debug/sync') ?? 0) > 0);
     await page.context().close();
   });
 });

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './ask.js';
+import { restAfter } from './rest.js';
 import { pause, visible } from './waiting.js';
 
 /** What the proxy answers now, as far as the page knows. */
@@ -20,8 +21,6 @@ export interface Pace {
 }
 
 const SECOND = 1_000;
-/** A proxy spends at most a tenth of its time on one open page. */
-const REST = 9;
 
 /** Asks the proxy again and again while the page is visible. @param path undefined: nothing to ask */
 export function useFollowed<T>(path: string | undefined, { period = SECOND, when }: Pace = {}): Followed<T> {
@@ -41,7 +40,7 @@ export function useFollowed<T>(path: string | undefined, { period = SECOND, when
         if (ended.signal.aborted) return;
         const took = performance.now() - askedAt;
         setState((last) => ({ ...(last.path === path && last), path, problem: undefined, ...answer }));
-        await pause(answer.problem ? SECOND : Math.max(SECOND, REST * took));
+        await pause(restAfter(answer.problem ? undefined : took));
         while (Object.is(wanted.current, askedFor) && performance.now() - askedAt < period)
           await pause(SECOND);
       }
