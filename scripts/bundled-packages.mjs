@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 /** The path of a package's folder at the beginning of the path of a file of it. */
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** The npm packages of which code is in a bundle, by esbuild's account of it: name, version and license of each, sorted. */
-export async function bundledPackages({ outputs }) {
+/** The npm packages of which code is in these bundles, by esbuild's accounts of them: name, version and license of each, sorted. */
+export async function bundledPackages(accounts) {
   const folders = new Set(
-    Object.values(outputs)
+    accounts
+      .flatMap(({ outputs }) => Object.values(outputs))
       .flatMap(({ inputs }) => Object.entries(inputs))
       .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
       .map(([file]) => PACKAGE.exec(file)?.[0])

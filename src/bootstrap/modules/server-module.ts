@@ -39,6 +39,7 @@ import { differenceRoutes } from './difference-routes.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { traceRoutes } from './trace-routes.js';
 import { reportRoutes } from './report-routes.js';
+import { withPage } from './with-page.js';
 
 const metrics = provide(
   METRICS,
@@ -113,7 +114,7 @@ const metricsServer = provide(
     const { metricsBindAddress, bindAddressHardFail, enableProfiling } = commandLine.configuration;
     if (metricsBindAddress === '') return undefined;
     return new MetricsServer({
-      routes,
+      routes: withPage(routes, commandLine),
       profiling: enableProfiling,
       logger: logger.child({ caller: 'metrics-server' }),
       clock,

@@ -25,6 +25,7 @@ import {
   float,
   int32,
   int32Unless,
+  optionalBool,
   text,
   textOf,
 } from '../types/scalar-types.js';
@@ -118,6 +119,14 @@ export const schema = {
   bindAddressHardFail: field(bool, {
     flag: 'bind-address-hard-fail',
     help: 'Treat a failure to bind to a port as fatal.',
+  }),
+  page: field(optionalBool, {
+    keepsZero: true,
+    flag: 'page',
+    besideFile: true,
+    help:
+      'Serve a page for browsers at / of the metrics server; what it shows is only read. Not configured: only if ' +
+      'metricsBindAddress is a loopback address.',
   }),
   enableProfiling: field(bool, {
     flag: 'profiling',

@@ -45,6 +45,13 @@ export const bool: ValueType<boolean> = {
   toFile: itself,
 };
 
+/** A boolean, or undefined when not configured. */
+export const optionalBool: ValueType<boolean | undefined> = {
+  ...bool,
+  zero: undefined,
+  format: (value) => (value === undefined ? '' : String(value)),
+};
+
 /** A boolean that a file leaves out when it is false. */
 export const boolOrNothing: ValueType<boolean> = { ...bool, toFile: (value) => value || undefined };
 

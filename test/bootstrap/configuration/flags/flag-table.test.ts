@@ -149,6 +149,7 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'scrape-bind-address',
       'proxy-port-range',
       'udp-timeout',
+      'page',
     ];
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
