@@ -169,6 +169,24 @@ default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
     expect((await ask('history', 'default/none')).stdout.trim().split('\n')).toHaveLength(1);
   });
 
+  it('tells what it repaired', async () => {
+    await namespace.run(['nft', 'delete', 'table', 'ip', 'kube-proxy']);
+    const repairs = async (): Promise<History['changes']> =>
+      (await asked<History>('history')).changes.filter(({ what }) => what === 'repaired');
+    await until('it is repaired', async () => (await repairs()).length > 0);
+    expect(await repairs()).toEqual([
+      {
+        what: 'repaired',
+        family: 'IPv4',
+        at: expect.any(Number) as number,
+        steps: expect.any(Number) as number,
+      },
+    ]);
+    const { exitCode, stdout } = await ask('status');
+    expect(stdout).toMatch(/^ {2}IPv4: in sync, .*, 1 repair after another program, the last 20/m);
+    expect(exitCode).toBe(0);
+  });
+
   it('names what is degraded, and 1 says so', async () => {
     const invalid = { ...idle, name: 'bad', clusterIP: '172.30.20.300' };
     await place([web, idle, rival, invalid], headless);
