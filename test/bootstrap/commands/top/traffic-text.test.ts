@@ -23,6 +23,7 @@ const report: TrafficReport = {
   time: Date.UTC(2026, 4, 4, 10, 0, 0, 250),
   seconds: 2,
   complete: true,
+  readShare: 1,
   sampledOneIn: 1,
   timesLost: 0,
   tracked: 345,
@@ -80,11 +81,19 @@ it('has no bytes where the kernel does not count them', () => {
 
 it('says how it was counted', () => {
   const text = trafficText(
-    { ...report, services: [], complete: false, sampledOneIn: 16, timesLost: 2, omitted: 4 },
+    {
+      ...report,
+      services: [],
+      complete: false,
+      readShare: 0.349,
+      sampledOneIn: 16,
+      timesLost: 2,
+      omitted: 4,
+    },
     false,
   );
   expect(text.split('\n').slice(1)).toEqual([
-    'not complete yet: the table of connections is still being read',
+    'not complete yet: 34% of the connections have been read',
     'one in 16 connections is counted, and the numbers multiplied',
     'events were lost 2 times: some new connections are missing; open ones are read again',
     'no connections of Services',
