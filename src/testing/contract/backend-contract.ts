@@ -1,5 +1,6 @@
 import type { BackendSubject, ContractCase } from './backend-subject.js';
 import { changeCases } from './change-cases.js';
+import { differenceCases } from './difference-cases.js';
 import { failureCases } from './failure-cases.js';
 import { removalCases } from './removal-cases.js';
 import { startCases } from './start-cases.js';
@@ -18,6 +19,7 @@ export function backendContract<Place>(subject: BackendSubject<Place>): readonly
     ...changeCases(subject),
     ...failureCases(subject),
     ...verificationCases(subject),
+    ...differenceCases(subject),
     ...removalCases(subject),
   };
   return Object.entries(cases).map(([name, body]) => ({ name, run: () => Stage.run(subject, body) }));

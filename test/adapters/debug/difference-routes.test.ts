@@ -1,0 +1,29 @@
+import { differenceRoutes } from '../../../src/adapters/debug/difference-routes.js';
+import { Diff } from '../../../src/application/difference/diff.js';
+import { Served } from '../../support/http/served.js';
+
+const web = { sign: '-', text: 'element', servicePort: 'shop/web' } as const;
+const rule = { sign: '+', text: 'rule' } as const;
+let served: Served;
+
+beforeEach(async () => {
+  const diff = new Diff('nftables', [{ family: 'IPv4', differences: () => Promise.resolve([rule, web]) }]);
+  served = await Served.start(differenceRoutes(diff));
+});
+afterEach(() => served.stop());
+
+it('shows what differs, of all or of one Service', async () => {
+  const response = await served.get('/debug/diff');
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(await response.json()).toEqual({
+    mode: 'nftables',
+    families: [{ family: 'IPv4', lines: [web, rule], omitted: 0 }],
+  });
+  expect(JSON.parse(await served.text('/debug/diff?service=shop%2Fweb'))).toMatchObject({
+    families: [{ lines: [web] }],
+  });
+});
+
+it('is read-only', async () => {
+  expect((await served.get('/debug/diff', { method: 'POST' })).status).toBe(405);
+});

@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DifferenceReport } from '../../src/application/difference/difference-report.js';
+import { Command, type Ended } from '../support/program/command.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { Host } from '../support/testbed/host.js';
+import { until } from '../support/until.js';
+
+const metrics = 'http://127.0.0.1:10249';
+const web: TestService = {
+  name: 'web',
+  clusterIP: '172.30.20.6',
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
+  endpoints: ['10.244.1.11', '10.244.1.12'],
+};
+const other: TestService = {
+  ...web,
+  name: 'other',
+  clusterIP: '172.30.20.7',
+  ports: [{ ...web.ports[0]!, nodePort: 30187 }],
+};
+
+let namespace: Namespace;
+let node: Host;
+let folder: string;
+let proxy: Command | undefined;
+
+beforeEach(async () => {
+  proxy = undefined;
+  namespace = await Namespace.open('diff');
+  node = new Host(namespace.name);
+  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-diff-'));
+});
+afterEach(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await node.killAgent();
+  await namespace.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function flags(mode: string, ...services: readonly TestService[]): Promise<readonly string[]> {
+  const file = join(folder, `${services.map(({ name }) => name).join('-')}.yaml`);
+  await writeFile(file, clusterObjects(services));
+  const identity = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+  return ['--proxy-mode', mode, ...identity, '--manifests', file];
+}
+
+const plan = async (mode: string, ...services: readonly TestService[]): Promise<Ended> =>
+  Command.run(node, ['plan', '--diff', ...(await flags(mode, ...services))]);
+
+const damages = {
+  nftables: {
+    tool: ['nft', '-f', '-'],
+    input: [
+      'flush chain ip kube-proxy nat-output',
+      'add rule ip kube-proxy services ip daddr 10.9.9.9 tcp dport 99 accept',
+      'add chain ip kube-proxy stranger',
+      'delete element ip kube-proxy cluster-ips { 172.30.20.6 }',
+      'flush table ip6 kube-proxy',
+    ],
+    lines: [
+      'IPv4 (nftables)',
+      '  default/web:http',
+      '    + element ip kube-proxy cluster-ips { 172.30.20.6 }',
+      '  of no single Service',
+      '    - chain ip kube-proxy stranger',
+      /^ {4}- rule ip kube-proxy services .*0a090909.*0063/,
+      '    + rule ip kube-proxy nat-output jump services',
+      'IPv6 (nftables)',
+      '  of no single Service',
+      /^ {4}\+ rule ip6 kube-proxy /,
+    ],
+  },
+  iptables: {
+    tool: ['iptables-nft-restore', '--noflush'],
+    input: [
+      '*nat',
+      '-D PREROUTING 1',
+      '-I KUBE-SERVICES -d 10.9.9.9/32 -j ACCEPT',
+      '-F KUBE-NODEPORTS',
+      'COMMIT',
+      '*filter',
+      ':KUBE-FORWARD - [0:0]',
+      'COMMIT',
+    ],
+    lines: [
+      'IPv4 (iptables)',
+      '  default/web:http',
+      /^ {4}\+ -t nat -A KUBE-NODEPORTS .*--dport 30186 -j KUBE-EXT-/,
+      '  of no single Service',
+      /^ {4}\+ -t nat -A PREROUTING .*-j KUBE-SERVICES$/,
+      /^ {4}\+ -t filter -A KUBE-FORWARD /,
+      /^ {4}- -t nat -A KUBE-SERVICES -d 10\.9\.9\.9\/32 -j ACCEPT$/,
+    ],
+  },
+} as const;
+
+describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
+  const { tool, input, lines } = damages[mode];
+  const damage = (): Promise<string> => namespace.run([...tool], `${input.join('\n')}\n`);
+  const ruleset = (): Promise<string> => namespace.run(['nft', 'list', 'ruleset']);
+
+  it('plan --diff tells what would change, and changes nothing', async () => {
+    const once = await Command.run(node, ['--once', ...(await flags(mode, web))]);
+    expect(once.exitCode).toBe(0);
+    expect(await plan(mode, web)).toMatchObject({ exitCode: 0, stdout: '' });
+
+    const before = await ruleset();
+    const coming = await plan(mode, other);
+    expect(coming.exitCode).toBe(1);
+    const told = coming.stdout.split('\n').filter((line) => /^ {4}/.test(line));
+    expect(told.length).toBeGreaterThan(3);
+    expect(told.filter((line) => !line.startsWith('    + '))).toEqual([]);
+    expect(coming.stdout).toContain('\n  default/other:http\n');
+    expect(coming.stdout).not.toContain('default/web');
+
+    await damage();
+    const { exitCode, stdout } = await plan(mode, web);
+    expect(exitCode).toBe(1);
+    const found = stdout.trimEnd().split('\n');
+    for (const line of lines)
+      expect(found).toContainEqual(typeof line === 'string' ? line : expect.stringMatching(line));
+    const expected = lines.map((line) =>
+      typeof line === 'string' ? new RegExp(`^${escaped(line)}$`) : line,
+    );
+    expect(found.filter((line) => !expected.some((pattern) => pattern.test(line)))).toEqual([]);
+    expect(before).not.toBe(await ruleset());
+  });
+
+  it('a running proxy tells what differs until it has repaired it', async () => {
+    const started = await Command.start(node, await flags(mode, web));
+    proxy = started;
+    await until('the services are programmed', async () => {
+      if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
+      const { body } = await node.get(`${metrics}/debug/sync`);
+      return (JSON.parse(body) as { idle: boolean }).idle;
+    });
+    const diff = (...more: readonly string[]): Promise<Ended> => Command.run(node, ['diff', ...more]);
+    expect(await diff()).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+
+    let report: DifferenceReport | undefined;
+    // It may repair the damage before it is asked.
+    await until('a difference is told', async () => {
+      await damage();
+      report = JSON.parse((await node.get(`${metrics}/debug/diff`)).body) as DifferenceReport;
+      return report.families.some(({ lines }) => lines.length > 0);
+    });
+    const told = report!.families.flatMap((family) => family.lines);
+    expect(told.map(({ servicePort }) => servicePort)).toContain('default/web:http');
+    await until('everything is repaired', async () => (await diff()).exitCode === 0);
+
+    await started.stop();
+    expect(await diff()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('no proxy answers') });
+  });
+});
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
