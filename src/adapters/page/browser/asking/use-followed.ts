@@ -42,7 +42,9 @@ export function useFollowed<T>(wish: string | undefined, { period = SECOND, when
         const took = performance.now() - askedAt;
         setState((last) => ({ ...(last.path === path && last), path, problem: undefined, ...answer }));
         await pause(restAfter(answer.problem ? undefined : took));
-        while (wanted.current === askedFor && performance.now() - askedAt < period) await pause(SECOND);
+        if (answer.problem instanceof NoAnswer) continue;
+        const isDue = (): boolean => wanted.current !== askedFor || performance.now() - askedAt >= period;
+        while (!ended.signal.aborted && !isDue()) await pause(SECOND);
       }
     };
     void follow();
