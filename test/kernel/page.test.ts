@@ -1,80 +1,21 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { BrowserIn, type Window } from '../support/browser/browser-in.js';
-import { faint, unnamed, unreached } from '../support/browser/accessibility.js';
-import { manyServices, MARKUP, pageObjects } from '../support/browser/page-cluster.js';
-import { Command } from '../support/program/command.js';
-import { Namespace } from '../support/program/in-namespace.js';
-import { Host } from '../support/testbed/host.js';
-import { until } from '../support/until.js';
+import { MARKUP, pageObjects } from '../support/browser/page-cluster.js';
+import { ADDRESS, ServedPage } from '../support/browser/served-page.js';
 
-const address = 'http://127.0.0.1:10249';
 /** Rows in the document at once: those of a window and a few above and below. */
 const MOST_ROWS = 60;
 
-let namespace: Namespace;
-let node: Host;
-let folder: string;
-let proxy: Command;
-let browser: BrowserIn;
-
+let served: ServedPage;
 beforeAll(async () => {
-  namespace = await Namespace.open('page');
-  node = new Host(namespace.name);
-  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-page-'));
-  await writeFile(join(folder, 'objects.yaml'), pageObjects());
-  await writeFile(join(folder, 'many.json'), manyServices(10_000));
-  // Packets to pods leave the node, and nobody answers them.
-  await namespace.run(['ip', 'link', 'add', 'uplink', 'type', 'veth', 'peer', 'name', 'away']);
-  await namespace.run(['ip', 'address', 'add', '198.51.100.11/24', 'dev', 'uplink']);
-  await namespace.run(['ip', 'link', 'set', 'away', 'up']);
-  await namespace.run(['ip', 'link', 'set', 'uplink', 'arp', 'off', 'up']);
-  await namespace.run(['ip', 'route', 'add', 'default', 'dev', 'uplink']);
-  [browser] = await Promise.all([BrowserIn.open(namespace.name), startProxy()]);
+  served = await ServedPage.open(10_000);
 });
-
-afterAll(async () => {
-  await browser?.close();
-  if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function startProxy(): Promise<void> {
-  proxy = await Command.start(node, [
-    ...['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'],
-    ...['--manifests', folder, '--conntrack-max-per-core', '0'],
-    ...['--conntrack-tcp-timeout-established', '0', '--conntrack-tcp-timeout-close-wait', '0'],
-  ]);
-  await until('everything is programmed', async () => {
-    if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
-    const { idle } = JSON.parse((await node.get(`${address}/debug/sync`)).body) as { idle: boolean };
-    return idle;
-  });
-}
-
-/** Opens the page at a place of its own. */
-async function open(place: string, options?: Parameters<BrowserIn['window']>[0]): Promise<Window> {
-  const window = await browser.window(options);
-  await window.page.goto(`${address}/${place}`);
-  return window;
-}
+afterAll(() => served?.close());
 
 const text = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
 
-/** Replaces the small part of the cluster in one step. */
-async function place(objects: string): Promise<void> {
-  await writeFile(join(folder, 'next'), objects);
-  await rename(join(folder, 'next'), join(folder, 'objects.yaml'));
-}
-
 describe('the overview', () => {
   it('says how the proxy is, why, and what it is', async () => {
-    const { page, complaints } = await open('');
+    const { page, complaints } = await served.window('');
     await page.getByText('Degraded').waitFor();
     const health = await text(page, 'section[aria-labelledby=health]');
     for (const fact of ['node1', 'nftables', '10,002 service ports programmed'])
@@ -85,7 +26,7 @@ describe('the overview', () => {
   });
 
   it('shows names as they are written, and takes none for markup', async () => {
-    const { page, complaints } = await open('');
+    const { page, complaints } = await served.window('');
     const ignored = page.getByRole('region', { name: 'Ignored objects (2)' });
     await ignored.waitFor();
     // The proxy cuts what it quotes.
@@ -101,7 +42,7 @@ describe('the list of services', () => {
   const rows = (page: Page) => page.locator('[role=grid] [role=rowgroup] [role=row]');
 
   it('has few of ten thousand rows in the document, wherever it stands', async () => {
-    const { page, complaints } = await open('#/services');
+    const { page, complaints } = await served.window('#/services');
     await page.getByText('10,002 services').waitFor();
     const grid = page.getByRole('grid');
     expect(await grid.getAttribute('aria-rowcount')).toBe('10003');
@@ -117,7 +58,7 @@ describe('the list of services', () => {
   });
 
   it('is searched by words of names and addresses while they are typed, from the keyboard alone', async () => {
-    const { page } = await open('#/services');
+    const { page } = await served.window('#/services');
     await page.getByText('10,002 services').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('many 172.30.39.15:80');
@@ -133,7 +74,7 @@ describe('the list of services', () => {
   });
 
   it('shows only those without endpoints, and moves through them with the arrow keys', async () => {
-    const { page } = await open('#/services');
+    const { page } = await served.window('#/services');
     await page.getByLabel('Without endpoints').check();
     await page.getByText('1 of 10,002 services').waitFor();
     expect(await rows(page).innerText()).toMatch(/no endpoint\s+shop\/empty/);
@@ -150,7 +91,7 @@ describe('the list of services', () => {
 
 describe('one service', () => {
   it('is drawn, and told in words', async () => {
-    const { page, complaints } = await open('#/service/shop/cart');
+    const { page, complaints } = await served.window('#/service/shop/cart');
     const drawing = page.getByRole('img', { name: /Drawing of port http/ });
     await drawing.waitFor();
     const drawn = await drawing.locator('g > title').allTextContents();
@@ -180,10 +121,10 @@ describe('one service', () => {
   });
 
   it('follows what changes, without being asked again', async () => {
-    const { page } = await open('#/service/shop/cart');
+    const { page } = await served.window('#/service/shop/cart');
     const drawing = page.getByRole('img', { name: /Drawing of port http/ });
     await drawing.waitFor();
-    await place(pageObjects('10.244.2.14'));
+    await served.place(pageObjects('10.244.2.14'));
     await drawing.getByText('10.244.2.14:8080', { exact: true }).waitFor();
     const change = page.getByRole('region', { name: 'What changed' }).getByRole('row').nth(1);
     await change.waitFor();
@@ -194,10 +135,10 @@ describe('one service', () => {
   });
 
   it('shows the connections of the Service, and the endpoint that answers nobody', async () => {
-    const { page } = await open('#/service/shop/cart');
+    const { page } = await served.window('#/service/shop/cart');
     const traffic = page.getByRole('region', { name: 'Traffic' });
     await traffic.getByText('http TCP, IPv4').waitFor();
-    await node.send([{ dst: '172.30.200.6', proto: 'tcp', port: 80, n: 8 }]);
+    await served.node.send([{ dst: '172.30.200.6', proto: 'tcp', port: 80, n: 8 }]);
     // The Service is sticky: all of them go to the same endpoint.
     await traffic.getByText('ready, but answers nobody').waitFor();
     expect(await traffic.getByRole('row').nth(1).innerText()).toMatch(/^all\s+8\s+0\s+8/);
@@ -205,7 +146,7 @@ describe('one service', () => {
   });
 
   it('says why one is not served', async () => {
-    const { page } = await open('#/service/shop/none');
+    const { page } = await served.window('#/service/shop/none');
     expect(await text(page, '.verdict')).toContain('Not served: there is no Service none in namespace shop');
     await page.context().close();
   });
@@ -213,7 +154,7 @@ describe('one service', () => {
 
 describe('a trace', () => {
   it('is asked for by a form, and says where a packet goes and by which rules', async () => {
-    const { page, complaints } = await open('#/trace');
+    const { page, complaints } = await served.window('#/trace');
     await page.getByLabel('From').fill('10.244.1.5');
     await page.getByLabel('To').fill('172.30.200.6:80/tcp');
     await page.keyboard.press('Enter');
@@ -227,117 +168,26 @@ describe('a trace', () => {
   });
 
   it('stands in the address, by the rules that the kernel has, too', async () => {
-    const { page } = await open('#/trace?from=node&to=172.30.200.7%3A80%2Ftcp&kernel=yes');
+    const { page } = await served.window('#/trace?from=node&to=172.30.200.7%3A80%2Ftcp&kernel=yes');
     await page.getByText(/to 172.30.200.7:80\/tcp is refused/).waitFor();
     expect(await page.getByLabel('Rules as the kernel has them now').isChecked()).toBe(true);
     await page.context().close();
   });
 
   it('says what is wrong with a query', async () => {
-    const { page } = await open('#/trace?from=nobody&to=172.30.200.6:80');
+    const { page } = await served.window('#/trace?from=nobody&to=172.30.200.6:80');
     await page.getByRole('alert').waitFor();
     expect(await text(page, '[role=alert]')).toMatch(/No trace: .*nobody/);
     await page.context().close();
   });
 
   it('is said to be missing where the proxy does not know of it', async () => {
-    const { page } = await browser.window();
+    const { page } = await served.browser.window();
     await page.route('**/debug/trace?*', (asked) =>
       asked.fulfill({ status: 404, body: '404 page not found\n' }),
     );
-    await page.goto(`${address}/#/trace?from=node&to=172.30.200.7:80`);
+    await page.goto(`${ADDRESS}/#/trace?from=node&to=172.30.200.7:80`);
     await page.getByText('No trace: this proxy does not answer debug/trace').waitFor();
     await page.context().close();
-  });
-});
-
-describe('the connection', () => {
-  it('is said to be broken, since when, and used again when it works', async () => {
-    const { page } = await open('');
-    await page.getByText('Degraded').waitFor();
-    await proxy.stop('SIGKILL');
-    await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
-    // What was known stays.
-    expect(await text(page, 'section[aria-labelledby=health]')).toContain('node1');
-    await startProxy();
-    await page.getByText('live', { exact: true }).waitFor();
-    await page.context().close();
-  });
-});
-
-describe('what the page asks for', () => {
-  /** Requests from now on, by path. */
-  const requestsOf = (page: Page): Map<string, number> => {
-    const counts = new Map<string, number>();
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url());
-      counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
-    });
-    return counts;
-  };
-
-  it('is the list of services only after a change, and nothing while nobody sees the page', async () => {
-    const { page } = await browser.window();
-    const requests = requestsOf(page);
-    await page.goto(`${address}/#/services`);
-    await until('it has asked for changes', async () => (requests.get('/debug/sync') ?? 0) >= 3);
-    expect(requests.get('/debug/service-list')).toBe(1);
-    await place(pageObjects('10.244.2.15'));
-    await until('it has asked for the list', async () => requests.get('/debug/service-list') === 2);
-
-    await page.evaluate(() => {
-      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
-    });
-    // What was begun ends.
-    await sleep(1_500);
-    requests.clear();
-    await sleep(2_500);
-    expect([...requests]).toEqual([]);
-    await page.evaluate(() => {
-      Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'));
-    });
-    await until('it asks again', async () => (requests.get('/debug/sync') ?? 0) > 0);
-    await page.context().close();
-  });
-});
-
-/** With what is there when the view is complete. */
-const PLACES = [
-  ['', '#recent'],
-  ['#/services', '[role=grid] a'],
-  ['#/service/shop/cart', '.traffic td'],
-  ['#/trace', 'form button'],
-] as const;
-
-describe.each(PLACES)('at /%s', (where, last) => {
-  let page: Page;
-  const asked = new Set<string>();
-
-  beforeAll(async () => {
-    ({ page } = await browser.window());
-    page.on('request', (request) => asked.add(new URL(request.url()).origin));
-    await page.goto(`${address}/${where}`);
-    await page.locator(last).first().waitFor();
-  });
-  afterAll(() => page?.context().close());
-
-  it('everything has a name and can be reached with the tab key', async () => {
-    expect(await unnamed(page)).toEqual([]);
-    expect(await unreached(page)).toEqual([]);
-  });
-
-  it.each(['light', 'dark'] as const)('all text can be read, %s', async (colorScheme) => {
-    await page.emulateMedia({ colorScheme });
-    expect(await faint(page)).toEqual([]);
-  });
-
-  it('nothing goes beyond the width of a phone', async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-  });
-
-  it('nobody but this server was asked', () => {
-    expect([...asked]).toEqual([address]);
   });
 });

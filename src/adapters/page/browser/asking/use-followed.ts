@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask } from './ask.js';
+import { ask, NoAnswer } from './ask.js';
 import { restAfter } from './rest.js';
 import { pause, visible } from './waiting.js';
 
@@ -16,14 +16,15 @@ export interface Followed<T> {
 export interface Pace {
   /** Milliseconds after which to ask again. */
   readonly period?: number;
-  /** Ask as soon as this differs, however long the period. */
-  readonly when?: unknown;
+  /** Ask as soon as this differs, however long the period; null: not yet. */
+  readonly when?: string | null;
 }
 
 const SECOND = 1_000;
 
-/** Asks the proxy again and again while the page is visible. @param path undefined: nothing to ask */
-export function useFollowed<T>(path: string | undefined, { period = SECOND, when }: Pace = {}): Followed<T> {
+/** Asks the proxy again and again while the page is visible. @param wish the path; undefined: nothing to ask */
+export function useFollowed<T>(wish: string | undefined, { period = SECOND, when }: Pace = {}): Followed<T> {
+  const path = when === null ? undefined : wish;
   const [state, setState] = useState<Followed<T> & { readonly path?: string }>({});
   const wanted = useRef(when);
   wanted.current = when;
@@ -41,8 +42,9 @@ export function useFollowed<T>(path: string | undefined, { period = SECOND, when
         const took = performance.now() - askedAt;
         setState((last) => ({ ...(last.path === path && last), path, problem: undefined, ...answer }));
         await pause(restAfter(answer.problem ? undefined : took));
-        while (Object.is(wanted.current, askedFor) && performance.now() - askedAt < period)
-          await pause(SECOND);
+        if (answer.problem instanceof NoAnswer) continue;
+        const isDue = (): boolean => wanted.current !== askedFor || performance.now() - askedAt >= period;
+        while (!ended.signal.aborted && !isDue()) await pause(SECOND);
       }
     };
     void follow();

@@ -18,7 +18,7 @@ export function TraceView({ place }: { readonly place: TracePlace }): JSX.Elemen
   const [times, setTimes] = useState(0);
   const changes = useChanges();
   // To read the rules of the kernel costs more than to follow those that the proxy has in mind.
-  const when = kernel ? `${times}` : `${times} ${changes}`;
+  const when = kernel ? `${times}` : changes && `${times} ${changes}`;
   const path = isAsked ? traceOf(from, to, kernel) : undefined;
   const { value, at, problem } = useFollowed<TraceAnswer>(path, { period: Infinity, when });
   return (
