@@ -106,6 +106,16 @@ describe('slices in ClusterState', () => {
     expect([addresses(), addresses('shop/cart', 'IPv6')]).toEqual([[], ['fd00::1']]);
   });
 
+  it('share with their earlier version what is equal', () => {
+    const endpoints = () => state.endpoints('shop/cart', 'IPv4', UNNAMED);
+    state.applySlice(slice('cart-1', [one, two]));
+    const before = endpoints();
+    expect(state.applySlice(slice('cart-1', [one, two]))).toEqual([]);
+    expect(endpoints()).toBe(before);
+    state.applySlice(slice('cart-1', [sliceEndpoint('10.0.0.0'), two]));
+    expect(endpoints()[1]).toBe(before[1]);
+  });
+
   it('that say nothing but a new trigger time are changes', () => {
     state.applySlice(slice('a', [one], { triggerTime: 1 }));
     expect(state.applySlice(slice('a', [one], { triggerTime: 2 }))).toEqual([cart]);
