@@ -57,21 +57,22 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
-    for (const key of new Set(services)) {
+    for (const key of services instanceof Set ? (services as ReadonlySet<ServiceKey>) : new Set(services)) {
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && !this.portsOf.has(key)) continue;
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
         : [];
       const keys = entries.map((entry) => entry.key);
-      for (const former of this.portsOf.get(key) ?? []) {
+      const formerKeys = this.portsOf.get(key);
+      for (const former of formerKeys ?? []) {
         if (keys.includes(former)) continue;
         this.count(this.entriesByKey.get(former), -1);
         this.entriesByKey.delete(former);
         changes.push({ key: former, entry: undefined });
       }
       for (const entry of entries) {
-        this.count(this.entriesByKey.get(entry.key), -1);
+        if (formerKeys) this.count(this.entriesByKey.get(entry.key), -1);
         this.count(entry, 1);
         this.entriesByKey.set(entry.key, entry);
         changes.push({ key: entry.key, entry });
