@@ -136,7 +136,8 @@ export class SyncFamily {
         { family: this.family, unread: keptFor.length, first: keptFor[0] },
         'some objects could not be read; keeping rules that no known Service explains until they can',
       );
-    const services = this.allServices().filter((service) => !keepUnexplained || this.isExplained(service));
+    const all = this.allServices();
+    const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
     this.table.update(this.state, services, forwarding);
     const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained });
     this.network = network;
@@ -150,8 +151,8 @@ export class SyncFamily {
     network: NodeNetwork,
     forwarding: ForwardingContext,
   ): Promise<Programmed> {
-    const all = everyService ? this.allServices() : [...services];
-    const concerned = this.sawEverything ? all : all.filter((service) => this.isExplained(service));
+    const all = everyService ? this.allServices() : services;
+    const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const updated = this.table.update(this.state, concerned, forwarding);
     const changed = this.rulesDependOn(network) ? withEveryEntry(this.table, updated) : updated;
     this.network = network;
@@ -175,8 +176,10 @@ export class SyncFamily {
   }
 
   /** Services that exist, and removed ones that still have entries. */
-  private allServices(): readonly ServiceKey[] {
-    return [...new Set([...this.state.serviceKeys(), ...this.table.services()])];
+  private allServices(): ReadonlySet<ServiceKey> {
+    const services = new Set(this.state.serviceKeys());
+    for (const service of this.table.services()) services.add(service);
+    return services;
   }
 
   /** As changes: all service ports, and those that were removed while nothing could be programmed. */

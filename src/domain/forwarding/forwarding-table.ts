@@ -59,14 +59,15 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
-    for (const key of new Set(services)) {
+    for (const key of services instanceof Set ? (services as ReadonlySet<ServiceKey>) : new Set(services)) {
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && !this.portsOf.has(key)) continue;
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
         : [];
       const keys = entries.map((entry) => entry.key);
-      for (const former of this.portsOf.get(key) ?? []) {
+      const formerKeys = this.portsOf.get(key);
+      for (const former of formerKeys ?? []) {
         if (keys.includes(former)) continue;
         const previous = this.entriesByKey.get(former);
         this.count(previous, -1);
@@ -74,7 +75,7 @@ export class ForwardingTable {
         changes.push({ key: former, entry: undefined, former: previous });
       }
       for (const entry of entries) {
-        const previous = this.entriesByKey.get(entry.key);
+        const previous = formerKeys && this.entriesByKey.get(entry.key);
         this.count(previous, -1);
         this.count(entry, 1);
         this.entriesByKey.set(entry.key, entry);

@@ -25,6 +25,7 @@ export class Claims {
   /** A single claimant, as nearly all ids have, without a list around it: there are very many. */
   private readonly claimantsOf = new Map<string, ServicePortKey | readonly ServicePortKey[]>();
   private readonly contested = new Set<string>();
+  private gaveWay = false;
 
   /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
@@ -42,12 +43,18 @@ export class Claims {
     return this.contested.size > 0;
   }
 
+  /** Whether every claimant surely holds what it claims. Cheap. */
+  get allHold(): boolean {
+    return !this.isContested && !this.gaveWay;
+  }
+
   /** @param givesWay whether the claim of unexplained rules ends here */
   claim(id: string, owner: ServicePortKey, givesWay = true): ClaimChange {
     const before = this.claimants(id);
     if (before.includes(owner)) return { before, after: before };
     const others =
       givesWay && !isUnexplained(owner) ? before.filter((other) => !isUnexplained(other)) : before;
+    if (others.length < before.length) this.gaveWay = true;
     return this.set(id, before, [...others, owner].sort());
   }
 

@@ -1,4 +1,5 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
+import { subset } from '../model/subset.js';
 import { Claims, type FrontendConflict } from './claims.js';
 
 /** A part of service port rules that one service port holds at a time. */
@@ -66,13 +67,13 @@ export class HeldParts<P extends Part> {
   /** All parts that pass, with their holders, in any order. */
   *held(passes: (part: P) => boolean = () => true): Generator<HeldPart<P>> {
     for (const [owner, parts] of this.partsByOwner)
-      for (const part of parts) if (passes(part) && this.holder(part.key) === owner) yield { owner, part };
+      for (const part of parts) if (passes(part) && this.holds(owner, part)) yield { owner, part };
   }
 
   /** The same for each owner that holds any. */
   *heldByOwner(): Generator<readonly P[]> {
     for (const [owner, parts] of this.partsByOwner) {
-      const held = parts.filter(({ key }) => this.holder(key) === owner);
+      const held = subset(parts, (part) => this.holds(owner, part));
       if (held.length > 0) yield held;
     }
   }
@@ -88,6 +89,11 @@ export class HeldParts<P extends Part> {
     return (this.of(owner) ?? []).flatMap(({ key, frontend }) =>
       frontend === undefined ? [] : this.claims.conflicts(key, frontend),
     );
+  }
+
+  /** Looks nothing up, and computes no key, where nothing is contested. */
+  private holds(owner: ServicePortKey, part: P): boolean {
+    return this.claims.allHold || this.holder(part.key) === owner;
   }
 
   private claim(claimed: HeldPart<P>, switched: Switch<P>): void {
