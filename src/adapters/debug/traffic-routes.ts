@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { ConntrackUnavailableError } from '../../application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../application/ports/node/conntrack.js';
 import {
   TooManyWatchersError,
   type TrafficWatch,

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../ports/clock.js';
-import type { ServiceManager } from '../ports/service-manager.js';
+import type { ServiceManager } from '../ports/node/service-manager.js';
 import type { ProxyHealth } from './proxy-health.js';
 
 /** How often health is looked at until everything has been programmed, in milliseconds. */

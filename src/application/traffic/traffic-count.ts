@@ -7,7 +7,7 @@ import { TrafficTable } from '../../domain/traffic/traffic-table.js';
 import { delay } from '../delay.js';
 import { errorMessage } from '../error-message.js';
 import type { Clock, Timer } from '../ports/clock.js';
-import type { FlowEvents, FlowSink } from '../ports/flow-events.js';
+import type { FlowEvents, FlowSink } from '../ports/node/flow-events.js';
 import type { Logger } from '../ports/logger.js';
 
 /** How often events are read, in milliseconds. */

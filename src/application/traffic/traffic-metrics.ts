@@ -1,5 +1,5 @@
 import { TrafficSeries, type SeriesValues } from '../../domain/traffic/traffic-series.js';
-import { ConntrackUnavailableError } from '../ports/conntrack.js';
+import { ConntrackUnavailableError } from '../ports/node/conntrack.js';
 import type { Logger } from '../ports/logger.js';
 import type { TrafficWatchers } from './traffic-watchers.js';
 

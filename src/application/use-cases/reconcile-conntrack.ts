@@ -7,7 +7,7 @@ import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import { isLoopback } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock, Timer } from '../ports/clock.js';
-import { ConntrackUnavailableError, type Conntrack } from '../ports/conntrack.js';
+import { ConntrackUnavailableError, type Conntrack } from '../ports/node/conntrack.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';

@@ -6,7 +6,7 @@ import { NO_WAIT } from '../../application/node/await-node.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
-import type { Conntrack } from '../../application/ports/conntrack.js';
+import type { Conntrack } from '../../application/ports/node/conntrack.js';
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';

@@ -3,7 +3,7 @@ import type {
   FlowEvents,
   FlowSink,
   TrackedConnections,
-} from '../../application/ports/flow-events.js';
+} from '../../application/ports/node/flow-events.js';
 import { inSample } from '../../domain/traffic/sample.js';
 import type { SeenFlow } from '../../domain/traffic/seen-flow.js';
 

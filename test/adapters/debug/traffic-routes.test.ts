@@ -1,5 +1,5 @@
 import { trafficRoutes } from '../../../src/adapters/debug/traffic-routes.js';
-import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import {
   TooManyWatchersError,
   type TrafficWatch,

@@ -1,6 +1,6 @@
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { Supervision } from '../../../src/application/health/supervision.js';
-import type { ServiceManager } from '../../../src/application/ports/service-manager.js';
+import type { ServiceManager } from '../../../src/application/ports/node/service-manager.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 
 const TIMEOUT = 60_000;

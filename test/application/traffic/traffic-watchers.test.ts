@@ -1,4 +1,4 @@
-import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
 import {
   TooManyWatchersError,

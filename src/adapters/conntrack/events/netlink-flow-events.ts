@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../../application/error-message.js';
-import { ConntrackUnavailableError } from '../../../application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../../application/ports/node/conntrack.js';
 import type {
   EventsRead,
   FlowEvents,
   FlowSink,
   TrackedConnections,
-} from '../../../application/ports/flow-events.js';
+} from '../../../application/ports/node/flow-events.js';
 import type { SeenFlow } from '../../../domain/traffic/seen-flow.js';
 import { NetlinkRequestError } from '../../netlink/errors.js';
 import type { NetlinkMessage } from '../../netlink/message-reader.js';

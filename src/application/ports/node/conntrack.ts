@@ -1,6 +1,6 @@
-import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
-import type { Flow } from '../../domain/conntrack/flow.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { FlowQuery } from '../../../domain/conntrack/suspect-flows.js';
+import type { Flow } from '../../../domain/conntrack/flow.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 
 /**
  * The kernel's table of tracked connections. Memory does not grow with the table, and no call blocks the event loop for
