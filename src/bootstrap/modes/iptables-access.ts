@@ -56,16 +56,6 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   };
 }
 
-/** All tables of a family, read by tools of its own, so that nothing waits for it. Rejects with an IptablesToolError. */
-export async function readIptables(family: IpFamily): Promise<SavedTables> {
-  const tool = new IptablesTool();
-  try {
-    return await tool.save(family);
-  } finally {
-    tool.close();
-  }
-}
-
 /** What the active mode has in iptables: the clean-up of another mode keeps it. */
 export interface ActiveRules {
   readonly variant: IptablesVariant;

@@ -14,12 +14,16 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
-import { openIptables, readIptables, removeFromIptables } from './iptables-access.js';
+import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
   readonly name = 'iptables';
+  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
+  private readonly reader = new IptablesTool();
+  /** For tracers: as it was when the first packet was followed. */
+  private host: Promise<IptablesHost> | undefined;
 
   /** @param localhostNodePorts node ports answer on 127.0.0.1, which the kernel must be told */
   constructor(
@@ -76,8 +80,8 @@ export class IptablesMode implements Mode {
   tracer(family: IpFamily): Promise<Tracer> {
     return Promise.resolve(
       new IptablesTracer(
-        () => this.readHost(),
-        () => readIptables(family),
+        () => (this.host ??= this.readHost()),
+        () => this.reader.save(family),
       ),
     );
   }

@@ -41,6 +41,8 @@ export class IpvsMode implements Mode {
   readonly name = 'ipvs';
   private readonly scheduler: string;
   private readonly excluded: readonly Cidr[];
+  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
+  private readonly reader = new IptablesTool();
 
   constructor(
     private readonly settings: Configuration['ipvs'],
@@ -85,7 +87,7 @@ export class IpvsMode implements Mode {
   }
 
   tracer(family: IpFamily): Promise<Tracer> {
-    return Promise.resolve(new IpvsTracer(family, this.scheduler, openReader));
+    return Promise.resolve(new IpvsTracer(family, this.scheduler, () => openReader(this.reader)));
   }
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
@@ -195,15 +197,6 @@ function openKernel(): KernelAccess {
   };
 }
 
-function openReader(): IpvsReader {
-  const kernel = openKernel();
-  const tables = new IptablesTool();
-  return {
-    ...kernel,
-    tables,
-    close() {
-      kernel.close();
-      tables.close();
-    },
-  };
+function openReader(tables: IptablesTool): IpvsReader {
+  return { ...openKernel(), tables };
 }

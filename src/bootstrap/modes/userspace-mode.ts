@@ -1,3 +1,4 @@
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
@@ -19,7 +20,7 @@ import type { Configuration } from '../configuration/schema/schema.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { CLOCK, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
-import { openIptables, readIptables, withEachVariant } from './iptables-access.js';
+import { openIptables, withEachVariant } from './iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
 type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeout'>;
@@ -27,6 +28,8 @@ type Settings = Pick<Configuration, 'bindAddress' | 'portRange' | 'udpIdleTimeou
 /** Mode userspace: iptables leads connections to this process, which passes them on to the endpoints. */
 export class UserspaceMode implements Mode {
   readonly name = 'userspace';
+  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
+  private readonly reader = new IptablesTool();
 
   constructor(
     private readonly settings: Settings,
@@ -102,6 +105,6 @@ export class UserspaceMode implements Mode {
       const found = proxyAddresses(this.settings.bindAddress, [family], await readHostNetwork(this.logger));
       return found.get(family)!;
     };
-    return new UserspaceTracer(ports, readAddress, () => readIptables(family));
+    return new UserspaceTracer(ports, readAddress, () => this.reader.save(family));
   }
 }

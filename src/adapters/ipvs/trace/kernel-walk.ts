@@ -1,3 +1,4 @@
+import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
 import type { Walk } from '../../../application/ports/tracer.js';
 import {
   virtualServerKey,
@@ -25,19 +26,21 @@ export class KernelWalk implements Walk {
   /** Walks again as long as the packet came to virtual servers that were not known yet. */
   async walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
     for (;;) {
-      const missing: VirtualServerId[] = [];
+      const missing = new Map<VirtualServerKey, VirtualServerId>();
       const server = (id: VirtualServerId): WalkedServer | undefined => {
         const key = virtualServerKey(id);
-        if (!this.known.has(key)) missing.push(id);
+        if (!this.known.has(key)) missing.set(key, id);
         return this.known.get(key);
       };
-      const endings = walkIpvs({ ...this.read, server }, packet, environment);
-      if (missing.length === 0) return endings;
-      await this.look(missing);
+      const endings = await walkWithDevices(environment, (devices) =>
+        walkIpvs({ ...this.read, server }, packet, environment, devices),
+      );
+      if (missing.size === 0) return endings;
+      await this.look(missing.values());
     }
   }
 
-  private async look(ids: readonly VirtualServerId[]): Promise<void> {
+  private async look(ids: Iterable<VirtualServerId>): Promise<void> {
     const reader = this.open();
     try {
       for (const id of ids) {

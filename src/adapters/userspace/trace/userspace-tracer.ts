@@ -1,6 +1,7 @@
 import type { Tracer, Walk } from '../../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
 import { SavedRules, type OwnChains } from '../../../domain/iptables/walk/saved-rules.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
@@ -40,7 +41,12 @@ export class UserspaceTracer implements Tracer {
 
   async actual(): Promise<Walk> {
     const rules = new SavedRules(await this.readTables(), isPortalChain);
-    return { walk: (packet, environment) => walkProxied(rules, this.ports.proxiedAt, packet, environment) };
+    return {
+      walk: (packet, environment) =>
+        walkWithDevices(environment, (devices) =>
+          walkProxied(rules, this.ports.proxiedAt, packet, environment, devices),
+        ),
+    };
   }
 }
 

@@ -2,6 +2,7 @@ import type { IpSet } from '../../ipset/ip-set.js';
 import type { Protocol } from '../../model/service-port-name.js';
 import type { Packet } from '../../trace/packet.js';
 import type { Step } from '../../trace/trace.js';
+import type { DeviceTowards } from './known-devices.js';
 
 /** A packet in flight: what rules have made of it so far. */
 export interface Course {
@@ -43,6 +44,7 @@ export interface StepTrail {
 /** What conditions need to know besides the packet. */
 export interface Surroundings {
   readonly isLocal: (address: string) => boolean;
+  readonly deviceTowards: DeviceTowards;
   /** The IP sets that are known, by name. */
   readonly sets: ReadonlyMap<string, IpSet>;
   /** Whether the list of match `recent` holds the address. */

@@ -37,13 +37,13 @@ export function effectOf(
     case 'redirect':
       return translated(course, loopbackOf(course), target.port ?? course.port);
     case 'snat':
-      return sourceRewritten(course, `the source becomes ${target.addresses}`);
+      return sourceRewritten(course, `rewrites the source to ${target.addresses}`);
     case 'masquerade': {
       // With this address the node sends packets to itself; with which one elsewhere, routes decide.
       const source = isLocal(course.destination) ? course.destination : course.source;
       return sourceRewritten(
         { ...course, source },
-        'masqueraded: the source becomes an address of this node',
+        'masqueraded: rewrites the source to an address of this node',
       );
     }
     case 'mark':

@@ -4,6 +4,7 @@ import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ChainWalk } from './chain-walk.js';
 import { startOf, stepsOf, type Course, type Surroundings } from './course.js';
+import type { DeviceTowards } from './known-devices.js';
 import type { RuleSource } from './rule-source.js';
 
 /** What takes packets on their way through the tables, other than their rules: IPVS. */
@@ -21,6 +22,7 @@ export interface TablesWalkOptions {
   readonly sets?: ReadonlyMap<string, IpSet>;
   /** Addresses that the node has besides those of the environment. */
   readonly furtherAddresses?: ReadonlySet<string>;
+  readonly devices?: DeviceTowards;
   readonly interceptor?: Interceptor;
 }
 
@@ -35,7 +37,7 @@ export function walkTables(
   rules: RuleSource,
   packet: Packet,
   environment: PacketEnvironment,
-  { sets = new Map(), furtherAddresses, interceptor }: TablesWalkOptions = {},
+  { sets = new Map(), furtherAddresses, devices = () => undefined, interceptor }: TablesWalkOptions = {},
 ): readonly TracedEnding[] {
   const { localAddresses, remembered } = environment;
   const { family } = packet;
@@ -44,6 +46,7 @@ export function walkTables(
       localAddresses.has(address) ||
       furtherAddresses?.has(address) === true ||
       isLoopback({ family, text: address }),
+    deviceTowards: devices,
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
   };

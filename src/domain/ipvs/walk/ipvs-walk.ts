@@ -1,4 +1,5 @@
 import type { IpSet } from '../../ipset/ip-set.js';
+import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
 import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
@@ -24,6 +25,7 @@ export function walkIpvs(
   { rules, sets, server, addresses }: IpvsSurroundings,
   packet: Packet,
   environment: PacketEnvironment,
+  devices?: DeviceTowards,
 ): readonly TracedEnding[] {
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
@@ -31,6 +33,7 @@ export function walkIpvs(
   return walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
     sets,
     furtherAddresses: addresses,
+    ...(devices && { devices }),
     interceptor: new Balancer(server),
   });
 }

@@ -1,4 +1,5 @@
 import type { RuleSource } from '../../iptables/walk/rule-source.js';
+import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
 import { shareText } from '../../iptables/walk/effects.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Protocol } from '../../model/service-port-name.js';
@@ -17,15 +18,15 @@ export function walkProxied(
   find: FindProxiedPort,
   packet: Packet,
   environment: PacketEnvironment,
+  devices?: DeviceTowards,
 ): readonly TracedEnding[] {
-  return walkTables(rules, packet, environment).flatMap((ending) => {
+  return walkTables(rules, packet, environment, { ...(devices && { devices }) }).flatMap((ending) => {
     const port = ending.endpoint && find(packet.protocol, ending.endpoint.port);
     return port ? passedOn(ending, port, packet.protocol) : [ending];
   });
 }
 
-const OWN_CONNECTION =
-  'over a connection of this process, so that the source becomes an address of this node';
+const OWN_CONNECTION = 'over a connection of its own, which rewrites the source to an address of this node';
 
 function passedOn(
   ending: TracedEnding,

@@ -171,7 +171,7 @@ describe('a walk through tables', () => {
   it('rewrites the source where another program wants that', () => {
     const [ending] = walked({ nat: ['-A POSTROUTING -s 192.0.2.0/24 -j SNAT --to-source 198.51.100.7'] });
     expect(ending).toMatchObject({ verdict: 'untouched', masquerade: true });
-    expect(ending!.steps).toMatchObject([{ effect: 'the source becomes 198.51.100.7', isForeign: true }]);
+    expect(ending!.steps).toMatchObject([{ effect: 'rewrites the source to 198.51.100.7', isForeign: true }]);
   });
 
   it.each([

@@ -48,11 +48,17 @@ function isInterface(pattern: string, name: string): boolean {
   return pattern.endsWith('+') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** Routes decide, which a walk does not know: only that the node's own packets to itself take `lo`, and no others do. */
-function leavesThrough(pattern: string, course: Course, { isLocal }: Surroundings): boolean | undefined {
-  if (!course.isLeaving) return isInterface(pattern, '');
-  if (isLocal(course.destination)) return isInterface(pattern, LOOPBACK);
-  return pattern === LOOPBACK ? false : undefined;
+/** Where routes are not known, it is still known that packets to the node itself take `lo`, and no others do. */
+function leavesThrough(
+  pattern: string,
+  { isLeaving, destination }: Course,
+  { isLocal, deviceTowards }: Surroundings,
+): boolean | undefined {
+  if (!isLeaving) return isInterface(pattern, '');
+  if (isLocal(destination)) return isInterface(pattern, LOOPBACK);
+  if (pattern === LOOPBACK) return false;
+  const device = deviceTowards(destination);
+  return device === undefined ? undefined : isInterface(pattern, device);
 }
 
 /** By name or number. */
