@@ -49,7 +49,16 @@ export class SeenCluster {
     this.onService = new OnService(state, receivers, reports, observer);
     this.onSlice = new OnEndpointSlice(state, receivers, reports, observer, 'n1', 0);
     const unserved = new UnservedServices(state, reports, lookup);
-    this.explain = new Explain(state, loops, statuses, reports, history, [], unserved);
+    this.explain = new Explain({
+      state,
+      loops,
+      statuses,
+      reports,
+      history,
+      healthChecks: [],
+      unserved,
+      waitingSeconds: () => undefined,
+    });
     this.addresses = new ExplainAddress(this.explain, state, loops, {
       mode,
       network,

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import type { ListServices } from '../../application/status/list-services.js';
 import type { RowFilter } from '../../application/status/service-row.js';
 import { JSON_TYPE } from '../http/plain-response.js';
@@ -11,28 +11,34 @@ import type { Routes } from '../http/router.js';
 export function serviceListRoutes(list: ListServices): Routes {
   return {
     '/debug/service-list': async ({ parameters }, response) => {
-      const filter = filterOf(parameters);
       response.writeHead(200, { 'Content-Type': JSON_TYPE, 'X-Content-Type-Options': 'nosniff' });
-      const write = async (text: string): Promise<void> => {
-        // A client that is gone drains nothing.
-        if (!response.write(text) && !response.destroyed)
-          await Promise.race([once(response, 'drain'), once(response, 'close')]);
-      };
-      const { services, unknown } = await list.unserved(filter);
-      let separator = '{"services":[';
-      const writeRows = async (rows: readonly object[]): Promise<void> => {
-        if (rows.length === 0) return;
-        await write(separator + rows.map((row) => JSON.stringify(row)).join(','));
-        separator = ',';
-      };
-      for await (const rows of list.rows(filter)) {
-        if (response.destroyed) return;
-        await writeRows(rows);
+      try {
+        await pipeline(jsonOf(list, filterOf(parameters)), response);
+      } catch (error) {
+        // The client has gone, and wants no more rows.
+        if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
       }
-      await writeRows(services);
-      response.end(`${separator === ',' ? '' : separator}],"unknown":${JSON.stringify(unknown)}}`);
     },
   };
+}
+
+/** A `ServiceList` as JSON, in pieces. */
+async function* jsonOf(list: ListServices, filter: RowFilter): AsyncGenerator<string> {
+  const { services, unknown } = await list.unserved(filter);
+  yield '{"services":[';
+  let isFirst = true;
+  for await (const rows of concatenated(list.rows(filter), services)) {
+    const text = rows.map((row) => JSON.stringify(row)).join(',');
+    if (text === '') continue;
+    yield isFirst ? text : `,${text}`;
+    isFirst = false;
+  }
+  yield `],"unknown":${JSON.stringify(unknown)}}`;
+}
+
+async function* concatenated<T>(portions: AsyncIterable<T>, last: T): AsyncGenerator<T> {
+  yield* portions;
+  yield last;
 }
 
 function filterOf(parameters: URLSearchParams): RowFilter {

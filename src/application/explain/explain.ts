@@ -51,44 +51,51 @@ export interface Overview {
   readonly rejected: readonly string[];
 }
 
+/** What explanations are made of. */
+export interface ExplainSources {
+  readonly state: ClusterState;
+  readonly loops: readonly ExplainedLoop[];
+  readonly statuses: ServiceStatuses;
+  readonly reports: ObjectReports;
+  readonly history: SyncHistory;
+  readonly healthChecks: readonly ExplainedHealthChecks[];
+  readonly unserved: UnservedServices;
+  /** Seconds since the oldest change of the family arrived that is not in the kernel; undefined if all are. */
+  waitingSeconds(family: IpFamily): number | undefined;
+}
+
 /**
  * Use case Explain: what the proxy has done with a Service and why, from the forwarding table, the statuses and the objects of
  * the cluster. Changes nothing. Costs what the Service has; one without slices costs a search for them.
  */
 export class Explain {
-  constructor(
-    private readonly state: ClusterState,
-    private readonly loops: readonly ExplainedLoop[],
-    private readonly statuses: ServiceStatuses,
-    private readonly reports: ObjectReports,
-    private readonly history: SyncHistory,
-    private readonly healthChecks: readonly ExplainedHealthChecks[],
-    private readonly unserved: UnservedServices,
-  ) {}
+  constructor(private readonly sources: ExplainSources) {}
 
   overview(): Overview {
     return {
-      families: this.loops.map(({ family, pending }) => ({
+      families: this.sources.loops.map(({ family, pending }) => ({
         family,
-        programmed: this.statuses.counts(family).programmed,
+        programmed: this.sources.statuses.counts(family).programmed,
         waiting: pending.serviceCount,
-        failed: this.statuses.failures(family),
-        sync: this.history.of(family),
+        failed: this.sources.statuses.failures(family),
+        sync: this.sources.history.of(family),
       })),
-      rejected: this.reports.unusable,
+      rejected: this.sources.reports.unusable,
     };
   }
 
   /** Asks the cluster about a Service that is not known here. Never rejects. */
   async service(service: ServiceKey): Promise<Explanation> {
-    const problems = this.reports.about(service, this.state.sliceNames(service));
-    const unserved = this.state.service(service) ? undefined : await this.unserved.why(service);
+    const problems = this.sources.reports.about(service, this.sources.state.sliceNames(service));
+    const unserved = this.sources.state.service(service)
+      ? undefined
+      : await this.sources.unserved.why(service);
     return {
       service,
       known: unserved === undefined,
       ...(unserved && { unserved }),
       problems,
-      families: this.loops.map((loop) => this.family(loop, service)),
+      families: this.sources.loops.map((loop) => this.family(loop, service)),
     };
   }
 
@@ -97,16 +104,16 @@ export class Explain {
     const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
     const service = `${name.namespace}/${name.name}`;
     const identity = { port: name.port, protocol: name.protocol };
-    const endpoints = this.state.endpoints(service, family, identity);
-    const status = this.statuses.get(family, key);
+    const endpoints = this.sources.state.endpoints(service, family, identity);
+    const status = this.sources.statuses.get(family, key);
     const findings = findingsOf({
       entry,
       status,
       endpoints,
-      sliceFamilies: [...new Set(this.state.slicesOf(service).map((slice) => slice.family))],
-      slicePorts: this.state.slicePorts(service, family),
-      misplacedSlices: () => misplacedSlices(this.state, service),
-      node: this.state.node,
+      sliceFamilies: [...new Set(this.sources.state.slicesOf(service).map((slice) => slice.family))],
+      slicePorts: this.sources.state.slicePorts(service, family),
+      misplacedSlices: () => misplacedSlices(this.sources.state, service),
+      node: this.sources.state.node,
     });
     const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
     return {
@@ -130,23 +137,26 @@ export class Explain {
 
   private family(loop: ExplainedLoop, service: ServiceKey): FamilyExplanation {
     const { family } = loop;
+    const waiting = loop.isWaiting(service);
+    const waitingSeconds = waiting ? this.sources.waitingSeconds(family) : undefined;
     const absence = this.absence(loop, service);
-    const healthCheck = this.healthChecks.find((checks) => checks.family === family)?.state(service);
+    const healthCheck = this.sources.healthChecks.find((checks) => checks.family === family)?.state(service);
     return {
       family,
-      waiting: loop.isWaiting(service),
+      waiting,
+      ...(waitingSeconds !== undefined && { waitingSeconds }),
       ports: loop.table.entriesOf(service).map((entry) => this.port(entry)),
       ...(absence && { absence }),
       ...(healthCheck && { healthCheck }),
-      sync: this.history.of(family),
+      sync: this.sources.history.of(family),
     };
   }
 
   private absence({ family, table, keptFor }: ExplainedLoop, service: ServiceKey): Absence | undefined {
     if (table.has(service)) return undefined;
-    if (this.state.service(service)?.clusterIPs[family] === undefined)
+    if (this.sources.state.service(service)?.clusterIPs[family] === undefined)
       return { kind: 'no-cluster-ip', text: 'no cluster IP of this family' };
-    if (keptFor.length === 0 || this.state.hasSlices(service))
+    if (keptFor.length === 0 || this.sources.state.hasSlices(service))
       return { kind: 'not-processed', text: 'not processed yet' };
     return { kind: 'held-back', text: heldBack(keptFor) };
   }

@@ -33,6 +33,8 @@ export interface FamilyExplanation {
   readonly family: IpFamily;
   /** A change of it is not in the kernel yet. */
   readonly waiting: boolean;
+  /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
+  readonly waitingSeconds?: number;
   readonly ports: readonly PortExplanation[];
   /** Why nothing is to be programmed for it, if it has no ports here. */
   readonly absence?: Absence;

@@ -32,7 +32,7 @@ export const CHANGE_ENTRY_HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT',
 const FAMILY_RESULTS = {
   'everything-programmed': 'everything programmed',
   'sync-failed': 'sync failed',
-  repaired: 'rules of others repaired',
+  repaired: 'repaired after another program',
 } as const;
 
 function changesText({ reason, endpoints, frontends, result }: ServicePortChange): string {

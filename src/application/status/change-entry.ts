@@ -41,7 +41,7 @@ export interface ListChange {
   readonly some: readonly string[];
 }
 
-/** What concerned a whole family: a first sync or one after a failure, a failure as a whole, rules of others repaired. */
+/** What concerned a whole family: a first sync or one after a failure, a failure as a whole, a repair. */
 export interface FamilyChange extends Change {
   readonly what: 'everything-programmed' | 'sync-failed' | 'repaired';
   /** Why, if it failed. */

@@ -19,8 +19,8 @@ export interface ListedLoop {
   isWaiting(service: ServiceKey): boolean;
 }
 
-/** Rows that are made in one turn of the event loop: some milliseconds. */
-const PORTION = 500;
+/** Rows that are made in one turn of the event loop: a few milliseconds. */
+const PORTION = 250;
 
 /** Use case ListServices: a row for each Service, made in portions so that changes are programmed in between. */
 export class ListServices {
@@ -37,7 +37,7 @@ export class ListServices {
     const chosen = chosenBy(filter);
     const keys = sorted([...this.state.serviceKeys()].filter(chosen));
     for (let start = 0; start < keys.length; start += PORTION) {
-      if (start > 0) await yieldToEventLoop();
+      await yieldToEventLoop();
       const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
       yield rows.filter((row) => passes(row, filter));
     }

@@ -49,7 +49,9 @@ function familyText({ family, inSync, programmed, failed, sync }: FamilyStatus):
       : 'no sync yet',
     ...(drift.last === undefined
       ? []
-      : [`rules of others repaired ${drift.found} times, last ${time(drift.last)}`]),
+      : [
+          `${drift.found} ${drift.found === 1 ? 'repair' : 'repairs'} after another program, the last ${time(drift.last)}`,
+        ]),
   ];
   return `  ${family}: ${parts.join(', ')}`;
 }

@@ -56,7 +56,19 @@ export const reportRoutes = provide(
     const loops = families.map(({ loop }) => loop);
     const healthChecks = families.flatMap(({ healthChecks: checks }) => checks ?? []);
     const unserved = new UnservedServices(state, reports, parts.lookup);
-    const explain = new Explain(state, loops, statuses, reports, history, healthChecks, unserved);
+    const explain = new Explain({
+      state,
+      loops,
+      statuses,
+      reports,
+      history,
+      healthChecks,
+      unserved,
+      waitingSeconds: (family) => {
+        const since = health.waitingSince(family);
+        return since === undefined ? undefined : (clock.now() - since) / 1000;
+      },
+    });
     const addresses = new ExplainAddress(explain, state, loops, {
       mode,
       network: (family) => contexts.of(family, false).network,

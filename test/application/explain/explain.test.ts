@@ -56,7 +56,16 @@ beforeEach(() => {
       key === 'shop/cart' ? { port: 32111, localEndpoints: 1, listening: true } : undefined,
   } as const;
   const unserved = new UnservedServices(state, reports, undefined);
-  explain = new Explain(state, [loop], statuses, reports, history, [healthChecks], unserved);
+  explain = new Explain({
+    state,
+    loops: [loop],
+    statuses,
+    reports,
+    history,
+    healthChecks: [healthChecks],
+    unserved,
+    waitingSeconds: () => 2.5,
+  });
 });
 
 function given(parts: Partial<Service>, endpoints: readonly SliceEndpoint[]): void {
@@ -203,7 +212,11 @@ describe('Explain', () => {
   it('distinguishes a waiting Service from a failed one', async () => {
     given({}, []);
     waiting.add('shop/cart');
-    expect(await explained()).toMatchObject({ waiting: true, ports: [{ status: { state: 'pending' } }] });
+    expect(await explained()).toMatchObject({
+      waiting: true,
+      waitingSeconds: 2.5,
+      ports: [{ status: { state: 'pending' } }],
+    });
     statuses.set('IPv4', KEY, { state: 'failed', since: 7, reason: 'EINVAL', attempts: 2 });
     expect((await explained()).ports[0]!.status).toEqual({
       state: 'failed',

@@ -161,7 +161,7 @@ describe('ChangeHistory', () => {
       cells[0],
       '-',
       'IPv6',
-      'rules of others repaired',
+      'repaired after another program',
       '-',
       '3',
       '',

@@ -231,7 +231,7 @@ describe('ReportStatus', () => {
   reason: Service: the watch has been silent for 3725 s
   mode nftables, version 1.2.3 for Kubernetes v1.36.0, Node v20.19.0, Linux 6.1.0
   running since 2026-05-04T10:00:00.000Z, for 1 h 2 min
-  IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, rules of others repaired 1 times, last 2026-05-04T10:00:00.000Z
+  IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
 ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
   last error: 2026-05-04T10:00:00.000Z IPv4: shop/g/tcp/ failed: EINVAL
 `;

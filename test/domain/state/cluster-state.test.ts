@@ -35,6 +35,38 @@ describe('Services in ClusterState', () => {
   });
 });
 
+describe('Services that are left alone', () => {
+  it('are remembered by their kind, until they are served or gone', () => {
+    state.applyService(service());
+    expect(state.leaveService('shop/cart', 'headless')).toEqual(['IPv4']);
+    expect(state.leaveService('shop/cart', 'external-name')).toEqual([]);
+    expect([state.service('shop/cart'), state.unservedKind('shop/cart')]).toEqual([
+      undefined,
+      'external-name',
+    ]);
+    expect([...state.unservedKeys()]).toEqual(['shop/cart']);
+    expect(state.applyService(service())).toEqual(['IPv4']);
+    expect([...state.unservedKeys()]).toEqual([]);
+    state.leaveService('shop/cart', 'headless');
+    expect(state.removeService('shop/cart')).toEqual([]);
+    expect(state.unservedKind('shop/cart')).toBeUndefined();
+  });
+});
+
+describe('slices that are left alone', () => {
+  it('are remembered by name, until they belong to a Service or are gone', () => {
+    state.applySlice(slice('a', [one]));
+    expect(state.leaveSlice('shop', 'a')).toEqual([{ service: 'shop/cart', family: 'IPv4' }]);
+    expect([[...state.allSlices()], [...state.unlabeledSlices()]]).toEqual([[], ['shop/a']]);
+    state.applySlice(slice('a', [one]));
+    expect([[...state.allSlices()], [...state.unlabeledSlices()]]).toEqual([[slice('a', [one])], []]);
+    expect(state.slicesOf('shop/cart')).toEqual([slice('a', [one])]);
+    state.leaveSlice('shop', 'a');
+    expect(state.removeSlice('shop', 'a')).toEqual([]);
+    expect([...state.unlabeledSlices()]).toEqual([]);
+  });
+});
+
 describe('slices in ClusterState', () => {
   const cart = { service: 'shop/cart', family: 'IPv4' };
 
