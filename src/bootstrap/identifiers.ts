@@ -24,6 +24,7 @@ import type { SyncObserver } from '../application/ports/sync-observer.js';
 import type { ChangeHistory } from '../application/status/change-history.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
+import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
 import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
@@ -92,6 +93,8 @@ export const READINESS = new Identifier<Readiness>('readiness');
 /** What happens to tracked connections. */
 export const FLOW_EVENTS = new Identifier<FlowEvents>('flow events');
 export const TRAFFIC_WATCHERS = new Identifier<TrafficWatchers>('traffic watchers');
+/** Undefined: the configuration wants none. */
+export const TRAFFIC_METRICS = new Identifier<TrafficMetrics | undefined>('traffic metrics');
 export const TRAFFIC_ROUTES = new Identifier<Routes>('traffic routes');
 
 export const METRICS = new Identifier<PrometheusMetrics>('metrics');

@@ -103,6 +103,20 @@ class RunningTop {
   }
 }
 
+it('hears nothing while nobody watches', async () => {
+  const listeners = async (): Promise<number> => {
+    const table = await testbed.node.run(['cat', '/proc/net/netlink']);
+    const groups = table.split('\n').map((line) => line.trim().split(/\s+/));
+    // The protocol is NETLINK_NETFILTER, the groups are those of events of connections.
+    return groups.filter(([, protocol, , mask]) => protocol === '12' && mask === '00000007').length;
+  };
+  expect(await listeners()).toBe(0);
+  const top = await RunningTop.start();
+  expect(await listeners()).toBe(1);
+  await top.stop();
+  await until('the listener is gone', async () => (await listeners()) === 0, 15_000);
+});
+
 it('counts what a load opens, begins, transfers and closes, by service port and endpoint', async () => {
   const top = await RunningTop.start();
   const opened: OpenConnection[] = [];
@@ -173,16 +187,18 @@ it('prints a table', async () => {
   expect(stdout).toMatch(/^ +10\.244\.1\.99:8080 +5 +0 +5 +0 B +does not answer$/m);
 });
 
-it('hears nothing while nobody watches', async () => {
-  const listeners = async (): Promise<number> => {
-    const table = await testbed.node.run(['cat', '/proc/net/netlink']);
-    const groups = table.split('\n').map((line) => line.trim().split(/\s+/));
-    // The protocol is NETLINK_NETFILTER, the groups are those of events of connections.
-    return groups.filter(([, protocol, , mask]) => protocol === '12' && mask === '00000007').length;
-  };
-  await until('the kernel has no listener', async () => (await listeners()) === 0, 15_000);
-  const top = await RunningTop.start();
-  expect(await listeners()).toBe(1);
-  await top.stop();
-  await until('the listener is gone', async () => (await listeners()) === 0, 15_000);
+it('counts all the time for metrics, if they are asked for', async () => {
+  await proxy.remove();
+  proxy = await ProxyProcess.start({
+    host: testbed.node,
+    transport: 'netlink',
+    config: `${testConfig}serviceTrafficMetrics: true\n`,
+    objects,
+  });
+  await askTimes(9, testbed.ext, webNodePort);
+  const labels = '\\{namespace="default",service="web",port="http"\\}';
+  await until('the connections are counted', async () => {
+    const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
+    return new RegExp(`^kubeproxy_service_connections_total${labels} 9$`, 'm').test(body);
+  });
 });

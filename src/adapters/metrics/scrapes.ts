@@ -1,6 +1,7 @@
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './own-metric-table.js';
 
@@ -34,5 +35,19 @@ export function showSources(own: Own, sources: readonly SourceStatus[], now: num
     own.set('watchConnected', { kind }, connected ? 1 : 0);
     own.count('watchRewinds', { kind }, rewinds ?? 0);
     if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
+  }
+}
+
+/** The traffic of Services; those that are gone are forgotten. */
+export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
+  const gauges = ['trafficOpen', 'trafficUnanswered'] as const;
+  const counters = ['trafficConnections', 'trafficFailed', 'trafficBytes'] as const;
+  for (const metric of [...gauges, ...counters]) own.clear(metric);
+  for (const { labels, open, overdue, connections, failed, bytes } of series) {
+    own.set('trafficOpen', labels, open);
+    own.set('trafficUnanswered', labels, overdue);
+    own.count('trafficConnections', labels, connections);
+    own.count('trafficFailed', labels, failed);
+    own.count('trafficBytes', labels, bytes);
   }
 }

@@ -46,6 +46,8 @@ export class TrafficCount {
   private reading: Timer | undefined;
   private walks: Promise<void> = Promise.resolve();
   private wholeWalks = 0;
+  /** Connections that the present walk has met. */
+  private walked = 0;
   private timesLost = 0;
   private events = 0;
   private lastLook = 0;
@@ -88,6 +90,7 @@ export class TrafficCount {
     const { count, countsBytes } = this.flowEvents.table();
     return {
       complete: this.wholeWalks > 0,
+      readShare: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
       sampledOneIn: 2 ** this.table.shift,
       timesLost: this.timesLost,
       tracked: count,
@@ -176,15 +179,17 @@ export class TrafficCount {
   /** Returns whether the walk was complete. */
   private async walk(): Promise<boolean> {
     const { table, clock, stopping } = this;
-    let walked = 0;
+    let sincePause = 0;
+    this.walked = 0;
     table.walkBegins();
     try {
       await this.flowEvents.walk(
         (flow) => table.found(flow, clock.now()),
         async (more) => {
-          walked += more;
-          if (walked < WALKED_AT_ONCE) return;
-          walked = 0;
+          this.walked += more;
+          sincePause += more;
+          if (sincePause < WALKED_AT_ONCE) return;
+          sincePause = 0;
           await this.sleep(PAUSE);
         },
         stopping.signal,

@@ -40,6 +40,7 @@ export interface TrafficWatch {
 export class TrafficWatchers {
   private readonly present = new Set<TrafficWatch>();
   private stopped = false;
+  private keeps = false;
   private count: TrafficCount | undefined;
   private lingering: Timer | undefined;
   private ended: Promise<void> = Promise.resolve();
@@ -78,6 +79,20 @@ export class TrafficWatchers {
     return watch;
   }
 
+  /**
+   * Counts from now on, whether somebody watches or not.
+   * @throws ConntrackUnavailableError
+   */
+  keepCounting(): void {
+    this.running();
+    this.keeps = true;
+  }
+
+  /** What has been counted by now; undefined when nothing is being counted. */
+  snapshot(): TrafficSnapshot | undefined {
+    return this.count?.snapshot();
+  }
+
   /** Ends the counting. Watchers must have left, or leave when their signal is aborted. Idempotent. */
   async stop(): Promise<void> {
     this.stopped = true;
@@ -95,7 +110,7 @@ export class TrafficWatchers {
   }
 
   private leave(watch: TrafficWatch): void {
-    if (!this.present.delete(watch) || this.present.size > 0) return;
+    if (!this.present.delete(watch) || this.present.size > 0 || this.keeps) return;
     this.lingering = this.clock.after(LINGER, () => this.end());
   }
 

@@ -16,6 +16,7 @@ import {
   MODE,
   PROXY_PARTS,
   SERVED_FAMILIES,
+  TRAFFIC_METRICS,
   TRAFFIC_WATCHERS,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -36,6 +37,7 @@ export const proxyParts = provide(
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
     traffic: TRAFFIC_WATCHERS,
+    trafficMetrics: TRAFFIC_METRICS,
     families: SERVED_FAMILIES,
     conntrack: CONNTRACK,
     source: CLUSTER_SOURCE,
@@ -69,7 +71,11 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
-      metricsServer && { name: 'traffic', stop: () => traffic.stop() },
+      metricsServer && {
+        name: 'traffic',
+        start: () => proxy.trafficMetrics?.start(),
+        stop: () => traffic.stop(),
+      },
       metricsServer && {
         name: 'metrics server',
         start: () => {

@@ -1,7 +1,7 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
-import { showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
+import { showServicePorts, showSources, showTraffic } from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -23,6 +23,7 @@ import {
   READINESS,
   SERVED_FAMILIES,
   SERVICE_STATUSES,
+  TRAFFIC_METRICS,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -53,12 +54,14 @@ const metricsScrape = provide(
     statuses: SERVICE_STATUSES,
     source: CLUSTER_SOURCE,
     live: LIVE_CONFIGURATION,
+    traffic: TRAFFIC_METRICS,
     clock: CLOCK,
   },
-  ({ families, statuses, source, live, clock }) =>
+  ({ families, statuses, source, live, traffic, clock }) =>
     (own) => {
       for (const { loop } of families) showServicePorts(own, loop, statuses);
       showSources(own, source.status(), clock.now());
+      if (traffic) showTraffic(own, traffic.values());
       own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
     },
 );

@@ -1,13 +1,16 @@
 import { NetlinkFlowEvents } from '../../adapters/conntrack/events/netlink-flow-events.js';
 import { trafficRoutes } from '../../adapters/debug/traffic-routes.js';
 import { TrafficCount } from '../../application/traffic/traffic-count.js';
+import { TrafficMetrics } from '../../application/traffic/traffic-metrics.js';
 import { TrafficWatchers } from '../../application/traffic/traffic-watchers.js';
 import {
   CLOCK,
+  COMMAND_LINE,
   FLOW_EVENTS,
   LOCAL_ADDRESSES,
   LOGGER,
   SERVED_FAMILIES,
+  TRAFFIC_METRICS,
   TRAFFIC_ROUTES,
   TRAFFIC_WATCHERS,
 } from '../identifiers.js';
@@ -32,6 +35,15 @@ export const trafficModule: Module = [
         localAddresses: () => addresses.list(),
       };
       return new TrafficWatchers(() => new TrafficCount(flowEvents, sources, clock, log), clock);
+    },
+  ),
+  provide(
+    TRAFFIC_METRICS,
+    { commandLine: COMMAND_LINE, watchers: TRAFFIC_WATCHERS, logger: LOGGER },
+    ({ commandLine, watchers, logger }) => {
+      const { serviceTrafficMetrics, serviceTrafficMetricsLimit } = commandLine.configuration;
+      if (!serviceTrafficMetrics) return undefined;
+      return new TrafficMetrics(watchers, serviceTrafficMetricsLimit, logger.child({ caller: 'traffic' }));
     },
   ),
   provide(TRAFFIC_ROUTES, { watchers: TRAFFIC_WATCHERS }, ({ watchers }) => trafficRoutes(watchers)),

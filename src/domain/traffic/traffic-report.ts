@@ -54,6 +54,8 @@ export interface PortReport extends TrafficNumbers, ServicePortName {
 export interface CountingFacts {
   /** The first walk through the kernel's table is over. Until then connections are missing. */
   readonly complete: boolean;
+  /** How much of that table the first walk has read: 0 to 1. */
+  readonly readShare: number;
   /** One in so many connections was counted, and the numbers multiplied; 1 for all. */
   readonly sampledOneIn: number;
   /** Since the counting began: how often the kernel's events came faster than they were read, so that some were lost. */

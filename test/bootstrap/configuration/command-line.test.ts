@@ -199,6 +199,25 @@ describe('flag syntax', () => {
     expect(usageError('explain', 'a/b', '-o', 'xml').message).toMatch(/'xml' is invalid/);
   });
 
+  it('takes what traffic to show', () => {
+    const asked = parse(['top', 'cart', '-n', 'shop', 'a/b', '--sort', 'new', '--interval', '0.5', '--once']);
+    const query = { namespace: 'shop', services: ['cart', 'a/b'], sort: 'new' };
+    expect(asked).toMatchObject({
+      request: { name: 'top', query, intervalMilliseconds: 500, output: 'text' },
+      once: true,
+    });
+    const usual = parse(['top', '-o', 'wide', '--interval=2s']);
+    expect(usual.request).toEqual({
+      name: 'top',
+      query: { services: [], sort: 'open' },
+      intervalMilliseconds: 2_000,
+      output: 'wide',
+    });
+    for (const interval of ['0', '50ms', '2m', 'soon'])
+      expect(usageError('top', '--interval', interval).message).toMatch(/^--interval is from 100ms to 1m/);
+    expect(usageError('top', '--sort', 'name').message).toContain('Allowed choices are open, new');
+  });
+
   it('takes what to list', () => {
     const all = { name: 'services', names: [], failing: false, withoutEndpoints: false, output: 'text' };
     expect(parse(['services']).request).toEqual(all);

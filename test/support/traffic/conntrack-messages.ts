@@ -1,13 +1,6 @@
-import {
-  CTA,
-  familyWord,
-  PROTOINFO,
-  TUPLE,
-  TUPLE_IP,
-  TUPLE_PROTO,
-} from '../../../src/adapters/conntrack/ctnetlink.js';
-import { addressBytes } from '../../../src/adapters/netlink/address-bytes.js';
+import { CTA, familyWord } from '../../../src/adapters/conntrack/ctnetlink.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
+import { putTcpState, putTuple } from './conntrack-entries.js';
 
 /** A tracked connection as a message tells it; numbers of linux/netfilter/nfnetlink_conntrack.h. */
 export interface ToldConnection {
@@ -46,30 +39,7 @@ export function connectionMessage(told: ToldConnection): Buffer {
     writer.putBytes(2, bytes);
     writer.endNest(nest);
   }
-  if (told.tcpState !== undefined) {
-    const info = writer.beginNest(CTA.PROTOINFO);
-    const tcp = writer.beginNest(PROTOINFO.TCP);
-    writer.putU8(1, told.tcpState);
-    writer.endNest(tcp);
-    writer.endNest(info);
-  }
+  if (told.tcpState !== undefined) putTcpState(writer, told.tcpState);
   writer.endMessage(start);
   return Buffer.from(writer.bytes.subarray(0, writer.length));
-}
-
-type Side = readonly [address: string, port: number];
-
-function putTuple(writer: MessageWriter, type: number, protocol: number, source: Side, target: Side): void {
-  const ipv6 = source[0].includes(':');
-  const tuple = writer.beginNest(type);
-  const ip = writer.beginNest(TUPLE.IP);
-  writer.putBytes(ipv6 ? TUPLE_IP.V6_SRC : TUPLE_IP.V4_SRC, addressBytes(source[0]));
-  writer.putBytes(ipv6 ? TUPLE_IP.V6_DST : TUPLE_IP.V4_DST, addressBytes(target[0]));
-  writer.endNest(ip);
-  const proto = writer.beginNest(TUPLE.PROTO);
-  writer.putU8(TUPLE_PROTO.NUM, protocol);
-  writer.putBytes(TUPLE_PROTO.SRC_PORT, Uint8Array.of(source[1] >>> 8, source[1] & 0xff));
-  writer.putBytes(TUPLE_PROTO.DST_PORT, Uint8Array.of(target[1] >>> 8, target[1] & 0xff));
-  writer.endNest(proto);
-  writer.endNest(tuple);
 }

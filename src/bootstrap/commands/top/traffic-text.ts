@@ -52,11 +52,13 @@ export function trafficText(report: TrafficReport, isWide: boolean): string {
 
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
-  const { time, seconds, tracked, sampledOneIn, timesLost, complete } = report;
+  const { time, seconds, tracked, sampledOneIn, timesLost, complete, readShare } = report;
   const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
     `${at}  ${seconds.toFixed(1)} s  ${tracked} tracked connections, of Services or not`,
-    ...(complete ? [] : ['not complete yet: the table of connections is still being read']),
+    ...(complete
+      ? []
+      : [`not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`]),
     ...(sampledOneIn > 1
       ? [`one in ${sampledOneIn} connections is counted, and the numbers multiplied`]
       : []),

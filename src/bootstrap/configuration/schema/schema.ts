@@ -24,6 +24,7 @@ import {
   durationUnless,
   float,
   int32,
+  int32Unless,
   optionalBool,
   text,
   textOf,
@@ -43,6 +44,8 @@ export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** Five series for each service port. */
+const TRAFFIC_SERIES = 1_000;
 /** As in the last kube-proxy that had mode userspace. */
 const IDLE_TIMEOUT = 250;
 
@@ -128,6 +131,18 @@ export const schema = {
   enableProfiling: field(bool, {
     flag: 'profiling',
     help: 'Serve profiles under /debug on the metrics server.',
+  }),
+  serviceTrafficMetrics: field(boolOrNothing, {
+    flag: 'service-traffic-metrics',
+    besideFile: true,
+    help: 'Our own: count the connections of Services all the time, and show them as metrics.',
+  }),
+  serviceTrafficMetricsLimit: field(int32Unless(TRAFFIC_SERIES), {
+    default: TRAFFIC_SERIES,
+    flag: 'service-traffic-metrics-limit',
+    besideFile: true,
+    rule: notNegative(30, 'ServiceTrafficMetricsLimit'),
+    help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',

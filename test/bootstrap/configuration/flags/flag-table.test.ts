@@ -146,6 +146,8 @@ describe('flags (docs/spec/configuration.md §2)', () => {
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'metrics-port',
+      'service-traffic-metrics',
+      'service-traffic-metrics-limit',
     ]);
   });
 
