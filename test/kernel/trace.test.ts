@@ -99,6 +99,15 @@ const foreign: readonly (readonly [what: string, command: string, culprit: strin
      }'`,
     'masquerade',
   ],
+  [
+    'extensions of iptables',
+    `iptables -A FORWARD -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT
+     iptables -t mangle -A PREROUTING -i ext0 -p udp -m udp --dport 53 -m comment --comment dns -j MARK --set-xmark 0x100/0x300
+     iptables -A FORWARD -m mark --mark 0x100/0x100 -m conntrack --ctstate NEW,INVALID -j DROP
+     iptables -t nat -I PREROUTING -p tcp -m addrtype ! --dst-type LOCAL -d 172.30.10.1 -m tcp --dport 80 -j DNAT --to-destination 10.244.1.98:9098
+     iptables -t nat -I POSTROUTING -d 10.244.1.98 -p tcp -m addrtype ! --src-type LOCAL -j MASQUERADE`,
+    'dnat to 10.244.1.98:9098',
+  ],
   ['a REJECT of iptables', 'iptables -I FORWARD -p tcp -d 10.244.0.0/16 --dport 8080 -j REJECT', 'reject'],
   ['a DROP of iptables', 'iptables -I INPUT -i ext0 -j DROP; iptables -I FORWARD -i ext0 -j DROP', 'drop'],
 ];

@@ -1,11 +1,19 @@
 import { NftablesTracer } from '../../../src/adapters/nftables/nftables-tracer.js';
+import type { Tracer } from '../../../src/application/ports/tracer.js';
+import { encodedTracer } from '../../support/nftables/encoded-ruleset.js';
 import { readScenario, scenarioNames } from '../../support/recorded/scenarios.js';
 import { queryOf, tracePackets, verdictOf, type Tracing } from '../../support/recorded/traced-scenarios.js';
 import { planOf } from '../../support/testbed/probe-plan.js';
 import type { Verdict } from '../../support/testbed/probe.js';
 import { settingsOf } from '../../domain/nftables/walk-testbed.js';
 
-const tracer = new NftablesTracer(() => Promise.reject(new Error('there is no kernel')));
+const compiled = new NftablesTracer(() => Promise.reject(new Error('there is no kernel')));
+/** Who traces, and what: the rules as they are compiled, or as the kernel would list them. */
+const ways: readonly (readonly [tracing: Tracing, rules: string, tracer: Tracer])[] = [
+  ['node', 'compiled', compiled],
+  ['elsewhere', 'compiled', compiled],
+  ['node', 'listed', encodedTracer],
+];
 
 /**
  * What another machine cannot know: from which address the node sends, and that the pod of the test bed is not behind the bridge
@@ -19,10 +27,10 @@ function comparable(verdict: Verdict, key: string, scenario: string, tracing: Tr
 }
 
 describe.each(await scenarioNames())('trace, with the objects of %s', (name) => {
-  it.each(['node', 'elsewhere'] as const)('answers what packets met (tracing: %s)', async (tracing) => {
+  it.each(ways)('answers what packets met (%s, %s)', async (tracing, _, tracer) => {
     const scenario = await readScenario(name);
     for (const { number, objects, packets } of scenario.steps) {
-      const tracing_ = tracePackets(settingsOf(scenario.config), objects, () => tracer, tracing);
+      const packetsOf = tracePackets(settingsOf(scenario.config), objects, () => tracer, tracing);
       for (const family of ['ipv4', 'ipv6'] as const) {
         const expected = packets[family] ?? {};
         const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));
@@ -30,7 +38,7 @@ describe.each(await scenarioNames())('trace, with the objects of %s', (name) => 
         const recorded: Record<string, unknown> = {};
         for (const [key, verdict] of Object.entries(expected)) {
           const [label, client] = key.split(' from ') as [string, string];
-          const answer = await tracing_.trace(queryOf(targets.get(label)!, client, family), 'desired');
+          const answer = await packetsOf.trace(queryOf(targets.get(label)!, client, family), 'desired');
           met[key] = comparable(verdictOf(answer), key, name, tracing);
           recorded[key] = comparable(verdict, key, name, tracing);
         }

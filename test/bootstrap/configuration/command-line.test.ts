@@ -251,6 +251,35 @@ describe('flag syntax', () => {
     expect(usageError('status', 'all').message).toContain('does not take any arguments');
   });
 
+  it('takes the packet to trace, or the file of many', () => {
+    const query = { from: { kind: 'node' }, to: { text: '10.96.0.1' }, port: 53, protocol: 'UDP' };
+    expect(parse(['trace', '--from', 'node', '--to=10.96.0.1:53/udp']).request).toMatchObject({
+      name: 'trace',
+      rules: 'desired',
+      output: 'text',
+      query,
+    });
+    expect(
+      parse(['trace', '--kernel', '-o', 'json', '--queries', '-', '--proxy-mode', 'nftables']),
+    ).toMatchObject({
+      request: { name: 'trace', rules: 'actual', output: 'json', queries: '-' },
+      configuration: { mode: 'nftables' },
+    });
+    const neither = 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE';
+    expect(usageError('trace').message).toBe(neither);
+    expect(usageError('trace', '--from', 'node').message).toBe(neither);
+    expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(
+      'trace takes either --queries, or --from and --to',
+    );
+    expect(usageError('trace', '--from', 'pod', '--to', '10.96.0.1:53').message).toContain(
+      'the source "pod"',
+    );
+    expect(usageError('trace', '--from', 'node', '--to', '10.96.0.1:53', '-o', 'xml').message).toContain(
+      'xml',
+    );
+    expect(usageError('trace', 'shop/cart').message).toContain('does not take any arguments');
+  });
+
   it('names what it does not know', () => {
     expect(usageError('--cleanup-ipvs=1').message).toContain('unknown flag: --cleanup-ipvs');
     expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import type { ReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseJsonQuery } from '../../../domain/trace/json-query.js';
@@ -11,10 +12,7 @@ import type { Tracing } from './tracing.js';
  * one that could not be answered, otherwise 0. Rejects if the file cannot be read, or no proxy can be asked.
  */
 export async function answerLines(path: string, tracing: Tracing): Promise<number> {
-  const input = path === '-' ? process.stdin : createReadStream(path, 'utf8');
-  // The interface ends quietly when its input fails.
-  let failure: Error | undefined;
-  input.once('error', (error: Error) => (failure = error));
+  const input = path === '-' ? process.stdin : await opened(path);
   let code = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     if (line.trim() === '') continue;
@@ -22,8 +20,15 @@ export async function answerLines(path: string, tracing: Tracing): Promise<numbe
     if ('error' in answer) code = 1;
     if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain');
   }
-  if (failure) throw new Error(`cannot read the queries in ${path}: ${failure.message}`, { cause: failure });
   return code;
+}
+
+async function opened(path: string): Promise<ReadStream> {
+  try {
+    return (await open(path)).createReadStream({ encoding: 'utf8' });
+  } catch (error) {
+    throw new Error(`cannot read the queries in ${path}: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 async function answerOf(line: string, tracing: Tracing): Promise<object> {

@@ -50,7 +50,13 @@ export type Expression =
       readonly inverted: boolean;
     }
   /** Adds or refreshes an element. */
-  | { readonly kind: 'remember'; readonly set: string }
+  | {
+      readonly kind: 'remember';
+      readonly set: string;
+      readonly from: number;
+      /** 0 for none. */
+      readonly timeoutSeconds: number;
+    }
   /** A number that nobody can foresee: `numgen`, `jhash`. */
   | { readonly kind: 'random'; readonly to: number; readonly modulus: number; readonly offset: number }
   | { readonly kind: 'immediate'; readonly to: number; readonly value: Buffer }
@@ -62,7 +68,7 @@ export type Expression =
       readonly address?: number;
       readonly port?: number;
     }
-  | { readonly kind: 'masquerade' }
+  | { readonly kind: 'masquerade'; readonly fullyRandom: boolean }
   | { readonly kind: 'reject' }
   /** It lets the first packet of a connection go on to the next expression, and does nothing that matters: a counter, a log. */
   | { readonly kind: 'indifferent'; readonly name: string }

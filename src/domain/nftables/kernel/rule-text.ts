@@ -1,25 +1,30 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import { protocolOfNumber } from '../../model/protocol-number.js';
+import { hostPort } from '../../net/address.js';
+import { formatPriority } from '../layout/priority.js';
 import type { Expression, KernelVerdict } from './expression.js';
 import { addressText } from './packet-bytes.js';
-import type { KernelRule, KernelTable } from './ruleset.js';
+import type { KernelRule } from './ruleset.js';
 
 /** What a register holds, in words. */
 interface Value {
   readonly text: string;
-  readonly form: 'address' | 'port' | 'protocol' | 'name' | 'number' | 'state' | 'status' | 'route';
+  readonly form:
+    'address' | 'port' | 'protocol' | 'name' | 'number' | 'priority' | 'state' | 'status' | 'route';
   /** Set by `&`: the bits that count. */
   readonly mask?: Buffer;
   readonly xor?: Buffer;
+  /** If they are constant. */
+  readonly bytes?: Buffer;
 }
 
 /** A rule much as `nft list` prints it. */
-export function ruleText({ expressions, comment }: KernelRule, table: KernelTable, family: IpFamily): string {
+export function ruleText({ expressions, comment }: KernelRule, family: IpFamily): string {
   const writer = new RuleWriter(family);
   for (const expression of expressions) writer.write(expression);
   const texts = writer.texts.filter((text) => text !== '');
   if (comment !== undefined) texts.push(`comment "${comment}"`);
-  return texts.join(' ') || `an empty rule of ${table.name}`;
+  return texts.join(' ');
 }
 
 class RuleWriter {
@@ -80,23 +85,29 @@ class RuleWriter {
         return;
       }
       case 'immediate':
-        registers.set(expression.to, { text: hex(expression.value), form: 'number' });
+        registers.set(expression.to, {
+          text: hex(expression.value),
+          form: 'number',
+          bytes: expression.value,
+        });
         return;
       case 'meta-set':
-        texts.push(`meta ${expression.key} set ${setText(this.value(expression.from))}`);
+        texts.push(`meta ${expression.key} set ${setText(this.value(expression.from), expression.key)}`);
         return;
       case 'nat':
         texts.push(this.nat(expression));
         return;
       case 'remember':
-        texts.push(`update @${expression.set} { ${this.key(0)} }`);
+        texts.push(this.remember(expression));
         return;
       case 'verdict':
         texts.push(verdictText(expression.verdict));
         return;
       case 'masquerade':
+        texts.push(expression.fullyRandom ? 'masquerade fully-random' : 'masquerade');
+        return;
       case 'reject':
-        texts.push(expression.kind);
+        texts.push('reject');
         return;
       case 'limit':
         texts.push(expression.inverted ? 'limit rate over …' : 'limit rate …');
@@ -133,20 +144,24 @@ class RuleWriter {
     return { text: `@${base === 'network' ? 'nh' : 'th'},${offset * 8},${length * 8}`, form: 'number' };
   }
 
+  private remember({ set, from, timeoutSeconds }: Extract<Expression, { kind: 'remember' }>): string {
+    const timeout = timeoutSeconds === 0 ? '' : ` timeout ${timeoutSeconds}s`;
+    return `update @${set} { ${this.key(from)}${timeout} }`;
+  }
+
   private nat({ type, address, port }: Extract<Expression, { kind: 'nat' }>): string {
     const to = address === undefined ? undefined : this.registers.get(address);
-    const toPort = port === undefined ? undefined : this.registers.get(port);
-    const texts = [
-      to && (to.text.startsWith('0x') ? addressText(Buffer.from(to.text.slice(2), 'hex')) : to.text),
-      toPort && `:${toPort.text.startsWith('0x') ? String(Number(toPort.text)) : toPort.text}`,
-    ];
-    return `${type} to ${texts.filter((text) => text !== undefined).join(' ')}`;
+    if (to && !to.bytes) return `${type} ${this.family === 'IPv4' ? 'ip' : 'ip6'} to ${to.text}`;
+    const toPort = port === undefined ? undefined : this.registers.get(port)?.bytes?.readUInt16BE(0);
+    const host = to?.bytes ? addressText(to.bytes) : '';
+    return `${type} to ${toPort === undefined ? host : hostPort(host, toPort)}`;
   }
 }
 
 function metaText(key: string): Value {
-  const form = key === 'l4proto' ? 'protocol' : key.endsWith('name') ? 'name' : 'number';
-  return { text: key.endsWith('name') ? key : `meta ${key}`, form };
+  if (key.endsWith('name')) return { text: key, form: 'name' };
+  const form = key === 'l4proto' ? 'protocol' : key === 'priority' ? 'priority' : 'number';
+  return { text: `meta ${key}`, form };
 }
 
 function ctText(key: string): Value {
@@ -180,7 +195,8 @@ function maskedText({ text, form, mask }: Value): string {
 }
 
 /** `mark | bits` and `mark ^ bits` are one expression with different masks. */
-function setText({ text, mask, xor }: Value): string {
+function setText({ text, mask, xor, bytes }: Value, key: string): string {
+  if (key === 'priority' && bytes) return formatPriority(bytes.readUInt32LE(0));
   if (!mask || !xor) return text;
   if (mask.every((byte) => byte === 0xff)) return `${text} ^ ${hostHex(xor)}`;
   if (xor.every((byte) => byte === 0)) return `${text} & ${hostHex(mask)}`;
@@ -199,6 +215,9 @@ function literal({ form, mask }: Value, bytes: Buffer): string {
       const end = bytes.indexOf(0);
       return end < 0 ? `"${bytes.toString()}*"` : `"${bytes.toString('utf8', 0, end)}"`;
     }
+    case 'priority':
+      // Compared in the network's byte order.
+      return formatPriority(bytes.readUInt32BE(0));
     case 'route':
       return bytes.length === 4 && bytes.readUInt32LE(0) === 2 ? 'local' : hostHex(bytes);
     default:

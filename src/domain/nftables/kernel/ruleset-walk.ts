@@ -122,7 +122,7 @@ export class RulesetWalk {
     const ended: Turn[] = [];
     let courses: readonly KernelCourse[] = [start];
     for (const rule of chain.rules) {
-      const place = { hook, table, chain: chain.name, rule: this.text(table, rule), depth };
+      const place = { hook, table, chain: chain.name, rule: this.text(rule), depth };
       const next: KernelCourse[] = [];
       for (const turn of courses.flatMap((course) => this.rule(rule, course, place))) {
         if (turn.to === 'rule') next.push(turn.course);
@@ -179,9 +179,9 @@ export class RulesetWalk {
     });
   }
 
-  private text(table: KernelTable, rule: KernelRule): string {
+  private text(rule: KernelRule): string {
     let text = this.texts.get(rule);
-    if (text === undefined) this.texts.set(rule, (text = ruleText(rule, table, this.packet.family)));
+    if (text === undefined) this.texts.set(rule, (text = ruleText(rule, this.packet.family)));
     return text;
   }
 }

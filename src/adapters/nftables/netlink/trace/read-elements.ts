@@ -72,7 +72,8 @@ function putKey(writer: MessageWriter, key: Buffer): void {
   writer.endNest(element);
 }
 
-function readElements(message: NetlinkMessage, found: KernelElement[]): void {
+/** The elements in a message, added to those found. */
+export function readElements(message: NetlinkMessage, found: KernelElement[]): void {
   const attributes = attributesOf(message);
   while (attributes.next()) {
     if (attributes.type !== nf.ELEMENTS.LIST) continue;

@@ -8,6 +8,7 @@ import type {
 import type { AttributeReader } from '../../../netlink/attribute-reader.js';
 import { DATA, EXPRESSION, LIST_ELEMENT, VERDICT_CODES } from '../nf-tables.js';
 import { readVerdict } from '../read/expression-text.js';
+import { readExtension } from './read-extension.js';
 
 /* Numbers of linux/netfilter/nf_tables.h (docs/spec/nft-netlink.md §9). */
 
@@ -38,6 +39,7 @@ const CT_ORIGINAL_KEYS: Readonly<Record<number, CtKey>> = {
 };
 const FIB = { SADDR: 1, DADDR: 2, PRESENT: 32, ADDRESS_TYPE: 3 } as const;
 const INVERTED = 1;
+const FULLY_RANDOM = 0x10;
 const MASK_AND_XOR = 0;
 /** They change or watch things that no rule of a first packet asks about. */
 const INDIFFERENT: ReadonlySet<string> = new Set(['counter', 'log', 'quota', 'notrack', 'last', 'objref']);
@@ -47,26 +49,29 @@ type Attributes = ReadonlyMap<number, AttributeReader>;
 /** The expressions of a rule, in order. What is not known becomes `unknown`. */
 export function readExpressions(list: AttributeReader): readonly Expression[] {
   const expressions: Expression[] = [];
-  while (list.next()) if (list.type === LIST_ELEMENT) expressions.push(readExpression(list.nested()));
+  while (list.next()) if (list.type === LIST_ELEMENT) expressions.push(...readExpression(list.nested()));
   return expressions;
 }
 
-function readExpression(attributes: AttributeReader): Expression {
+/** Several for an extension of iptables. */
+function readExpression(attributes: AttributeReader): readonly Expression[] {
   let name = '';
   let data: Attributes = new Map();
   while (attributes.next()) {
     if (attributes.type === EXPRESSION.NAME) name = attributes.text();
     else if (attributes.type === EXPRESSION.DATA) data = byType(attributes.nested());
   }
-  if (INDIFFERENT.has(name)) return { kind: 'indifferent', name };
-  const read = Object.hasOwn(READERS, name) ? READERS[name]!(new Fields(data)) : undefined;
-  return read ?? { kind: 'unknown', name: unknownName(name, data) };
+  const fields = new Fields(data);
+  if (INDIFFERENT.has(name)) return [{ kind: 'indifferent', name }];
+  if (name === 'match' || name === 'target') return extension(name, fields);
+  const read = Object.hasOwn(READERS, name) ? READERS[name]!(fields) : undefined;
+  return [read ?? { kind: 'unknown', name }];
 }
 
-/** Extensions of iptables have names of their own. */
-function unknownName(name: string, data: Attributes): string {
-  const isExtension = name === 'match' || name === 'target';
-  return isExtension ? `iptables ${name} ${data.get(1)?.text() ?? ''}`.trimEnd() : name;
+function extension(kind: 'match' | 'target', fields: Fields): readonly Expression[] {
+  const name = fields.text(1);
+  const unknown = { kind: 'unknown', name: `iptables ${kind} ${name}` } as const;
+  return readExtension(kind, name, fields.number(2), fields.bytes(3)) ?? [unknown];
 }
 
 /** Undefined where the expression has a form that is not known. */
@@ -132,8 +137,11 @@ const READERS: Readonly<Record<string, (fields: Fields) => Expression | undefine
     const inverted = (fields.number(5) & INVERTED) !== 0;
     return { kind: 'lookup', set: fields.text(1), from, inverted, ...(to !== undefined && { to }) };
   },
-  dynset: (fields) =>
-    fields.has(7) || fields.has(10) ? undefined : { kind: 'remember', set: fields.text(1) },
+  dynset(fields) {
+    const from = fields.register(4);
+    if (from === undefined || fields.has(7) || fields.has(10)) return undefined;
+    return { kind: 'remember', set: fields.text(1), from, timeoutSeconds: fields.number(6) / 1000 };
+  },
   numgen(fields) {
     const to = fields.register(1);
     if (to === undefined) return undefined;
@@ -160,22 +168,9 @@ const READERS: Readonly<Record<string, (fields: Fields) => Expression | undefine
       ...(port !== undefined && { port }),
     };
   },
-  masq: () => ({ kind: 'masquerade' }),
+  masq: (fields) => ({ kind: 'masquerade', fullyRandom: (fields.number(1) & FULLY_RANDOM) !== 0 }),
   reject: () => ({ kind: 'reject' }),
   limit: (fields) => ({ kind: 'limit', inverted: (fields.number(5) & INVERTED) !== 0 }),
-  match: (fields) => (fields.text(1) === 'comment' ? { kind: 'indifferent', name: 'comment' } : undefined),
-  target(fields) {
-    switch (fields.text(1)) {
-      case 'MASQUERADE':
-        return { kind: 'masquerade' };
-      case 'REJECT':
-        return { kind: 'reject' };
-      case 'LOG':
-        return { kind: 'indifferent', name: 'log' };
-      default:
-        return undefined;
-    }
-  },
 };
 
 /** The attributes of one expression by their numbers. */
@@ -193,6 +188,10 @@ class Fields {
 
   text(type: number): string {
     return this.attributes.get(type)?.text() ?? '';
+  }
+
+  bytes(type: number): Buffer {
+    return Buffer.from(this.attributes.get(type)?.value() ?? []);
   }
 
   /** The first byte of a register; undefined for that of verdicts, or if the attribute is missing. */
