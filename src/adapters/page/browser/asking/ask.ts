@@ -9,7 +9,7 @@ export class NoSuchRoute extends Error {
 }
 
 /** The proxy answered that it will not or cannot. The message is its own. */
-export class Refused extends Error {
+class Refused extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'Refused';

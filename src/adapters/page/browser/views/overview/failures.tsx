@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { ProxyStatus, WatchStatus } from '../../asking/answers.js';
+import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { PortLink } from '../../parts/port-link.js';
 import { clockTime, span } from '../../parts/time.js';
-import { Lines } from './health.js';
+import { hrefOf } from '../../place.js';
 
 /** What failed, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
 export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
@@ -23,7 +24,7 @@ export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Elem
               </tr>
             </thead>
             <tbody>
-              {failed.map(({ family, key, since, reason }) => (
+              {failed.slice(0, MOST).map(({ family, key, since, reason }) => (
                 <tr key={`${family} ${key}`}>
                   <td>
                     <PortLink port={key} /> <span class="quiet">{family}</span>
@@ -35,6 +36,12 @@ export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Elem
             </tbody>
           </table>
         </div>
+        {failed.length > MOST && (
+          <p>
+            {moreThanShown(failed.length)}:{' '}
+            <a href={hrefOf({ view: 'services', search: '', show: 'failing' })}>services that fail</a>
+          </p>
+        )}
       </Part>
       <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
         <Lines lines={status.ignored} />

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { FamilyStatus, ProxyStatus } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
+import { Lines } from '../../parts/lines.js';
 import { clockTime, counted, span } from '../../parts/time.js';
 
 const STATES: Readonly<Record<ProxyStatus['state'], { readonly mark: MarkKind; readonly words: string }>> = {
@@ -40,17 +41,6 @@ export function Health({ status }: { readonly status: ProxyStatus }): JSX.Elemen
         ))}
       </dl>
     </>
-  );
-}
-
-export function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | null {
-  if (lines.length === 0) return null;
-  return (
-    <ul class="lines">
-      {lines.map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { portWords } from '../../parts/service-port.js';
 import { clockTime, span } from '../../parts/time.js';
@@ -74,12 +75,13 @@ function PortLists({
       </ul>
       <h3>Endpoints</h3>
       <ul class="lines">
-        {endpoints.map((endpoint) => (
+        {endpoints.slice(0, MOST).map((endpoint) => (
           <li key={endpointAddress(endpoint)}>
             <code>{endpointAddress(endpoint)}</code> {endpointWords(endpoint)}
           </li>
         ))}
         {endpoints.length === 0 && <li>none</li>}
+        {endpoints.length > MOST && <li>{moreThanShown(endpoints.length)}</li>}
       </ul>
     </>
   );

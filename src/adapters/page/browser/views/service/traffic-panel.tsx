@@ -3,6 +3,7 @@ import type { PortReport, TrafficReport } from '../../asking/answers.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
 import { bytes } from '../../parts/amount.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { portWords } from '../../parts/service-port.js';
 import { Trouble } from '../../parts/trouble.js';
@@ -73,7 +74,7 @@ function PortTraffic({
         </thead>
         <tbody>
           <Numbers name="all" numbers={port} countsBytes={countsBytes} />
-          {port.endpoints.map((endpoint) => (
+          {port.endpoints.slice(0, MOST).map((endpoint) => (
             <Numbers
               key={endpointAddress(endpoint)}
               name={endpointAddress(endpoint)}
@@ -84,6 +85,7 @@ function PortTraffic({
           ))}
         </tbody>
       </table>
+      <p class="quiet">{moreThanShown(port.endpoints.length)}</p>
     </div>
   );
 }

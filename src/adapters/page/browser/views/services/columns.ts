@@ -29,7 +29,7 @@ export function markOf(row: ServiceRow): MarkKind {
 }
 
 /** Clients of it are refused or lost, although it is programmed as asked for. */
-export function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
+function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
   return state === 'programmed' && endpoints.used === 0;
 }
 

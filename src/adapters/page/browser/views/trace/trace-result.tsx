@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { clockTime } from '../../parts/time.js';
 import { PortLink } from '../../parts/port-link.js';
@@ -14,9 +15,6 @@ const OUTCOMES: Readonly<
   untouched: { mark: 'off', words: 'is left as it is by all rules' },
   mixed: { mark: 'waiting', words: 'meets rules of other programs that leave it to chance' },
 };
-
-/** Where random choices part, the steps of all parts follow. */
-const MOST_STEPS = 100;
 
 interface ResultProps {
   readonly answer: TraceAnswer;
@@ -90,7 +88,7 @@ function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }
         </tr>
       </thead>
       <tbody>
-        {endpoints.map(({ address, port, probability }) => (
+        {endpoints.slice(0, MOST).map(({ address, port, probability }) => (
           <tr key={`${address} ${port}`}>
             <td>
               <code>{address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`}</code>
@@ -108,10 +106,9 @@ function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }
 
 function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
   if (steps.length === 0) return <p class="absent">No rule acted on it.</p>;
-  const more = steps.length - MOST_STEPS;
   return (
     <ol class="steps">
-      {steps.slice(0, MOST_STEPS).map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
+      {steps.slice(0, MOST).map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
         <li key={place} class={isForeign ? 'foreign' : ''}>
           <p>
             <b>{effect}</b>{' '}
@@ -124,7 +121,7 @@ function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
           <code>{rule}</code>
         </li>
       ))}
-      {more > 0 && <li>and {more.toLocaleString('en')} more, much alike</li>}
+      {steps.length > MOST && <li>{moreThanShown(steps.length)}, much alike</li>}
     </ol>
   );
 }
