@@ -18,7 +18,7 @@ interface Reader {
 
 /**
  * The body of a response, decompressed. Each piece is passed on in the turn of the event loop in which it arrives: between
- * changes of the cluster everything is cold, and an async iterator over the stream costs a change 0.08 ms.
+ * changes of the cluster everything is cold, and an async iterator over the stream costs a change 0.07 ms.
  */
 export class ResponseBody {
   private readonly stream: Readable;
