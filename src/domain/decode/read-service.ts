@@ -3,7 +3,7 @@ import { subset } from '../model/subset.js';
 import type { UnservedKind } from '../model/unserved.js';
 import { parseAddress, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
-import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../net/ip-family.js';
 import {
   hasLabel,
   integerField,
@@ -102,28 +102,29 @@ function readType(spec: RawObject): ServiceType {
 
 function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
   const families = listField(spec.ipFamilies, 'spec.ipFamilies');
-  const result: Partial<Record<IpFamily, string>> = {};
-  const take = (text: unknown, path: string, family?: unknown) => {
-    const address = parseAddress(text);
-    if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
-    if (family !== undefined && address.family !== family) {
-      throw new InvalidObject(
-        `${path} ${quote(text)} is not of the family ${quote(family)} in spec.ipFamilies`,
-      );
-    }
-    result[address.family] = address.text;
-  };
   if (families.length === 0) {
-    take(spec.clusterIP, 'spec.clusterIP');
-    return result;
+    const { family, text } = readClusterIP(spec.clusterIP, 'spec.clusterIP');
+    return family === 'IPv4' ? { IPv4: text } : { IPv6: text };
   }
   const clusterIPs = listField(spec.clusterIPs, 'spec.clusterIPs');
-  for (const family of IP_FAMILIES) {
+  const textOf = (family: IpFamily): string | undefined => {
     const position = families.indexOf(family);
-    if (position >= 0 && position < clusterIPs.length)
-      take(clusterIPs[position], `spec.clusterIPs[${position}]`, family);
-  }
-  return result;
+    if (position < 0 || position >= clusterIPs.length) return undefined;
+    return readClusterIP(clusterIPs[position], `spec.clusterIPs[${position}]`, family).text;
+  };
+  const IPv4 = textOf('IPv4');
+  const IPv6 = textOf('IPv6');
+  // Literals have no spare room, which every Service would keep.
+  if (IPv6 === undefined) return IPv4 === undefined ? {} : { IPv4 };
+  return IPv4 === undefined ? { IPv6 } : { IPv4, IPv6 };
+}
+
+/** @param family the one that it has to be of, if any */
+function readClusterIP(text: unknown, path: string, family?: IpFamily): Address {
+  const address = parseAddress(text);
+  if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
+  if (family === undefined || address.family === family) return address;
+  throw new InvalidObject(`${path} ${quote(text)} is not of the family ${quote(family)} in spec.ipFamilies`);
 }
 
 function readPorts(spec: RawObject): readonly ServicePortSpec[] {
