@@ -88,7 +88,7 @@ const damages = {
     lines: [
       'IPv4 (iptables)',
       '  default/web:http',
-      /^ {4}\+ -t nat -A KUBE-NODEPORTS .*--dport 30186 -j KUBE-EXT-/,
+      /^ {4}\+ -t nat -A KUBE-NODEPORTS .*--dport 30186 .*-j KUBE-EXT-/,
       '  of no single Service',
       /^ {4}\+ -t nat -A PREROUTING .*-j KUBE-SERVICES$/,
       /^ {4}\+ -t filter -A KUBE-FORWARD /,

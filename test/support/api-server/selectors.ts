@@ -2,7 +2,7 @@ import type { ApiObject } from './object-store.js';
 
 export type Selector = (object: ApiObject) => boolean;
 
-/** Label and field selectors of a request: `key`, `!key`, `key=value`, `key==value`, `key!=value`, comma-separated. */
+/** Label and field selectors of a request: `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key in (value, value)`, comma-separated. */
 export function selectorOf(query: URLSearchParams): Selector {
   const labels = terms(query.get('labelSelector'));
   const fields = terms(query.get('fieldSelector'));
@@ -13,15 +13,17 @@ export function selectorOf(query: URLSearchParams): Selector {
 
 interface Term {
   readonly key: string;
-  readonly operator: 'exists' | 'absent' | 'equal' | 'different';
+  readonly operator: 'exists' | 'absent' | 'equal' | 'different' | 'among';
   readonly value: string;
 }
 
 function terms(text: string | null): Term[] {
   return (text ?? '')
-    .split(',')
+    .split(/,(?![^(]*\))/)
     .filter((term) => term !== '')
     .map((term) => {
+      const among = /^(\S+) in \((.*)\)$/.exec(term);
+      if (among) return { key: among[1]!, operator: 'among', value: among[2]! };
       const match = /^(!?)([^!=]+)(?:(!=|==?)(.*))?$/.exec(term);
       if (!match) throw new Error(`selector not understood: ${term}`);
       const [, negated, key = '', comparison, value = ''] = match;
@@ -39,6 +41,8 @@ function matches(term: Term, actual: string | undefined): boolean {
       return actual === undefined;
     case 'equal':
       return actual === term.value;
+    case 'among':
+      return term.value.split(/, ?/).includes(actual ?? '');
     case 'different':
       return actual !== term.value;
   }

@@ -32,10 +32,10 @@ interface ContainerStatus {
 /** Flags by which the program beside a proxy finds it. */
 const FINDING = /^--(config|metrics-bind-address|metrics-port)(=|$)/;
 
-/** The container of the proxy: kubeadm's DaemonSet and ours call it `kube-proxy`. */
+/** The container of the proxy: kubeadm's DaemonSet calls it `kube-proxy`, ours `kube-proxy-ts`. */
 export function proxyContainer({ spec }: Pod): Container | undefined {
   const containers = spec?.containers ?? [];
-  return containers.find(({ name }) => name === 'kube-proxy') ?? containers[0];
+  return containers.find(({ name }) => name.startsWith('kube-proxy')) ?? containers[0];
 }
 
 /**

@@ -208,6 +208,20 @@ describe('status', () => {
     ]);
   });
 
+  it("finds the pods of kubeadm's DaemonSet and of ours", async () => {
+    const containers = [{ name: 'kube-proxy-ts', command: ['/usr/local/bin/kube-proxy'] }];
+    const containerStatuses = [{ name: 'kube-proxy-ts', state: { running: {} } }];
+    const ours = {
+      metadata: { labels: { 'k8s-app': 'kube-proxy-ts' } },
+      spec: { containers },
+      status: { containerStatuses },
+    };
+    putNodes(api, [{ name: 'node-1' }, { name: 'node-2', pod: ours }]);
+    answering({}, prints(statusOf({})));
+    expect(await cluster('status')).toBe(0);
+    expect(stdout).toMatch(/^node-1 +good[^]*^node-2 +good/m);
+  });
+
   it('finds other pods when told to', async () => {
     putNodes(api, [{ name: 'node-1' }]);
     putNodes(api, [
@@ -234,7 +248,7 @@ describe('nobody to ask', () => {
     [
       'no pod has the labels',
       () => {},
-      /no pod in the namespace kube-system has the labels k8s-app=kube-proxy/,
+      /no pod in the namespace kube-system has the labels k8s-app in \(kube-proxy, kube-proxy-ts\)/,
     ],
     ['pods may not be listed', () => api.faults.fail({ status: 403, match: '/pods' }), /responded with 403/],
     ['there is no such context', () => (kubeconfig += '.absent'), /cannot read the kubeconfig/],
