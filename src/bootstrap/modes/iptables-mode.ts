@@ -3,7 +3,6 @@ import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
-import { IptablesTracer } from '../../adapters/iptables/trace/iptables-tracer.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
@@ -77,12 +76,11 @@ export class IptablesMode implements Mode {
     return new IptablesPlanner(await this.readHost());
   }
 
-  tracer(family: IpFamily): Promise<Tracer> {
-    return Promise.resolve(
-      new IptablesTracer(
-        () => (this.host ??= this.readHost()),
-        () => this.reader.save(family),
-      ),
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { IptablesTracer } = await import('../../adapters/iptables/trace/iptables-tracer.js');
+    return new IptablesTracer(
+      () => (this.host ??= this.readHost()),
+      () => this.reader.save(family),
     );
   }
 

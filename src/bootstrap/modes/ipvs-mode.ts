@@ -19,7 +19,6 @@ import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
 import type { IpvsReader } from '../../adapters/ipvs/trace/ipvs-reader.js';
-import { IpvsTracer } from '../../adapters/ipvs/trace/ipvs-tracer.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -86,8 +85,9 @@ export class IpvsMode implements Mode {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
   }
 
-  tracer(family: IpFamily): Promise<Tracer> {
-    return Promise.resolve(new IpvsTracer(family, this.scheduler, () => openReader(this.reader)));
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { IpvsTracer } = await import('../../adapters/ipvs/trace/ipvs-tracer.js');
+    return new IpvsTracer(family, this.scheduler, () => openReader(this.reader));
   }
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {

@@ -2,7 +2,6 @@ import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
-import { NftablesTracer } from '../../adapters/nftables/nftables-tracer.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
@@ -77,13 +76,12 @@ export class NftablesMode implements Mode {
     return Promise.resolve(new NftablesPlanner());
   }
 
-  tracer(family: IpFamily): Promise<Tracer> {
-    return Promise.resolve(
-      new NftablesTracer(async () => {
-        const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
-        return readActualWalk(family);
-      }),
-    );
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { NftablesTracer } = await import('../../adapters/nftables/nftables-tracer.js');
+    return new NftablesTracer(async () => {
+      const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
+      return readActualWalk(family);
+    });
   }
 
   async cleanUp(): Promise<readonly string[]> {

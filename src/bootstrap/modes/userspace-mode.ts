@@ -4,11 +4,7 @@ import { readHostNetwork } from '../../adapters/userspace/host-network.js';
 import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js';
 import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
-import {
-  NO_PROXY_PORTS,
-  UserspaceTracer,
-  type ProxyPorts,
-} from '../../adapters/userspace/trace/userspace-tracer.js';
+import type { ProxyPorts } from '../../adapters/userspace/trace/userspace-tracer.js';
 import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
@@ -71,12 +67,10 @@ export class UserspaceMode implements Mode {
       },
       backend,
       tracer: (family) =>
-        Promise.resolve(
-          this.tracerOf(family, {
-            proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
-            proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
-          }),
-        ),
+        this.tracer(family, {
+          proxiedAt: (protocol, port) => backends.get(family)?.proxiedAt(protocol, port),
+          proxyPortOf: (key) => backends.get(family)?.proxyPortOf(key),
+        }),
       udpFlows: (entry) => backends.get(entry.family)?.udpFlows(entry),
       close: async () => {
         await Promise.all([...backends.values()].map((backend) => backend.close()));
@@ -92,19 +86,18 @@ export class UserspaceMode implements Mode {
     return Promise.reject(new ConfigurationError('failed validate', [problem]));
   }
 
-  tracer(family: IpFamily): Promise<Tracer> {
-    return Promise.resolve(this.tracerOf(family, NO_PROXY_PORTS));
-  }
-
-  cleanUp(): Promise<readonly string[]> {
-    return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
-  }
-
-  private tracerOf(family: IpFamily, ports: ProxyPorts): Tracer {
+  /** @param ports those of a proxy that runs; none, where there is none */
+  async tracer(family: IpFamily, ports?: ProxyPorts): Promise<Tracer> {
+    const { NO_PROXY_PORTS, UserspaceTracer } =
+      await import('../../adapters/userspace/trace/userspace-tracer.js');
     const readAddress = async () => {
       const found = proxyAddresses(this.settings.bindAddress, [family], await readHostNetwork(this.logger));
       return found.get(family)!;
     };
-    return new UserspaceTracer(ports, readAddress, () => this.reader.save(family));
+    return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, () => this.reader.save(family));
+  }
+
+  cleanUp(): Promise<readonly string[]> {
+    return withEachVariant(IP_FAMILIES, (tool, _variant, family) => removePortals(tool, family));
   }
 }
