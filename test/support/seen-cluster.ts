@@ -27,6 +27,7 @@ export class SeenCluster {
   readonly statuses = new ServiceStatuses();
   readonly unread: string[] = [];
   readonly waiting = new Set<string>();
+  isListed = true;
   readonly loops = IP_FAMILIES.map((family) => ({
     family,
     table: new ForwardingTable(),
@@ -61,6 +62,7 @@ export class SeenCluster {
     });
     this.addresses = new ExplainAddress(this.explain, state, loops, {
       mode,
+      isListed: () => this.isListed,
       network,
       localAddresses: () => Object.values(NODE_IPS),
     });

@@ -12,6 +12,8 @@ import { subjectText, type AddressSubject } from './subject.js';
 export interface ExplainedNode {
   /** Such as `nftables`. */
   readonly mode: string;
+  /** Whether all Services and EndpointSlices have been listed. */
+  isListed(): boolean;
   network(family: IpFamily): NodeNetwork;
   /** The addresses of this machine. */
   localAddresses(): readonly string[];
@@ -107,6 +109,7 @@ export class ExplainAddress {
     services: ReadonlySet<ServiceKey>,
   ): string {
     const { address, port } = subject;
+    if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
     if (address === undefined) return this.unusedNodePort(port!, loops);
     if (services.size > 0)
       return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;

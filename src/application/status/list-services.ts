@@ -52,21 +52,13 @@ export class ListServices {
       if (some(this.state.serviceKeys(), isIt)) continue;
       const left = sorted([...this.state.unservedKeys()].filter(isIt));
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
-      const rows = await this.unservedRows(left.length > 0 ? left : full);
-      services.push(...rows);
-      if (rows.length === 0) unknown.push(name);
+      const keys = left.length > 0 ? left : full;
+      const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));
+      const shown = found.filter(({ why }) => why.kind !== 'absent');
+      services.push(...shown.map(({ key, why }) => unservedRow(key, why)));
+      if (shown.every(({ why }) => why.kind === 'undelivered')) unknown.push(name);
     }
     return { services, unknown };
-  }
-
-  /** None for those that do not exist. */
-  private async unservedRows(keys: readonly ServiceKey[]): Promise<readonly ServiceRow[]> {
-    const rows: ServiceRow[] = [];
-    for (const key of keys) {
-      const why = await this.whyUnserved(key);
-      if (why.kind !== 'absent') rows.push(unservedRow(key, why));
-    }
-    return rows;
   }
 
   /** Undefined if the Service is gone by now. */

@@ -3,7 +3,10 @@ import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 /** How many members of a list are shown unless all are wanted. */
 const SHOWN = 5;
 
-/** For people, several lines, each with its end. `isWide`: every list in full. */
+/** What was asked for in a URL, up to the colon or blank after it. */
+const URL_QUERY = /(?<=https?:\/\/[^\s?]*)\?\S*?(?=:?(?:\s|$))/g;
+
+/** For people, several lines, each with its end. `isWide`: every list and every URL in full. */
 export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
   const { node, state, reasons, mode, versions, startedAt, now, waiting, families, ignored } = status;
   const { program, kubernetes, node: runtime, kernel } = versions;
@@ -34,7 +37,7 @@ export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
       status.lastErrors.map(({ at, text }) => `${time(at)} ${text}`),
     ),
   ]
-    .map((line) => `${line}\n`)
+    .map((line) => `${isWide ? line : line.replace(URL_QUERY, '')}\n`)
     .join('');
 }
 

@@ -33,6 +33,6 @@ export interface RowFilter {
 export interface ServiceList {
   /** By namespace and name; those that are not served, but asked for by name, come last. */
   readonly services: readonly ServiceRow[];
-  /** The names asked for that no Service has. */
+  /** The names asked for that no known Service has. */
   readonly unknown: readonly string[];
 }

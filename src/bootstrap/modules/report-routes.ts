@@ -71,6 +71,7 @@ export const reportRoutes = provide(
     });
     const addresses = new ExplainAddress(explain, state, loops, {
       mode,
+      isListed: () => events.missing.length === 0,
       network: (family) => contexts.of(family, false).network,
       localAddresses: () => localAddresses.list(),
     });

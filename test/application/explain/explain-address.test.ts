@@ -106,6 +106,13 @@ describe('ExplainAddress', () => {
     expect(explained(text, mode).otherwise).toMatch(otherwise);
   });
 
+  it('says nothing about the absent before everything is listed', () => {
+    const early = cluster();
+    early.isListed = false;
+    expect(early.addresses.address({ kind: 'address', port: 30081 }).otherwise).toMatch(/^not all objects/);
+    expect(early.addresses.address({ kind: 'address', port: 30080 }).otherwise).toBeUndefined();
+  });
+
   it('is text for people', () => {
     expect(addressExplanationText(explained('10.96.7.1:80/tcp'))).toBe(`10.96.7.1:80/TCP
   frontend of shop/cart, port http TCP, IPv4: programmed 1970-01-01T00:00:00.001Z

@@ -108,6 +108,24 @@ describe('ListServices', () => {
     expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknown: [] });
   });
 
+  it('shows a Service of which nobody can tell whether it exists, but does not know it', async () => {
+    const find = () => Promise.reject(new Error('ECONNREFUSED'));
+    const list = await new SeenCluster({ lookup: { find } }).list.unserved({
+      ...ALL,
+      names: ['shop/x', 'y'],
+    });
+    expect(list).toEqual({
+      services: [
+        expect.objectContaining({
+          name: 'x',
+          state: 'not-served',
+          reason: expect.stringContaining('ECONNREFUSED') as string,
+        }),
+      ],
+      unknown: ['shop/x', 'y'],
+    });
+  });
+
   it('shows what waits, what deviates, and what is held back', async () => {
     const one = new SeenCluster().deliver([named('shop', 'cart')]);
     const state = async () => (await rows(one)).map(({ state: shown, reason }) => [shown, reason]);

@@ -241,6 +241,17 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
     );
   });
 
+  it('leaves out what URLs ask for, unless everything is wanted', () => {
+    const reported = Reported.serving();
+    const failure =
+      'GET https://10.0.0.1:6443/api/v1/services?watch=true&timeoutSeconds=5: connect ECONNREFUSED';
+    reported.sources = [{ ...WATCH, connected: false, state: 'backing-off', failure }];
+    expect(proxyStatusText(reported.status, false)).toContain(
+      '  watch Service: backing off, 3 objects, GET https://10.0.0.1:6443/api/v1/services: connect ECONNREFUSED\n',
+    );
+    expect(proxyStatusText(reported.status, true)).toContain(`, ${failure}\n`);
+  });
+
   it.each([
     [0, '0 s'],
     [9000, '9 s'],

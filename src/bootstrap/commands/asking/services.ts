@@ -17,7 +17,7 @@ export async function services({ request, configuration }: Asked<'services'>): P
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const list = await proxy.ask<ServiceList>(`/debug/service-list?${parameters.toString()}`);
   await print(formatted(output, list, listText));
-  for (const name of list.unknown) process.stderr.write(`no Service ${name}\n`);
+  for (const name of list.unknown) process.stderr.write(`no Service ${name} is known\n`);
   return list.unknown.length === 0 ? 0 : 1;
 }
 
