@@ -1,71 +1,15 @@
-import type { TraceAnswer } from '../../src/application/trace/answer.js';
-import { destinationText, sourceText } from '../../src/domain/trace/query.js';
-import { builtProxy } from '../support/program/built-proxy.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
-import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
-import { queryOf, verdictOf } from '../support/recorded/traced-scenarios.js';
+import { answers, met, traced } from '../support/program/traced-node.js';
+import { readScenario, type Step } from '../support/recorded/scenarios.js';
 import { probe } from '../support/testbed/probe.js';
-import { planOf } from '../support/testbed/probe-plan.js';
 import { Testbed } from '../support/testbed/testbed.js';
 
-const names = await scenarioNames();
 let testbed: Testbed;
 beforeAll(async () => {
   testbed = await Testbed.open();
 });
 afterAll(() => testbed.close());
 beforeEach(() => testbed.flushNode());
-
-/** Runs the command on the node, where it asks the running proxy. */
-async function trace(args: readonly string[], input = ''): Promise<string> {
-  return testbed.node.run([process.execPath, await builtProxy(), 'trace', ...args], input);
-}
-
-async function answers(args: readonly string[], queries: readonly object[]): Promise<TraceAnswer[]> {
-  const input = queries.map((query) => `${JSON.stringify(query)}\n`).join('');
-  const output = await trace(['--queries', '-', ...args], input);
-  return output
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as TraceAnswer);
-}
-
-/** What the command says about everything that was probed. */
-async function traced({ objects, packets }: Step, args: readonly string[]): Promise<object> {
-  const probes = (['ipv4', 'ipv6'] as const).flatMap((family) => {
-    const targets = new Map(planOf(objects, family).map((target) => [target.label, target]));
-    return Object.keys(packets[family] ?? {}).map((key) => {
-      const [label, client] = key.split(' from ') as [string, string];
-      return { key: `${family} ${key}`, query: queryOf(targets.get(label)!, client, family) };
-    });
-  });
-  const asked = probes.map(({ query }) => ({ from: sourceText(query.from), to: destinationText(query) }));
-  const answered = await answers(args, asked);
-  return Object.fromEntries(probes.map(({ key }, place) => [key, verdictOf(answered[place]!)]));
-}
-
-function recorded({ packets }: Step): object {
-  return Object.fromEntries(
-    (['ipv4', 'ipv6'] as const).flatMap((family) =>
-      Object.entries(packets[family] ?? {}).map(([key, verdict]) => [`${family} ${key}`, verdict]),
-    ),
-  );
-}
-
-describe('kubeproxy trace, asking a running proxy', () => {
-  it.each(names)('answers what packets met in %s', async (name) => {
-    const { config, steps } = await readScenario(name);
-    const [step] = steps as [Step];
-    const { objects } = step;
-    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
-    try {
-      expect(await traced(step, [])).toEqual(recorded(step));
-      expect(await traced(step, ['--kernel'])).toEqual(recorded(step));
-    } finally {
-      await proxy.remove();
-    }
-  });
-});
 
 /** Rules of other programs, and a rule of theirs that must be named. */
 const foreign: readonly (readonly [what: string, command: string, culprit: string])[] = [
@@ -120,16 +64,41 @@ describe('kubeproxy trace --kernel, with rules of other programs', () => {
     const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
     try {
       await testbed.node.run(['sh', '-ec', command]);
-      const { ipv4, ipv6 } = await probe(testbed, objects);
-      const met = recorded({ ...step, packets: { ipv4, ipv6 } });
-      expect(met).not.toEqual(recorded(step));
-      expect(await traced({ ...step, packets: { ipv4, ipv6 } }, ['--kernel'])).toEqual(met);
-      const [answer] = await answers(['--kernel'], [{ from: 'outside:198.18.0.50', to: '172.30.10.1:80' }]);
+      const now = { objects, packets: await probe(testbed, objects) };
+      expect(met(now)).not.toEqual(met(step));
+      expect(await traced(testbed.node, now, ['--kernel'])).toEqual(met(now));
+      // The rules of this program are as they were.
+      expect(await traced(testbed.node, step)).toEqual(met(step));
+      const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
+      const [answer] = await answers(testbed.node, ['--kernel'], [query]);
       expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
         expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
       );
     } finally {
       await proxy.remove();
+    }
+  });
+});
+
+describe('kubeproxy trace --from node', () => {
+  it.each(['blackhole', 'unreachable', 'prohibit'])('sees that a route is %s', async (type) => {
+    const { config, steps } = await readScenario('dual-stack');
+    const { objects } = steps[0]!;
+    const services = [...objects.matchAll(/^ {2}clusterIPs:\n((?: {2}- .*\n)+)/gm)].flatMap(([, list]) =>
+      [...list!.matchAll(/- (\S+)/g)].map(([, address]) => address!.replace(/'/g, '')),
+    );
+    const [ipv4, ipv6] = [false, true].map((is6) => services.find((ip) => ip.includes(':') === is6)!);
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    try {
+      await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
+      const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
+      for (const { outcome, steps: met } of await answers(testbed.node, [], queries))
+        expect([outcome, met.at(-1)!.effect]).toEqual(['refused', expect.stringMatching(/^no route to/)]);
+    } finally {
+      await proxy.remove();
+      await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'del', type, ipv6!]);
     }
   });
 });
