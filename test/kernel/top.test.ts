@@ -187,10 +187,11 @@ it('prints a table', async () => {
   expect(stdout).toMatch(/^ +10\.244\.1\.99:8080 +5 +0 +5 +0 B +does not answer$/m);
 });
 
-it('counts all the time for metrics, if they are asked for', async () => {
+it('counts all the time for metrics, if they are asked for, in mode iptables too', async () => {
   await proxy.remove();
   proxy = await ProxyProcess.start({
     host: testbed.node,
+    mode: 'iptables',
     transport: 'netlink',
     config: `${testConfig}serviceTrafficMetrics: true\n`,
     objects,

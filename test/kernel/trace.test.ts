@@ -79,3 +79,26 @@ describe('kubeproxy trace --kernel, with rules of other programs', () => {
     }
   });
 });
+
+describe('kubeproxy trace --from node', () => {
+  it.each(['blackhole', 'unreachable', 'prohibit'])('sees that a route is %s', async (type) => {
+    const { config, steps } = await readScenario('dual-stack');
+    const { objects } = steps[0]!;
+    const services = [...objects.matchAll(/^ {2}clusterIPs:\n((?: {2}- .*\n)+)/gm)].flatMap(([, list]) =>
+      [...list!.matchAll(/- (\S+)/g)].map(([, address]) => address!.replace(/'/g, '')),
+    );
+    const [ipv4, ipv6] = [false, true].map((is6) => services.find((ip) => ip.includes(':') === is6)!);
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    try {
+      await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
+      const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
+      for (const { outcome, steps: met } of await answers(testbed.node, [], queries))
+        expect([outcome, met.at(-1)!.effect]).toEqual(['refused', expect.stringMatching(/^no route to/)]);
+    } finally {
+      await proxy.remove();
+      await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'del', type, ipv6!]);
+    }
+  });
+});

@@ -110,7 +110,8 @@ export class TrafficWatchers {
   }
 
   private leave(watch: TrafficWatch): void {
-    if (!this.present.delete(watch) || this.present.size > 0 || this.keeps) return;
+    const isLast = this.present.delete(watch) && this.present.size === 0;
+    if (!isLast || this.keeps || this.stopped) return;
     this.lingering = this.clock.after(LINGER, () => this.end());
   }
 

@@ -18,6 +18,8 @@ export async function top({ request, configuration, once }: Asked<'top'>): Promi
   const end = (): void => ending.abort();
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
+  // Whoever read the output has left, as `head` does.
+  process.stdout.once('error', end);
   screen?.open(end);
   let found = true;
   try {

@@ -100,9 +100,11 @@ describe('the drawing of a service port', () => {
       ['Local', 'forward', 1, ['10.244.0.2']],
       ['Local', 'drop', 1, []],
     ]);
-    const { lines } = drawingOf(one, 1100);
-    expect(lines.filter(({ leadsOn }) => leadsOn)).toHaveLength(3 + 3);
-    expect(lines.filter(({ leadsOn }) => !leadsOn)).toHaveLength(1);
+    for (const width of [300, 1100]) {
+      const { lines } = drawingOf(one, width);
+      expect(lines.filter(({ leadsOn }) => leadsOn)).toHaveLength(3 + 3);
+      expect(lines.filter(({ leadsOn }) => !leadsOn)).toHaveLength(1);
+    }
   });
 
   it('tells in one box of the endpoints for which there is no room, those that are used first', () => {

@@ -104,7 +104,7 @@ function narrowDrawing(port: PortExplanation, width: number): Drawing {
   for (const rule of rulesOf(port)) {
     const above = rule.frontends.map((frontend) => add(frontendContent(frontend, rule), 0));
     const box = add(ruleContent(rule), 1);
-    down(above.at(-1)!, box, rule.outcome === 'forward');
+    for (const one of above) down(one, box, rule.outcome === 'forward');
     const { shown, more } = shownEndpoints(rule.endpoints);
     for (const endpoint of shown) down(box, add(endpointContent(endpoint), 2), true);
     for (const rest of more) add(rest, 2);
