@@ -27,8 +27,8 @@ export interface KernelPlace {
   readonly hook: HookName;
   readonly table: KernelTable;
   readonly chain: string;
-  /** The rule as `nft` lists it. */
-  readonly rule: string;
+  /** The rule as nft lists it. Most rules do nothing, so it is made when it is needed. */
+  readonly text: () => string;
   /** How deep the jumps to its chain are. */
   readonly depth: number;
 }
@@ -36,11 +36,12 @@ export interface KernelPlace {
 /** The course with what a rule did to it. What one rule does in a row is one step. */
 export function withKernelStep(
   course: KernelCourse,
-  { hook, table, chain, rule }: KernelPlace,
+  { hook, table, chain, text }: KernelPlace,
   effect: string,
   marks: Pick<Step, 'isUncertain'> = {},
 ): KernelCourse {
   const { steps, servicePort } = course;
+  const rule = text();
   const where = `${table.family} ${table.name} ${chain}`;
   const last = steps.at(-1);
   const goesOn = last?.hook === hook && last.where === where && last.rule === rule;

@@ -107,7 +107,7 @@ export class RulesetWalk {
   private base({ table, chain }: BaseChain, hook: HookName, course: KernelCourse): readonly KernelCourse[] {
     return this.chain(table, chain, hook, course, 0).map((turn) => {
       if (turn.to === 'end' || chain.hook.policy === 'accept') return turn.course;
-      const place = { hook, table, chain: chain.name, rule: 'policy drop', depth: 0 };
+      const place = { hook, table, chain: chain.name, text: () => 'policy drop', depth: 0 };
       return withKernelStep({ ...turn.course, verdict: 'dropped' }, place, 'drops it');
     });
   }
@@ -122,7 +122,7 @@ export class RulesetWalk {
     const ended: Turn[] = [];
     let courses: readonly KernelCourse[] = [start];
     for (const rule of chain.rules) {
-      const place = { hook, table, chain: chain.name, rule: this.text(rule), depth };
+      const place = { hook, table, chain: chain.name, text: () => this.text(rule), depth };
       const next: KernelCourse[] = [];
       for (const turn of courses.flatMap((course) => this.rule(rule, course, place))) {
         if (turn.to === 'rule') next.push(turn.course);

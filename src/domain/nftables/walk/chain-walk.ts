@@ -50,7 +50,7 @@ export class ChainWalk {
     const ended: Turn[] = [];
     let courses: readonly Course[] = [start];
     for (const rule of chain.rules) {
-      const place: Place = { hook, where, rule: this.text(rule), depth };
+      const place: Place = { hook, where, text: () => this.text(rule), depth };
       const next: Course[] = [];
       for (const turn of courses.flatMap((course) => this.rule(rule.statements, course, place))) {
         if (turn.to === 'caller' || turn.to === 'end') ended.push(turn);

@@ -23,13 +23,16 @@ export interface Course {
 }
 
 /** A rule that is being evaluated. */
-export interface Place extends Pick<Step, 'hook' | 'where' | 'rule'> {
+export interface Place extends Pick<Step, 'hook' | 'where'> {
+  /** The rule as nft lists it. Most rules do nothing, so it is made when it is needed. */
+  readonly text: () => string;
   /** How deep the jumps to its chain are. */
   readonly depth: number;
 }
 
 /** The course with what a rule did to it. What one rule does in a row is one step. */
-export function withStep(course: Course, { hook, where, rule }: Place, effect: string): Course {
+export function withStep(course: Course, { hook, where, text }: Place, effect: string): Course {
+  const rule = text();
   const { steps, servicePort } = course;
   const last = steps.at(-1);
   const goesOn = last?.hook === hook && last.where === where && last.rule === rule;
