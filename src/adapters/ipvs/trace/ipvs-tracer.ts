@@ -7,21 +7,9 @@ import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
 import { IpvsDesiredWalk } from '../../../domain/ipvs/walk/desired-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { isOwned } from '../../iptables/restore/clean-up-scripts.js';
-import type { IptablesCommands } from '../../iptables/iptables-commands.js';
-import type { IpSets } from '../../ipset/ip-sets.js';
 import { IPVS_OWNED_CHAINS } from '../clean-up/owned-chains.js';
-import type { ServiceAddresses } from '../kernel/service-addresses.js';
-import type { VirtualServers } from '../kernel/virtual-servers.js';
+import type { IpvsReader } from './ipvs-reader.js';
 import { KernelWalk } from './kernel-walk.js';
-
-/** What is read of the kernel. */
-export interface IpvsReader {
-  readonly tables: Pick<IptablesCommands, 'save'>;
-  readonly sets: Pick<IpSets, 'read'>;
-  readonly addresses: Pick<ServiceAddresses, 'list'>;
-  readonly servers: Pick<VirtualServers, 'find'>;
-  close(): void;
-}
 
 /** Follows packets through mode ipvs. Virtual servers by firewall mark are not seen. */
 export class IpvsTracer implements Tracer {

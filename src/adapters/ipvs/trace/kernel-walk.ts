@@ -9,7 +9,7 @@ import { walkIpvs, type IpvsSurroundings } from '../../../domain/ipvs/walk/ipvs-
 import type { WalkedServer } from '../../../domain/ipvs/walk/walked-server.js';
 import type { Packet, PacketEnvironment } from '../../../domain/trace/packet.js';
 import type { TracedEnding } from '../../../domain/trace/traced-ending.js';
-import type { IpvsReader } from './ipvs-tracer.js';
+import type { IpvsReader } from './ipvs-reader.js';
 
 /**
  * Walks through what was read of the kernel. Virtual servers are asked for when a packet comes to them: to list all of them takes
