@@ -74,19 +74,17 @@ class TablesWalk {
   leave(course: Course): readonly Course[] {
     const leaving = { ...course, isLeaving: true };
     return this.hook('output', ['raw', 'mangle', 'nat'], [leaving])
-      .flatMap((routed) => {
-        const taken = this.intercept(routed, 'output');
-        if (!taken) return this.hook('output', ['filter', 'security'], [routed]);
-        return taken.flatMap((each) =>
-          this.isHere(each) ? this.hook('output', ['filter', 'security'], [each]) : this.passOutput(each),
-        );
-      })
+      .flatMap((routed) => this.intercept(routed, 'output') ?? [routed])
+      .flatMap((each) =>
+        this.isSentAnew(each) ? this.passOutput(each) : this.hook('output', ['filter', 'security'], [each]),
+      )
       .flatMap((sent) => this.depart(sent))
       .flatMap((sent) => (this.surroundings.isLocal(sent.destination) ? this.receive(sent) : [sent]));
   }
 
-  private isHere({ verdict, destination }: Course): boolean {
-    return verdict !== undefined || this.surroundings.isLocal(destination);
+  /** IPVS sends what it took on its way as if that came from this node, unless it is for this node itself. */
+  private isSentAnew({ virtualServer, destination }: Course): boolean {
+    return virtualServer !== undefined && !this.surroundings.isLocal(destination);
   }
 
   private receive(course: Course): readonly Course[] {
@@ -97,12 +95,11 @@ class TablesWalk {
   private enter(course: Course): readonly Course[] {
     return this.hook('input', ['mangle', 'filter', 'security'], [course]).flatMap((admitted) =>
       (this.intercept(admitted, 'input') ?? [admitted]).flatMap((each) =>
-        this.isHere(each) ? this.hook('input', ['nat'], [each]) : this.resend(each),
+        this.isSentAnew(each) ? this.resend(each) : this.hook('input', ['nat'], [each]),
       ),
     );
   }
 
-  /** IPVS sends what it took on its way as if it came from this node. */
   private resend(course: Course): readonly Course[] {
     return this.passOutput({ ...course, inputInterface: '', isLeaving: true }).flatMap((sent) =>
       this.depart(sent),

@@ -39,7 +39,10 @@ export class UserspaceDesiredWalk {
       desired.replace(key, compilePortals(entry, frontends, proxyPort, this.address));
     }
     const rules = new DesiredRules(desired, USERSPACE_BASE_RULES);
-    return walkProxied(rules, (protocol, port) => ports.get(`${port}/${protocol}`), packet, environment);
+    const { listen, host } = this.address;
+    const localAddresses = new Set([...environment.localAddresses, listen ?? host]);
+    const find = (protocol: string, port: number) => ports.get(`${port}/${protocol}`);
+    return walkProxied(rules, find, packet, { ...environment, localAddresses });
   }
 }
 

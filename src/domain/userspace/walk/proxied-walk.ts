@@ -3,7 +3,7 @@ import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
 import { shareText } from '../../iptables/walk/effects.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Protocol } from '../../model/service-port-name.js';
-import { hostPort } from '../../net/address.js';
+import { hostPort, isLoopback } from '../../net/address.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { Step } from '../../trace/trace.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
@@ -20,8 +20,12 @@ export function walkProxied(
   environment: PacketEnvironment,
   devices?: DeviceTowards,
 ): readonly TracedEnding[] {
+  const { family } = packet;
+  const isHere = (address: string) =>
+    environment.localAddresses.has(address) || isLoopback({ family, text: address });
   return walkTables(rules, packet, environment, { ...(devices && { devices }) }).flatMap((ending) => {
-    const port = ending.endpoint && find(packet.protocol, ending.endpoint.port);
+    const { endpoint } = ending;
+    const port = endpoint && isHere(endpoint.address) ? find(packet.protocol, endpoint.port) : undefined;
     return port ? passedOn(ending, port, packet.protocol) : [ending];
   });
 }

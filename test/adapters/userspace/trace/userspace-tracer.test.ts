@@ -53,6 +53,14 @@ describe('the tracer of mode userspace', () => {
     );
   });
 
+  it('takes an address elsewhere for no socket of its own, whatever the port', async () => {
+    const port = backend.proxyPortOf(entries[1]!.key);
+    const away = `-d 10.96.0.77/32 -p tcp -m tcp -j DNAT --to-destination 192.0.2.77:${port}`;
+    iptables.tamper('IPv4', `*nat\n-I PREROUTING ${away}\nCOMMIT\n`);
+    const walk = await (await tracer().actual()).walk({ ...ARRIVING, destination: '10.96.0.77' }, NODE);
+    expect(walk).toMatchObject([{ endpoint: { address: '192.0.2.77', port }, masquerade: false }]);
+  });
+
   it('follows them to the port where another process has the sockets', async () => {
     const [ending] = await (await tracer(NO_PROXY_PORTS).actual()).walk(ARRIVING, NODE);
     const port = backend.proxyPortOf(entries[1]!.key);

@@ -27,7 +27,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   addrtype: addressTypeCondition,
   set: setCondition,
   ipvs: virtualServerCondition,
-  // No packet of a test or of a pod that is routed comes through a bridge's port as iptables sees it, unless br_netfilter is on.
+  // Packets come in through ports of a bridge only where br_netfilter is on, at which nobody looks here.
   physdev: ({ name }) => (name.startsWith('--physdev-is-') ? () => false : undefined),
   pkttype:
     ({ values }) =>
