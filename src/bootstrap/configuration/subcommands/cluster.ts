@@ -12,7 +12,9 @@ export const cluster: Subcommand = {
     new Option('-n, --namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
     ),
-    new Option('-l, --selector <labels>', 'The labels of these pods.').default('k8s-app in (kube-proxy, kube-proxy-ts)'),
+    new Option('-l, --selector <labels>', 'The labels of these pods.').default(
+      'k8s-app in (kube-proxy, kube-proxy-ts)',
+    ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
     outputOption(),
