@@ -23,9 +23,16 @@ export type {
 
 // What an embedder implements whose backend is to recover from refusals and foreign writes as ours do.
 export { Reconciler } from './application/reconcile/reconciler.js';
-export { RefusedError, type Driver, type ReadOptions, type WriteResult } from './application/ports/driver.js';
+export {
+  RefusedError,
+  type DifferenceLines,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from './application/ports/driver.js';
 export type { WriteEffect, WriteWatch } from './application/ports/write-watch.js';
 export { Claims, type ClaimChange, type FrontendConflict } from './domain/reconcile/claims.js';
+export type { RuleDifference } from './domain/reconcile/rule-difference.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';
 export type { AdoptedRules } from './domain/reconcile/adopted-rules.js';
 export type { DesiredState } from './domain/reconcile/desired-state.js';

@@ -1,6 +1,7 @@
 import type { Backend } from '../../application/ports/backend.js';
 import {
   RefusedError,
+  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
@@ -29,7 +30,6 @@ import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/los
 import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
@@ -157,7 +157,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     }
   }
 
-  differences(actual: SavedTables): Iterable<RuleDifference> {
+  differences(actual: SavedTables): DifferenceLines {
     return ruleDifferences(this.desiredTables(), actual, this.options.isServiceChain);
   }
 

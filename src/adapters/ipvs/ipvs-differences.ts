@@ -12,6 +12,7 @@ import type { KernelTables } from './tables/kernel-tables.js';
 
 /**
  * What the kernel's sets, virtual servers and addresses have otherwise than desired, in the words of ipset, ipvsadm and ip.
+ * Virtual servers are compared while this is iterated, each with a step of its own.
  * @param tables as they were read last
  */
 export function* ipvsDifferences(
@@ -19,7 +20,7 @@ export function* ipvsDifferences(
   tables: KernelTables,
   unexplained: Unexplained,
   family: IpFamily,
-): Generator<RuleDifference> {
+): Generator<RuleDifference | undefined> {
   yield* differingSets(desired, tables, unexplained, family);
   yield* differingServers(desired, tables, unexplained);
   const bits = addressBits(family);
@@ -54,8 +55,9 @@ function* differingServers(
   desired: IpvsDesiredState,
   { servers }: KernelTables,
   unexplained: Unexplained,
-): Generator<RuleDifference> {
+): Generator<RuleDifference | undefined> {
   for (const key of new Set([...servers.keys(), ...desired.allServers().keys()])) {
+    yield undefined;
     const wanted = desired.server(key);
     if (!wanted && (unexplained.hasServer(key) || servers.isSpared(key))) continue;
     const should = wanted ? serverLines([wanted]) : [];

@@ -1,6 +1,6 @@
 import type { StartOptions, VerifyResult } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type { DifferenceLines, Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
@@ -16,7 +16,6 @@ import { Unexplained } from '../../domain/ipvs/unexplained.js';
 import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { IpSets } from '../ipset/ip-sets.js';
 import { cleanUpIpvs } from './clean-up/clean-up-ipvs.js';
 import { ipvsDifferences } from './ipvs-differences.js';
@@ -165,14 +164,14 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     };
   }
 
-  async differences(): Promise<readonly RuleDifference[]> {
+  async differences(): Promise<DifferenceLines> {
     const { desired, tables, rules, node, family } = this;
     const adopts = !rules.isStarted && this.keepsUnexplained;
     const unexplained = adopts ? tables.unexplained(desired) : this.unexplained;
     const entries = desired.ownersOfIptablesRules().flatMap((owner) => desired.rules(owner)?.entry ?? []);
     const filled = new Set([...desired.filled, ...unexplained.sets]);
     const ofRules = (await rules.differences(entries, node, filled)) ?? [];
-    return [...ipvsDifferences(desired, tables, unexplained, family), ...ofRules];
+    return joined(ipvsDifferences(desired, tables, unexplained, family), ofRules);
   }
 
   lost({ servingUdp }: IpvsActual): readonly FrontendAddress[] {
@@ -240,4 +239,8 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
         );
     this.leftoverReasons = reasons;
   }
+}
+
+function* joined(...lists: readonly DifferenceLines[]): DifferenceLines {
+  for (const list of lists) yield* list;
 }

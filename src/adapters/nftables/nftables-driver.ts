@@ -1,6 +1,7 @@
 import type { Backend, StartOptions } from '../../application/ports/backend.js';
 import {
   RefusedError,
+  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
@@ -25,7 +26,6 @@ import {
   idleRemovals,
   type Transaction,
 } from '../../domain/nftables/state/transaction.js';
-import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { isOfAnotherLayout, tableDifference } from './reading/difference.js';
 import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
@@ -128,7 +128,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
     return { written: stepsOf([repair, ...removals]) };
   }
 
-  differences({ state, sound }: TableReading): Iterable<RuleDifference> {
+  differences({ state, sound }: TableReading): DifferenceLines {
     const table = desiredTable(this.desired, this.node!, sound);
     return ruleDifferences(table, state, this.family, this.transport, this.idle.values());
   }

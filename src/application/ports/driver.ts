@@ -73,10 +73,10 @@ export interface Driver<Rules, Change, Actual> {
 
   /**
    * What separates `actual` from the desired state and the node, line by line in the words of the mode's tool: what `repair` would
-   * change. What stays for a while although it is unused is no difference. Changes nothing; may be left early. Missing if the driver
-   * cannot tell.
+   * change. What stays for a while although it is unused is no difference. `undefined` among them only gives other work its turn.
+   * Changes nothing; may be left early. Missing if the driver cannot tell.
    */
-  differences?(actual: Actual): Iterable<RuleDifference> | Promise<Iterable<RuleDifference>>;
+  differences?(actual: Actual): DifferenceLines | Promise<DifferenceLines>;
 
   /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
   adopted?(actual: Actual): AdoptedRules<Rules>;
@@ -93,6 +93,9 @@ export interface Driver<Rules, Change, Actual> {
   /** Releases sockets and processes; rules stay. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Lines that are made while they are taken. */
+export type DifferenceLines = Iterable<RuleDifference | undefined>;
 
 /** How to read. */
 export interface ReadOptions {

@@ -1,12 +1,17 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
+import type { DifferenceLines } from '../ports/driver.js';
 
-/** Lines made between two turns of the event loop: a millisecond's work. */
-const LINES_AT_ONCE = 256;
+/** Steps between two turns of the event loop: a millisecond or two. */
+const STEPS_AT_ONCE = 128;
 
 /** All of them, made in portions. */
-export async function listDifferences(lines: Iterable<RuleDifference>): Promise<readonly RuleDifference[]> {
+export async function listDifferences(lines: DifferenceLines): Promise<readonly RuleDifference[]> {
   const listed: RuleDifference[] = [];
-  for (const line of lines) if (listed.push(line) % LINES_AT_ONCE === 0) await yieldToEventLoop();
+  let steps = 0;
+  for (const line of lines) {
+    if (line) listed.push(line);
+    if (++steps % STEPS_AT_ONCE === 0) await yieldToEventLoop();
+  }
   return listed;
 }

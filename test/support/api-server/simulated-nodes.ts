@@ -17,7 +17,7 @@ const CONTAINER = {
     '--hostname-override=$(NODE_NAME)',
   ],
 };
-export const RUNNING = {
+const RUNNING = {
   phase: 'Running',
   containerStatuses: [{ name: 'kube-proxy', state: { running: {} } }],
 };

@@ -20,14 +20,14 @@ interface HowToCompare {
 
 /**
  * The difference between the kernel's tables and the desired ones in the words of iptables: `-N` and `-A` say what a chain and a
- * rule are. What is not ours is left out.
+ * rule are. What is not ours is left out. Chains of services are compared while this is iterated, each with a step of its own.
  * @param isOfService which chains of table nat go when no service port has them
  */
 export function* ruleDifferences(
   desired: DesiredTables,
   saved: SavedTables,
   isOfService: (name: string) => boolean = isServiceChain,
-): Generator<RuleDifference> {
+): Generator<RuleDifference | undefined> {
   const present = new Map(
     saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
   );
@@ -57,6 +57,7 @@ export function* ruleDifferences(
     stale.delete(chain.name);
     const its = actual(chain);
     if (!its || !holds(chain, its)) yield* differingRules(chain, its, { owner: () => owner, ordered: true });
+    yield undefined;
   }
   for (const name of stale) {
     for (const rule of actual({ table: OWNED_TABLE, name })!) yield surplus(lineOf(OWNED_TABLE, name, rule));

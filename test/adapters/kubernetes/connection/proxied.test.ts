@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.js';
+import { PodExec } from '../../../../src/adapters/kubernetes/exec/pod-exec.js';
 import { ConnectProxy } from '../../../support/api-server/connect-proxy.js';
 import { StandInApiServer } from '../../../support/api-server/api-server.js';
 import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
@@ -79,4 +80,15 @@ it('is given up when the proxy does not answer, or the request is not wanted any
   const request = client.json({ path: '/api/v1/services', signal: abort.signal });
   setTimeout(() => abort.abort(), 50);
   await expect(request).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+it('runs commands in containers through the proxy', async () => {
+  api.containers.run = () => ({ exitCode: 0, stdout: 'done' });
+  const client = clientOf(await kubeconfigOf({ 'proxy-url': `http://${proxy.address}` }));
+  const exec = new PodExec(client, new CountingClock());
+  const place = { namespace: 'kube-system', pod: 'kube-proxy-1', container: 'kube-proxy' };
+  await expect(exec.run(place, ['true'], new AbortController().signal)).resolves.toMatchObject({
+    stdout: 'done',
+  });
+  expect(proxy.asked).toEqual(['api.test:6443']);
 });
