@@ -196,10 +196,17 @@ it('counts all the time for metrics, if they are asked for, in mode iptables too
     config: `${testConfig}serviceTrafficMetrics: true\n`,
     objects,
   });
-  await askTimes(9, testbed.ext, webNodePort);
   const labels = '\\{namespace="default",service="web",port="http"\\}';
-  await until('the connections are counted', async () => {
+  const total = async (): Promise<number> => {
     const { body } = await testbed.node.get('http://127.0.0.1:10249/metrics');
-    return new RegExp(`^kubeproxy_service_connections_total${labels} 9$`, 'm').test(body);
+    const value = new RegExp(`^kubeproxy_service_connections_total${labels} (\\d+)$`, 'm').exec(body)?.[1];
+    return Number(value ?? 0);
+  };
+  await until('the Service is counted', async () => {
+    await askTimes(1, testbed.ext, webNodePort);
+    return (await total()) > 0;
   });
+  const before = await total();
+  await askTimes(9, testbed.ext, webNodePort);
+  await until('the connections are counted', async () => (await total()) === before + 9);
 });

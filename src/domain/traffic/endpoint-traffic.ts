@@ -1,5 +1,5 @@
 /** How long a connection may wait for its first answer before it counts as unanswered, in milliseconds. */
-export const ANSWER_TIME = 1_000;
+const ANSWER_TIME = 1_000;
 /** So many connections in a row without an answer, and the endpoint counts as silent. */
 const SILENT_AFTER = 3;
 
