@@ -6,6 +6,7 @@ import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
+import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CannotAskError } from './commands/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
@@ -51,6 +52,7 @@ function explainFailure(error: unknown, logger: Logger): number {
   if (error instanceof UsageError) process.stderr.write(`${error.usage}\nError: ${error.message}\n`);
   else if (error instanceof ManifestPathError) process.stderr.write(`Error: ${error.message}\n`);
   else if (error instanceof CannotAskError) process.stderr.write(`Error: ${error.message}\n`);
+  else if (error instanceof CannotTraceError) process.stderr.write(`Error: ${error.message}\n`);
   else logger.error({ error }, 'command failed');
   return error instanceof CannotAskError ? CANNOT_ASK : 1;
 }
