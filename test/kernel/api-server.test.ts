@@ -240,7 +240,7 @@ it('is read as Endpoints where the cluster is too old for slices', async () => {
 describe('a server that is not there', () => {
   it('at the start: nothing is written before the first lists, then everything', async () => {
     await put(cluster(service(1), service(2)));
-    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
+    await api.ask('close');
     await start();
     await until('the proxy answers', async () => (await status(`${metrics}/proxyMode`)) === 200);
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
@@ -288,7 +288,7 @@ describe('a server that is not there', () => {
     await programmed(service(1), service(2));
     await until('the service range has come too', rangeShown);
     const before = contentsOf(await readTable(node));
-    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
+    await api.ask('close');
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
     expect(contentsOf(await readTable(node))).toEqual(before);
     expect(await status(`${health}/healthz`)).toBe(200);
@@ -426,7 +426,7 @@ describe('the ways to ask', () => {
 
   it('--once and plan end when the API server does not answer, and say so', async () => {
     const impatient = await DriverBundle.make(new URL('./impatient-commands.ts', import.meta.url));
-    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
+    await api.ask('close');
     const runs = [flags('--once'), ['plan', ...flags()]].map((args) =>
       Command.run(node, args, { program: impatient.file }),
     );
