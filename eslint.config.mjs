@@ -19,7 +19,7 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     plugins: { 'import-x': importX },
     settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
     rules: {
@@ -79,6 +79,7 @@ export default tseslint.config(
           'process',
           'console',
           'URL',
+          'fetch',
           'setTimeout',
           'clearTimeout',
           'performance',

@@ -35,9 +35,19 @@ export function serviceCidr(): object {
   };
 }
 
+/** Of the service of that number. */
+export function clusterIPOf(index: number): string {
+  return ipv4(FIRST_SERVICE + index);
+}
+
+/** Of one of so many endpoints of the service of that number. */
+export function podAddress(index: number, endpoints: number, endpoint: number): string {
+  return ipv4(FIRST_POD + index * endpoints + endpoint);
+}
+
 /** The service of that number, counted from 0. */
 export function service(index: number): object {
-  const clusterIP = ipv4(FIRST_SERVICE + index);
+  const clusterIP = clusterIPOf(index);
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -58,7 +68,7 @@ export function service(index: number): object {
  */
 export function endpointSlice(index: number, endpoints: number, generation = 0): object {
   const addresses = Array.from({ length: endpoints }, (_, endpoint) =>
-    ipv4(FIRST_POD + index * endpoints + endpoint),
+    podAddress(index, endpoints, endpoint),
   );
   if (generation > 0) addresses[0] = ipv4(FIRST_REPLACEMENT + generation);
   return {

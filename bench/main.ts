@@ -16,6 +16,7 @@ import { RestoreRecorder } from './restore-recorder.js';
 import { measureServed } from './server/measure.js';
 import { servedTable } from './server/report.js';
 import { leastOfEach } from './statistics.js';
+import { measureTraffic, trafficTable } from './traffic/measure.js';
 import { countWrites } from './writes.js';
 
 const kubeproxy = fileURLToPath(new URL('../../bin/kubeproxy', import.meta.url));
@@ -168,6 +169,8 @@ const { values } = parseArgs({
     decoding: { type: 'boolean', default: false },
     /** Measure the program at an API server, instead of a mode. */
     server: { type: 'boolean', default: false },
+    /** Measure what counting a million connections costs, instead of a mode. */
+    traffic: { type: 'boolean', default: false },
     /** Measure what so many nodes cost an API server, instead of a mode. */
     fleet: { type: 'string' },
     /** Measure mode ipvs on the kernel of this machine, not on a separate one. */
@@ -196,7 +199,13 @@ if (values.server) {
   console.error(`measuring at an API server: ${size} services of ${endpoints} endpoints …`);
   console.log(servedTable(size, endpoints, await measureServed(host, [...node, kubeproxy], size, endpoints)));
 }
-const instead = values.decoding || values.server || values.fleet !== undefined;
+if (values.traffic) {
+  const host = new BenchHost();
+  process.once('exit', () => host.remove());
+  console.error('measuring kubeproxy top with a million connections and 10,000 new ones a second …');
+  console.log(trafficTable(await measureTraffic(host, [...node, kubeproxy])));
+}
+const instead = values.decoding || values.traffic || values.server || values.fleet !== undefined;
 for (const { mode, sizes } of instead ? [] : plan) {
   if (mode === 'ipvs' && !values.here) {
     console.error(

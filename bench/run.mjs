@@ -42,6 +42,7 @@ await build({
     replay: 'bench/replay.ts',
     'server/api-server': 'bench/server/api-server.ts',
     'server/receive': 'bench/server/receive.ts',
+    'traffic/load': 'bench/traffic/load.ts',
   },
   outdir: 'dist/bench',
   // Built like the program, so that it takes as much memory.

@@ -43,3 +43,20 @@ export const bundleOptions = {
   },
   logLevel: 'warning',
 };
+
+/** How the page for browsers is bundled (src/adapters/page/browser). */
+export const pageOptions = {
+  bundle: true,
+  entryPoints: [
+    { in: 'src/adapters/page/browser/main.tsx', out: 'page' },
+    { in: 'src/adapters/page/browser/page.css', out: 'page' },
+    { in: 'src/adapters/page/browser/index.html', out: 'index' },
+  ],
+  loader: { '.html': 'copy' },
+  format: 'esm',
+  platform: 'browser',
+  target: ['es2023', 'chrome114', 'firefox115', 'safari16.4'],
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+};

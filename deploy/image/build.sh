@@ -1,53 +1,75 @@
 #!/bin/sh
-# Builds the container image from Debian packages and the bundle: a root file system, and from it an OCI archive.
-#   deploy/image/build.sh ROOT [ARCHIVE]
+# Builds the container image from Debian packages, npm's Node and the bundle: a root file system, and from it an OCI archive.
+#   [ARCH=amd64|arm64] deploy/image/build.sh ROOT [ARCHIVE]
 # ROOT: a folder to be made, with those above it. ARCHIVE: a file to be made, for `podman load -i`, `ctr image import` or `skopeo copy oci-archive:…`.
-# Needs root and mmdebstrap; DEBIAN_MIRROR names another mirror.
+# Needs root and mmdebstrap; DEBIAN_MIRROR names another mirror. Any machine builds for any architecture: nothing of the image runs.
 set -eu
 root=$(realpath -m "$1")
 archive=${2:+$(realpath -m "$2")}
 cd "$(dirname "$0")/../.."
-suite=trixie # the first Debian with the Node that this project needs
-packages=nodejs,iptables,nftables,ipset,kmod
+suite=trixie
+packages=iptables,nftables,ipset,kmod,libstdc++6
 
 say() { echo "image: $*" >&2; }
 [ ! -e "$root" ] || { say "$root exists already"; exit 1; }
 command -v mmdebstrap >/dev/null || { say 'mmdebstrap is missing: apt-get install mmdebstrap'; exit 1; }
+case ${ARCH:=$(node -p 'process.arch.replace("x64", "amd64")')} in
+amd64) cpu=x64 ;;
+arm64) cpu=arm64 ;;
+*) say "there is no image for $ARCH; amd64 and arm64 are known"; exit 1 ;;
+esac
 [ -e dist/kubeproxy.js ] || npm run --silent build
 
 mkdir -p "$(dirname "$root")" ${archive:+"$(dirname "$archive")"}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-# Files of the packages alone: no shell, no package manager, no set-up scripts.
-mmdebstrap --quiet --variant=extract --include="$packages" "$suite" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$log" 2>&1 || {
-  cat "$log" >&2
-  exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+quietly() {
+  "$@" >"$work/log" 2>&1 </dev/null || { cat "$work/log" >&2; exit 1; }
 }
+
+# Files of the packages alone: no shell, no package manager, no set-up scripts.
+quietly mmdebstrap --quiet --variant=extract --architectures="$ARCH" --include="$packages" \
+  --extract-hook="ls \"\$1\"/var/cache/apt/archives >$work/debian" "$suite" "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"}
 for folder in bin sbin lib lib64; do
   [ -e "$root/$folder" ] || ln -s "usr/$folder" "$root/$folder"
 done
-# What runs needs neither documentation nor Node's own tools; a few of its modules stand in /usr/share/nodejs.
-rm -rf "$root"/usr/share/doc "$root"/usr/share/man "$root"/usr/share/locale "$root"/usr/share/lintian \
-  "$root"/usr/share/bash-completion "$root"/usr/share/gdb "$root"/usr/share/nodejs/corepack "$root"/usr/include \
-  "$root"/var/cache "$root"/var/log "$root"/var/lib/apt "$root"/dev/* "$root"/usr/bin/corepack "$root"/usr/bin/acorn
+# What runs needs no documentation; the licenses stay.
+find "$root/usr/share/doc" -type f ! -name copyright -delete
+find "$root/usr/share/doc" -mindepth 2 -type l ! -name copyright -delete
+find "$root/usr/share/doc" -type d -empty -delete
+rm -rf "$root"/usr/share/man "$root"/usr/share/locale "$root"/usr/share/lintian "$root"/usr/share/bash-completion \
+  "$root"/usr/share/gdb "$root"/usr/share/zsh "$root"/usr/share/fish "$root"/usr/share/initramfs-tools "$root"/usr/include \
+  "$root"/var/cache "$root"/var/log "$root"/var/lib/apt "$root"/var/lib/dpkg "$root"/dev/*
+# What mmdebstrap takes over from this machine; the runtime puts its own there.
+rm -rf "$root"/etc/apt "$root"/etc/dpkg "$root"/etc/fstab
+for file in hostname hosts resolv.conf; do
+  : >"$root/etc/$file"
+done
 
+# Node, and the one package that is not in the bundle, because it brings a shared library.
+npm=$work/npm
+mkdir "$npm"
+cp deploy/image/package.json deploy/image/package-lock.json "$npm/"
+quietly npm ci --prefix "$npm" --os=linux --cpu="$cpu" --libc=glibc --ignore-scripts --no-audit --no-fund
 app=$root/opt/kube-proxy
 # Folders that a read-only file system must have for what is mounted into it.
 mkdir -p "$app/node_modules/@koromix" "$root/usr/local/bin" "$root/var/lib/kube-proxy" "$root/usr/lib/modules" \
-  "$root/run" "$root/proc" "$root/sys" "$root/dev" "$root/tmp"
+  "$root/run" "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root/usr/share/doc/node"
 [ -e "$root/var/run" ] || ln -s /run "$root/var/run"
+install -m 755 "$npm/node_modules/node-linux-$cpu/bin/node" "$root/usr/bin/node"
+cp "$npm/node_modules/node-linux-$cpu/LICENSE" "$root/usr/share/doc/node/copyright"
 cp -R dist bin package.json LICENSE "$app/"
 rm -f "$app"/dist/*.map
-# The one package that is not in the bundle, because it brings a shared library.
-cp -R node_modules/koffi "$app/node_modules/"
-cp -R node_modules/@koromix/koffi-linux-"$(node -p process.arch)" "$app/node_modules/@koromix/"
+cp -R "$npm/node_modules/koffi" "$app/node_modules/"
+cp -R "$npm/node_modules/@koromix/koffi-linux-$cpu" "$app/node_modules/@koromix/"
 # Where DaemonSets of kube-proxy look for it.
 printf '#!/usr/bin/node --max-semi-space-size=2\nawait import("/opt/kube-proxy/bin/kubeproxy");\n' >"$root/usr/local/bin/kube-proxy.mjs"
 chmod 755 "$root/usr/local/bin/kube-proxy.mjs"
 ln -s kube-proxy.mjs "$root/usr/local/bin/kube-proxy"
+node deploy/image/bill-of-materials.mjs "$root" "$work/debian" "$npm"
 say "root file system: $(du -sm "$root" | cut -f1) MB in $root"
 
 if [ -n "$archive" ]; then
-  node deploy/image/archive.mjs "$root" "$archive"
+  node deploy/image/archive.mjs "$root" "$archive" "$ARCH"
   say "archive: $(du -m "$archive" | cut -f1) MB in $archive"
 fi

@@ -2,6 +2,7 @@ import type { HealthServer } from '../adapters/health/health-server.js';
 import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
 import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../adapters/kubernetes/watch/reflector-timings.js';
+import type { ScrapeServer } from '../adapters/metrics/scrape-server.js';
 import type { MetricsServer } from '../adapters/metrics/metrics-server.js';
 import type { PacketCounters, PrometheusMetrics, Scrape } from '../adapters/metrics/prometheus-metrics.js';
 import type { Routes } from '../adapters/http/router.js';
@@ -13,14 +14,19 @@ import type { CheckNode } from '../application/node/check-node.js';
 import type { NodeContexts } from '../application/node/node-contexts.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { ClusterSource } from '../application/ports/cluster-source.js';
-import type { Conntrack } from '../application/ports/conntrack.js';
+import type { Conntrack } from '../application/ports/node/conntrack.js';
+import type { FlowEvents } from '../application/ports/node/flow-events.js';
 import type { EventRecorder } from '../application/ports/event-recorder.js';
 import type { HealthCheckListener } from '../application/ports/health-check-listener.js';
-import type { LocalAddresses } from '../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../application/ports/node/local-addresses.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { ServiceLookup } from '../application/ports/service-lookup.js';
 import type { SyncObserver } from '../application/ports/sync-observer.js';
+import type { ChangeHistory } from '../application/status/change-history.js';
 import type { ServiceStatuses } from '../application/status/service-statuses.js';
 import type { SyncHistory } from '../application/status/sync-history.js';
+import type { TrafficMetrics } from '../application/traffic/traffic-metrics.js';
+import type { TrafficWatchers } from '../application/traffic/traffic-watchers.js';
 import type { ClusterEvents } from '../application/use-cases/cluster-events.js';
 import type { ObjectReports } from '../application/use-cases/object-reports.js';
 import type { IpFamily } from '../domain/net/ip-family.js';
@@ -56,6 +62,8 @@ export const CLUSTER_STATE = new Identifier<ClusterState>('cluster state');
 export const CLUSTER_SOURCE = new Identifier<ClusterSource>('cluster source');
 export const CLUSTER_EVENTS = new Identifier<ClusterEvents>('cluster events');
 export const OBJECT_REPORTS = new Identifier<ObjectReports>('object reports');
+/** Undefined where the source delivers every Service. */
+export const SERVICE_LOOKUP = new Identifier<ServiceLookup | undefined>('service lookup');
 /** The one client of the API server, made when it is first called for. */
 export const API_CLIENT = new Identifier<() => Promise<ApiClient>>('API client');
 export const API_TIMINGS = new Identifier<ApiTimings>('API timings');
@@ -78,19 +86,31 @@ export const HEALTH_CHECK_LISTENER = new Identifier<HealthCheckListener | undefi
 
 export const SERVICE_STATUSES = new Identifier<ServiceStatuses>('service statuses');
 export const SYNC_HISTORY = new Identifier<SyncHistory>('sync history');
+export const CHANGE_HISTORY = new Identifier<ChangeHistory>('change history');
 export const SYNC_OBSERVER = new Identifier<SyncObserver>('sync observer');
 export const PROXY_HEALTH = new Identifier<ProxyHealth>('proxy health');
 export const READINESS = new Identifier<Readiness>('readiness');
+
+/** What happens to tracked connections. */
+export const FLOW_EVENTS = new Identifier<FlowEvents>('flow events');
+export const TRAFFIC_WATCHERS = new Identifier<TrafficWatchers>('traffic watchers');
+/** Undefined: the configuration wants none. */
+export const TRAFFIC_METRICS = new Identifier<TrafficMetrics | undefined>('traffic metrics');
+export const TRAFFIC_ROUTES = new Identifier<Routes>('traffic routes');
 
 export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 /** Undefined where this mode or this kernel does not count packets. */
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
+/** What `trace` asks a running proxy. */
+export const TRACE_ROUTES = new Identifier<Routes>('trace routes');
+export const REPORT_ROUTES = new Identifier<Routes>('report routes');
 export const DIFFERENCE_ROUTES = new Identifier<Routes>('difference routes');
 export const METRICS_ROUTES = new Identifier<Routes>('metrics routes');
 /** Undefined: the configuration wants none. */
 export const METRICS_SERVER = new Identifier<MetricsServer | undefined>('metrics server');
 /** Undefined: the configuration wants none. */
+export const SCRAPE_SERVER = new Identifier<ScrapeServer | undefined>('scrape server');
 export const HEALTH_SERVER = new Identifier<HealthServer | undefined>('healthz server');
 
 /** Everything that runs, in the order in which it starts. */

@@ -28,9 +28,9 @@ async function main(argv: readonly string[]): Promise<number> {
     for (const warning of commandLine.warnings) logger.warn({}, warning);
     if (commandLine.configuration.logging.verbosity >= 1) logFlags(commandLine, logger);
     validateCommandLine(commandLine);
-    const command = chosenCommand(commandLine);
     // Before anything of this machine is touched.
-    if (readsManifests(command)) ManifestFiles.open(commandLine.manifests);
+    if (readsManifests(commandLine)) ManifestFiles.open(commandLine.manifests);
+    const command = await chosenCommand(commandLine);
     return await command(commandLine, logger);
   } catch (error) {
     return explainFailure(error, logger);

@@ -22,6 +22,7 @@ import { nodeModule } from './modules/node-module.js';
 import { processModule } from './modules/process-module.js';
 import { serverModule } from './modules/server-module.js';
 import { syncModule } from './modules/sync-module.js';
+import { trafficModule } from './modules/traffic-module.js';
 import type { OpenMode } from './modes/open-mode.js';
 
 /**
@@ -48,6 +49,7 @@ export function composeProxy(
     eventsModule,
     syncModule,
     serverModule,
+    trafficModule,
     [provideValue(MODE, mode), provideValue(PACKET_COUNTERS, mode.packetCounters), served, proxyParts],
     replacements,
   );

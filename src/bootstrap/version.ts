@@ -1,3 +1,6 @@
+/** The version of this program: that of its package. */
+export const PROGRAM_VERSION = '0.1.0';
+
 /** The Kubernetes minor release whose kube-proxy interfaces (flags, configuration, endpoints) this program offers. */
 export const KUBERNETES_VERSION = 'v1.36.0';
 

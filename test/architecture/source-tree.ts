@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -17,7 +17,7 @@ export interface SourceFile {
 /** Every TypeScript file of `src`. */
 export function readSource(): readonly SourceFile[] {
   return readdirSync(join(repository, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => readSourceFile(join('src', name)));
 }
 
@@ -27,8 +27,14 @@ function readSourceFile(path: string): SourceFile {
   const imports = ts
     .preProcessFile(text)
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
-    .map(({ fileName }) => relative('.', join(folder, fileName)).replace(/\.js$/, '.ts'));
+    .map(({ fileName }) => sourceOf(relative('.', join(folder, fileName))));
   return { path, folder, lines: text.trimEnd().split('\n').length, imports };
+}
+
+/** What an import of a `.js` file means. */
+function sourceOf(path: string): string {
+  const [plain, withElements] = ['.ts', '.tsx'].map((ending) => path.replace(/\.js$/, ending));
+  return existsSync(join(repository, withElements!)) ? withElements! : plain!;
 }
 
 /** The files that import themselves by way of others: each circle as the list of its files, sorted. */

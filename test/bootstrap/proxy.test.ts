@@ -17,6 +17,8 @@ const ORDER = [
   'proxy mode',
   'addresses of this node',
   'healthz server',
+  'traffic',
+  'metrics',
   'metrics server',
   'service health checks',
   'conntrack',
@@ -99,7 +101,7 @@ describe('Proxy', () => {
 
   it('has no part that the configuration does not ask for', () => {
     const proxy = new Proxy(compose(['--once'], ...NO_SERVERS));
-    const absent = ['healthz server', 'metrics server', 'service health checks'];
+    const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
   });
 

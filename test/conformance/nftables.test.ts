@@ -1,5 +1,6 @@
 import { probe } from '../support/testbed/probe.js';
 import { ProxyProcess, transportNames, type TransportName } from '../support/program/proxy-process.js';
+import { met, traced } from '../support/program/traced-node.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { until } from '../support/until.js';
@@ -25,10 +26,14 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
   afterAll(() => testbed.close());
   beforeEach(() => testbed.flushNode());
 
-  async function expectRecordedPackets({ number, objects, packets }: Step): Promise<void> {
+  async function expectRecordedPackets(step: Step): Promise<void> {
+    const { number, objects, packets } = step;
     const { ipv4, ipv6 } = await probe(testbed, objects);
     expect({ step: number, ...ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
+    // The kernel has the same rules over both.
+    if (transport === 'netlink')
+      expect(await traced(testbed.node, step, ['--kernel'])).toStrictEqual(met(step));
   }
 
   async function tables(): Promise<object> {

@@ -1,7 +1,7 @@
 import { execa, type ResultPromise } from 'execa';
 import type { V1ConfigMap, V1Container, V1DaemonSet, V1PodSpec } from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -11,27 +11,28 @@ import type { StandInDriver } from '../kernel/stand-in/driver.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, Backend } from '../support/testbed/traffic.js';
 import { until } from '../support/until.js';
+import { kustomize } from './cluster-tools.js';
 import { Image, type Volumes } from './image.js';
-import { Kubectl } from './kubectl.js';
 
 const clusterIP = '172.30.0.80';
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** Where the header of a program says for which processor it is, and what it says for arm64. */
+const MACHINE = 18;
+const AARCH64 = 183;
 /** Every container of a pod has it, by the API server's own doing. */
 const accountMount = { name: 'account', mountPath: accountFolder, readOnly: true };
 
 let image: Image;
-let kubectl: Kubectl;
 let bundle: DriverBundle<StandInDriver>;
 
 beforeAll(async () => {
-  [kubectl, image, bundle] = await Promise.all([
-    Kubectl.unpack(),
+  [image, bundle] = await Promise.all([
     Image.build(),
     DriverBundle.make<StandInDriver>(new URL('../kernel/stand-in/driver.ts', import.meta.url)),
   ]);
 }, 120_000);
 afterAll(async () => {
-  await Promise.all([kubectl?.remove(), image?.remove(), bundle?.remove()]);
+  await Promise.all([image?.remove(), bundle?.remove()]);
 });
 
 it('packs the file system into an archive in which every digest is right', async () => {
@@ -56,6 +57,75 @@ it('packs the file system into an archive in which every digest is right', async
   }
 });
 
+describe('what the image is made of', () => {
+  const document = async () =>
+    JSON.parse(
+      await readFile(join(image.root, 'usr/share/doc/kube-proxy-ts/sbom.spdx.json'), 'utf8'),
+    ) as Bill;
+
+  it('is listed, with versions and licenses', async () => {
+    const { spdxVersion, packages, relationships } = await document();
+    expect(spdxVersion).toBe('SPDX-2.3');
+    expect(packages.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['libc6', 'nftables', 'iptables', 'kube-proxy-ts', 'commander', 'koffi']),
+    );
+    expect(packages.filter(({ versionInfo }) => !/^[\w.:+~-]+$/.test(versionInfo))).toEqual([]);
+    expect(new Set(packages.map(({ SPDXID }) => SPDXID)).size).toBe(packages.length);
+    expect(relationships).toHaveLength(packages.length);
+    const declared = packages.map(
+      ({ licenseDeclared, licenseComments }) => licenseComments ?? licenseDeclared,
+    );
+    expect(declared.filter((license) => !license || license === 'NOASSERTION')).toEqual([]);
+  });
+
+  it('is all there is: every library is of a package of the list, and each keeps its copyright', async () => {
+    const { packages } = await document();
+    const debian = packages.filter(({ licenseComments }) => licenseComments !== undefined);
+    const documented = await readdir(join(image.root, 'usr/share/doc'));
+    expect(documented.filter((name) => !['node', 'kube-proxy-ts'].includes(name)).sort()).toEqual(
+      debian.map(({ name }) => name).sort(),
+    );
+  });
+
+  it('is neither a shell nor a package manager, nor a name of the machine that built it', async () => {
+    const { stdout } = await execa('find', [image.root, '-printf', '%P\n']);
+    const files = stdout.split('\n');
+    expect(
+      files.filter((file) => /\/(sh|bash|dash|busybox|apt(-get)?|dpkg|npm)$|^etc\/apt/.test(file)),
+    ).toEqual([]);
+    expect(await readFile(join(image.root, 'etc/hostname'), 'utf8')).toBe('');
+    const own = await stat(join(image.root, 'usr/bin/node'));
+    expect(own.mode & 0o7777).toBe(0o755);
+    const { stdout: special } = await execa('find', [image.root, '-perm', '/6000']);
+    expect(special).toBe('');
+  });
+});
+
+it('is the same, byte for byte, when it is built again', async () => {
+  const again = await Image.build();
+  try {
+    expect(await digest(again.archive)).toBe(await digest(image.archive));
+  } finally {
+    await again.remove();
+  }
+}, 60_000);
+
+it('is built for arm64 as well, of programs for that processor', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-arm64-'));
+  const root = join(folder, 'root');
+  try {
+    await execa('deploy/image/build.sh', [root], { env: { ARCH: 'arm64' } });
+    const elf = async (path: string): Promise<number> =>
+      (await readFile(join(root, path))).readUInt16LE(MACHINE);
+    expect(await elf('usr/bin/node')).toBe(AARCH64);
+    expect(await elf('usr/sbin/nft')).toBe(AARCH64);
+    const koffi = 'opt/kube-proxy/node_modules/@koromix/koffi-linux-arm64/linux_arm64/koffi.node';
+    expect(await elf(koffi)).toBe(AARCH64);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
 describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (overlay) => {
   let testbed: Testbed;
   let api: Driver<StandInDriver>;
@@ -76,7 +146,7 @@ describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (o
       endpoints: [backend.address],
     };
     await api.ask('put', [testNode, testServiceCidr, ...serviceObjects(web)] as never);
-    const manifests = await kubectl.kustomize(`deploy/overlays/${overlay}`);
+    const manifests = await kustomize(`deploy/overlays/${overlay}`);
     pod = (manifests.find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet).spec!.template.spec!;
     folder = await mkdtemp(join(tmpdir(), 'kube-proxy-pod-'));
     const { data } = manifests.find(({ kind }) => kind === 'ConfigMap') as V1ConfigMap;
@@ -121,6 +191,24 @@ describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (o
     expect(capabilities).toBe(1 << 12); // CAP_NET_ADMIN
   });
 });
+
+interface Bill {
+  readonly spdxVersion: string;
+  readonly packages: readonly {
+    readonly SPDXID: string;
+    readonly name: string;
+    readonly versionInfo: string;
+    readonly licenseDeclared: string;
+    readonly licenseComments?: string;
+  }[];
+  readonly relationships: readonly object[];
+}
+
+async function digest(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+}
 
 /** The config map and the service account's secret as folders; the API server's address is that of the stand-in. */
 async function writeVolumes(

@@ -31,7 +31,8 @@ export class Image {
     return join(this.folder, 'archive.tar');
   }
 
-  private get root(): string {
+  /** The root file system. */
+  get root(): string {
     return join(this.folder, 'root');
   }
 

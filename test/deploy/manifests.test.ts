@@ -4,33 +4,49 @@ import { join, relative, resolve } from 'node:path';
 import type { V1ConfigMap, V1DaemonSet } from '@kubernetes/client-node';
 import { parse, stringify } from 'yaml';
 import { typeProblems } from './api-types.js';
-import { Kubectl, type Manifest } from './kubectl.js';
+import { kustomize, type Manifest } from './cluster-tools.js';
 
 const overlays = ['iptables', 'nftables', 'ipvs', 'userspace'];
 const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'ConfigMap', 'DaemonSet'];
-let kubectl: Kubectl;
-
-beforeAll(async () => {
-  kubectl = await Kubectl.unpack();
-});
-afterAll(() => kubectl.remove());
 
 const find = <T>(manifests: readonly Manifest[], kind: string): T =>
   manifests.find((manifest) => manifest.kind === kind) as T;
 
-it('has an overlay for each mode', async () => {
-  expect((await readdir('deploy/overlays')).sort()).toEqual([...overlays].sort());
+it('has an overlay for each mode, and one that replaces the proxy of kubeadm', async () => {
+  expect((await readdir('deploy/overlays')).sort()).toEqual([...overlays, 'replace-kubeadm'].sort());
+});
+
+it('replaces nothing of the DaemonSet of kubeadm but its image', async () => {
+  expect(await kustomize('deploy/overlays/replace-kubeadm')).toEqual([
+    {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'kube-proxy', namespace: 'kube-system' },
+      spec: {
+        template: {
+          spec: { containers: [{ name: 'kube-proxy', image: expect.stringMatching(/^kube-proxy-ts:/) }] },
+        },
+      },
+    },
+  ]);
 });
 
 describe.each(['base', ...overlays.map((overlay) => `overlays/${overlay}`)])('deploy/%s', (kustomization) => {
   let manifests: readonly Manifest[];
   beforeAll(async () => {
-    manifests = await kubectl.kustomize(`deploy/${kustomization}`);
+    manifests = await kustomize(`deploy/${kustomization}`);
   });
 
   it('gives objects of the types that the API knows', () => {
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
     expect(manifests.flatMap(typeProblems)).toEqual([]);
+  });
+
+  it('has names of its own, so that nothing of another proxy is overwritten or selected', () => {
+    expect(new Set(manifests.map(({ metadata }) => metadata.name))).toEqual(new Set(['kube-proxy-ts']));
+    const { selector, template } = find<V1DaemonSet>(manifests, 'DaemonSet').spec!;
+    expect(selector.matchLabels).toEqual({ 'k8s-app': 'kube-proxy-ts' });
+    expect(template.metadata!.labels).toMatchObject(selector.matchLabels!);
   });
 
   it('names one service account, and binds the role to it', () => {
@@ -73,7 +89,7 @@ it('grants one capability more where iptables is the legacy one', async () => {
     );
     const text = stringify({ resources: [base], components: [component] });
     await writeFile(join(folder, 'kustomization.yaml'), text);
-    const pod = find<V1DaemonSet>(await kubectl.kustomize(folder), 'DaemonSet').spec!.template.spec!;
+    const pod = find<V1DaemonSet>(await kustomize(folder), 'DaemonSet').spec!.template.spec!;
     expect(pod.containers[0]!.securityContext!.capabilities!.add).toEqual(['NET_ADMIN', 'NET_RAW']);
   } finally {
     await rm(folder, { recursive: true });

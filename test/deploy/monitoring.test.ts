@@ -31,7 +31,7 @@ it.each([
   [
     'the alerts',
     async () => {
-      const { groups } = parse(await readFile('deploy/monitoring/alerts.yaml', 'utf8')) as {
+      const { groups } = parse(await readFile('deploy/chart/monitoring/alerts.yaml', 'utf8')) as {
         groups: { rules: Rule[] }[];
       };
       return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
@@ -40,7 +40,9 @@ it.each([
   [
     'the dashboard',
     async () => {
-      const { panels } = JSON.parse(await readFile('deploy/monitoring/dashboard.json', 'utf8')) as Dashboard;
+      const { panels } = JSON.parse(
+        await readFile('deploy/chart/monitoring/dashboard.json', 'utf8'),
+      ) as Dashboard;
       return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     },
   ],

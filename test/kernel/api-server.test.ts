@@ -240,7 +240,7 @@ it('is read as Endpoints where the cluster is too old for slices', async () => {
 describe('a server that is not there', () => {
   it('at the start: nothing is written before the first lists, then everything', async () => {
     await put(cluster(service(1), service(2)));
-    await api.ask('close');
+    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
     await start();
     await until('the proxy answers', async () => (await status(`${metrics}/proxyMode`)) === 200);
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
@@ -288,7 +288,7 @@ describe('a server that is not there', () => {
     await programmed(service(1), service(2));
     await until('the service range has come too', rangeShown);
     const before = contentsOf(await readTable(node));
-    await api.ask('close');
+    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
     await until('the failure is told', () => Promise.resolve(proxy!.log.includes('ECONNREFUSED')));
     expect(contentsOf(await readTable(node))).toEqual(before);
     expect(await status(`${health}/healthz`)).toBe(200);
@@ -356,6 +356,33 @@ describe('the objects around services', () => {
   });
 });
 
+describe('what it is asked about', () => {
+  it('includes Services that are not delivered to it: the API server is asked about them', async () => {
+    const labels = { 'service.kubernetes.io/service-proxy-name': 'another' };
+    const raw = (name: string, address: string, metadata: object = {}): object => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'default', name, ...metadata },
+      spec: { clusterIP: address, ports: [{ port: 80 }] },
+    });
+    await put([...cluster(service(1)), raw('theirs', clusterIP(2), { labels }), raw('db', 'None')]);
+    await start();
+    await programmed(service(1));
+    const explained = async (name: string): Promise<string> =>
+      (await Command.run(node, ['explain', `default/${name}`])).stdout;
+    expect(await explained('theirs')).toMatch(/not serve it: .* another proxy\.$/m);
+    expect(await explained('db')).toMatch(/not serve it: it is headless/);
+    expect(await explained('none')).toMatch(
+      /not serve it: there is no Service none in namespace default\.$/m,
+    );
+    const { stdout, exitCode } = await Command.run(node, ['status']);
+    expect(stdout).toMatch(/^ {2}watch Service: connected, 1 objects, last news \d+ s ago$/m);
+    expect(exitCode).toBe(0);
+    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
+    expect(await explained('db')).toMatch(/the cluster cannot be asked: /);
+  });
+});
+
 describe('the ways to ask', () => {
   it('--master counts before the server of the kubeconfig', async () => {
     await put(cluster(service(1)));
@@ -399,7 +426,7 @@ describe('the ways to ask', () => {
 
   it('--once and plan end when the API server does not answer, and say so', async () => {
     const impatient = await DriverBundle.make(new URL('./impatient-commands.ts', import.meta.url));
-    await api.ask('close');
+    await api.ask('fail', { status: 503, match: '/namespaces/default/services', times: 1 });
     const runs = [flags('--once'), ['plan', ...flags()]].map((args) =>
       Command.run(node, args, { program: impatient.file }),
     );

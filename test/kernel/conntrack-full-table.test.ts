@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { median } from '../../bench/statistics.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
-import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
+import type { ConntrackDriver } from './conntrack/driver.js';
+import type { EntryToMake } from '../support/traffic/conntrack-entries.js';
 import { Driver, DriverBundle } from '../support/program/in-namespace.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';

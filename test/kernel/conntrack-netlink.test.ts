@@ -1,6 +1,7 @@
 import type { FlowQuery } from '../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
-import type { ConntrackDriver, EntryToMake } from './conntrack/driver.js';
+import type { ConntrackDriver } from './conntrack/driver.js';
+import type { EntryToMake } from '../support/traffic/conntrack-entries.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 
 const udp: EntryToMake = {

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { iptablesVariants, NodeIptables, type ChainSinceMark } from '../support/testbed/iptables-node.js';
@@ -15,6 +16,7 @@ import { until } from '../support/until.js';
 const web = { what: 'http', dst: '172.30.20.12', port: 80 } as const;
 const http = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 } as const;
 const HEALED_WITHIN = 5_000;
+const METRICS = 'http://127.0.0.1:10249';
 
 function objects(endpoints: readonly string[]): string {
   return clusterObjects([
@@ -33,6 +35,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   let before: Map<string, ChainSinceMark>;
   let folder: string;
   let logStart: number;
+  let repairedBefore: readonly number[];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kpdisruption-'));
@@ -61,7 +64,23 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     before = await chains();
     expect(touched(before)).toEqual([]);
     logStart = proxy.log.length;
+    repairedBefore = await repairedSteps();
   });
+  afterEach(async () => {
+    await until('the status tells the repairs that the log tells', async () => {
+      const steps = (await repairedSteps()).map((after, index) => after - repairedBefore[index]!);
+      expect(steps).toEqual([stepsOf('IPv4'), stepsOf('IPv6')]);
+      return true;
+    });
+  });
+
+  /** How many steps the status says have been repaired, of IPv4 and IPv6. A repair is no reason to be less than good. */
+  async function repairedSteps(): Promise<readonly number[]> {
+    const { body } = await testbed.node.get(`${METRICS}/debug/status`);
+    const { state, families } = JSON.parse(body) as ProxyStatus;
+    expect(state).toBe('good');
+    return families.map(({ sync }) => sync.drift.repaired);
+  }
 
   const lockFile = (): string => join(folder, 'xtables.lock');
   const run = (...parameters: readonly string[]): Promise<void> => iptables.run('IPv4', ...parameters);

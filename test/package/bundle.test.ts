@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { builtProxy } from '../support/program/built-proxy.js';
 
@@ -22,6 +22,16 @@ describe('the bundle', () => {
 
   it('keeps names, for stack traces', () => {
     expect(has(/\bSyncLoop=class\b|class SyncLoop\b/)).toBe(true);
+  });
+});
+
+describe('the page', () => {
+  it('is at most 150 KB in all', async () => {
+    const folder = join(dirname(await builtProxy()), 'page');
+    const names = await readdir(folder);
+    expect(names.sort()).toEqual(['index.html', 'page.css', 'page.js']);
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(150_000);
   });
 });
 

@@ -2,10 +2,17 @@ import { execa } from 'execa';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { FreshCheckout } from './fresh-checkout.js';
 
-/** In the place of Debian's packages: makes the folder as mmdebstrap does, whose parent must be there. */
+/** In the place of Debian's packages: makes the folder as mmdebstrap does, whose parent must be there, and runs the hook. */
 const MMDEBSTRAP = `#!/bin/sh
-for root; do case $root in /*) break ;; esac; done
-mkdir "$root" && mkdir -p "$root/usr/bin" "$root/usr/sbin" "$root/usr/lib"
+for argument; do
+  case $argument in
+  /*) root=$argument ;;
+  --extract-hook=*) hook=\${argument#*=} ;;
+  esac
+done
+mkdir "$root" && cd "$root" && mkdir -p usr/bin usr/sbin usr/lib usr/share/doc etc dev var/cache/apt/archives
+: > var/cache/apt/archives/libc6_2.41_amd64.deb
+sh -c "$hook" hook "$root"
 `;
 
 let checkout: FreshCheckout;

@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,11 @@ export class InstalledPackage {
     return join(this.folder, 'node_modules/kube-proxy-ts');
   }
 
+  /** The packed package. */
+  get archive(): string {
+    return join(this.folder, 'kube-proxy-ts.tgz');
+  }
+
   /** The files of the package, relative to it. */
   async files(): Promise<readonly string[]> {
     return readdir(this.root, { recursive: true });
@@ -57,8 +62,9 @@ export class InstalledPackage {
     );
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
     const modules = join(this.folder, 'node_modules');
+    await rename(join(this.folder, filename), this.archive);
     await mkdir(this.root, { recursive: true });
-    await execa('tar', ['-xzf', join(this.folder, filename), '-C', this.root, '--strip-components=1']);
+    await execa('tar', ['-xzf', this.archive, '-C', this.root, '--strip-components=1']);
     for (const name of await readdir(join(repository, 'node_modules')))
       if (name !== 'kube-proxy-ts')
         await symlink(join(repository, 'node_modules', name), join(modules, name));

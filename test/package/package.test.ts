@@ -1,5 +1,7 @@
 import { execa } from 'execa';
-import { cp, readFile, realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FreshCheckout } from './fresh-checkout.js';
@@ -31,6 +33,65 @@ describe('the packed package, in another program', () => {
     const types = (await installed.files()).filter((file) => file.endsWith('.d.ts'));
     const texts = await Promise.all(types.map((file) => readFile(`${installed.root}/${file}`, 'utf8')));
     expect(types.filter((_, place) => /inversify/.test(texts[place]!))).toEqual([]);
+  });
+
+  it.each([
+    ['publint', ['run', '--strict']],
+    ['attw', ['--profile', 'esm-only', '--no-emoji']],
+  ])('is what %s would have it', async (tool, args) => {
+    const { exitCode, all } = await execa('npx', ['--no-install', tool, ...args, installed.archive], {
+      cwd: repository,
+      all: true,
+      reject: false,
+    });
+    expect([exitCode, exitCode === 0 ? '' : all]).toEqual([0, '']);
+  });
+
+  it.each(['node16', 'bundler'])('has types that resolve under %s', async (moduleResolution) => {
+    const module = moduleResolution === 'node16' ? 'node16' : 'esnext';
+    const file = join(installed.example, `uses-${moduleResolution}.mts`);
+    const uses = [
+      `import { createProxy } from 'kube-proxy-ts';`,
+      `import { FakeClock } from 'kube-proxy-ts/fakes';`,
+      `import * as contract from 'kube-proxy-ts/contract';`,
+      'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
+      '// @ts-expect-error The types are there, so this is an error.',
+      'createProxy(1);',
+    ];
+    await writeFile(file, uses.join('\n'));
+    const flags = [
+      '--module',
+      module,
+      '--moduleResolution',
+      moduleResolution,
+      '--target',
+      'es2022',
+      '--strict',
+    ];
+    const { exitCode, stdout } = await execa('npx', ['--no-install', 'tsc', '--noEmit', ...flags, file], {
+      cwd: installed.example,
+      reject: false,
+    });
+    expect([exitCode, stdout]).toEqual([0, '']);
+  });
+
+  it('has the pages and folders that its pages link to', async () => {
+    const pages = (await installed.files()).filter((file) => file.endsWith('.md'));
+    const targets = await Promise.all(
+      pages.map(async (page) => {
+        const text = await readFile(join(installed.root, page), 'utf8');
+        const links = [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, target]) => target!);
+        return (
+          links
+            // Sources stay in the repository; the package has their types.
+            .filter((target) => !/^[a-z]+:|^\.\.\/src\//.test(target))
+            .filter((target) => !existsSync(join(installed.root, dirname(page), target)))
+            .map((target) => `${page}: ${target}`)
+        );
+      }),
+    );
+    expect(pages).toContain('README.md');
+    expect(targets.flat()).toEqual([]);
   });
 
   it('lets a backend of one’s own pass the contract, and a whole proxy run in memory', async () => {

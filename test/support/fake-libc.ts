@@ -5,6 +5,7 @@ export class FakeLibc implements Libc {
   readonly sent: Buffer[] = [];
   readonly sentInBackground: number[] = [];
   readonly options: [level: number, option: number, value: number][] = [];
+  readonly filters: Buffer[] = [];
   readonly controls: [command: number, value: number][] = [];
   readonly closed: number[] = [];
   incoming: (Buffer | number)[] = [];
@@ -13,6 +14,7 @@ export class FakeLibc implements Libc {
   socketError = 0;
   bindError = 0;
   controlError = 0;
+  filterError = 0;
   private error = 0;
 
   socket(): number {
@@ -25,6 +27,10 @@ export class FakeLibc implements Libc {
     if (this.refusedOptions.includes(option)) return this.outcome(1, 0);
     this.options.push([level, option, value.readInt32LE(0)]);
     return 0;
+  }
+  attachFilter(_fd: number, program: Buffer): number {
+    this.filters.push(program);
+    return this.outcome(this.filterError, 0);
   }
   fcntl(_fd: number, command: number, value: number): number {
     this.controls.push([command, value]);

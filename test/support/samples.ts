@@ -13,6 +13,7 @@ export function service(parts: Partial<Service> = {}): Service {
   return {
     namespace: 'shop',
     name: 'cart',
+    type: 'ClusterIP',
     clusterIPs: { IPv4: '10.96.7.1' },
     ports: [{ name: '', protocol: 'TCP', port: 80, nodePort: 0 }],
     affinitySeconds: 0,

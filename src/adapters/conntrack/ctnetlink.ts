@@ -5,20 +5,48 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 const NFNL_SUBSYS_CTNETLINK = 1 << 8;
 export const CT_GET = NFNL_SUBSYS_CTNETLINK | 1;
 export const CT_DELETE = NFNL_SUBSYS_CTNETLINK | 2;
+/** Of events; `new` is also that of a change. */
+export const CT_EVENT = { new: NFNL_SUBSYS_CTNETLINK | 0, delete: NFNL_SUBSYS_CTNETLINK | 2 } as const;
+/** As bits: NFNLGRP_CONNTRACK_NEW, _UPDATE and _DESTROY. */
+export const CT_EVENT_GROUPS = 0b111;
 
 /** struct nfgenmsg as a word: family, version 0, resource id 0. */
 export function familyWord(family: IpFamily): number {
   return family === 'IPv4' ? 2 : 10;
 }
+/** In place of one: of both. */
+export const BOTH_FAMILIES = 0;
 /** Bytes of struct nfgenmsg. */
 export const GENERIC_HEADER_LENGTH = 4;
 
-export const CTA = { TUPLE_ORIG: 1, TUPLE_REPLY: 2, ID: 12, ZONE: 18, FILTER: 25 } as const;
+export const CTA = {
+  TUPLE_ORIG: 1,
+  TUPLE_REPLY: 2,
+  STATUS: 3,
+  PROTOINFO: 4,
+  COUNTERS_ORIG: 9,
+  COUNTERS_REPLY: 10,
+  ID: 12,
+  ZONE: 18,
+  FILTER: 25,
+} as const;
 export const TUPLE = { IP: 1, PROTO: 2 } as const;
 export const TUPLE_IP = { V4_SRC: 1, V4_DST: 2, V6_SRC: 3, V6_DST: 4 } as const;
 export const TUPLE_PROTO = { NUM: 1, SRC_PORT: 2, DST_PORT: 3 } as const;
+export const PROTOINFO = { TCP: 1 } as const;
+export const PROTOINFO_TCP = { STATE: 1 } as const;
+export const COUNTERS = { BYTES: 2 } as const;
 export const FILTER = { ORIG_FLAGS: 1, REPLY_FLAGS: 2 } as const;
 /** Which parts of the tuple a filter compares. */
 export const FILTER_FLAG = { IP_DST: 1 << 1, PROTO_NUM: 1 << 3, PROTO_DST_PORT: 1 << 5 } as const;
 
+/** Bits of the status: packets have come back; the kernel is sure that packets flow both ways. */
+export const STATUS_SEEN_REPLY = 1 << 1;
+export const STATUS_ASSURED = 1 << 2;
+/** States of a TCP connection (linux/netfilter/nf_conntrack_tcp.h) after both ends have closed it. */
+export const TCP_TIME_WAIT = 7;
+export const TCP_CLOSE = 8;
+
+export const IPPROTO_TCP = 6;
 export const IPPROTO_UDP = 17;
+export const IPPROTO_SCTP = 132;

@@ -3,7 +3,7 @@ import {
   ConntrackUnavailableError,
   type Conntrack,
   type SweepResult,
-} from '../../application/ports/conntrack.js';
+} from '../../application/ports/node/conntrack.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -1,6 +1,8 @@
-import type { Explain } from '../../application/use-cases/explain.js';
-import { JSON_TYPE, respond } from '../http/plain-response.js';
-import type { Handler, Routes } from '../http/router.js';
+import type { ExplainAddress } from '../../application/explain/explain-address.js';
+import type { Explain } from '../../application/explain/explain.js';
+import { parseSubject } from '../../application/explain/subject.js';
+import { respondJson } from '../http/plain-response.js';
+import type { Handler, Query, Routes } from '../http/router.js';
 
 /** How much of the delivered events is programmed. */
 export interface SyncState {
@@ -13,23 +15,38 @@ export interface SyncState {
 const SERVICES = '/debug/services/';
 
 /**
- * Our own: `/debug/sync` shows whether everything is programmed, `/debug/services` what is not, and
- * `/debug/services/NAMESPACE/NAME` what the proxy does for one Service and why. Times are milliseconds since the epoch.
+ * Our own: `/debug/sync` shows whether everything is programmed, `/debug/services` what is not,
+ * `/debug/services/NAMESPACE/NAME` what the proxy does for one Service and why, and `/debug/explain?subject=` the same for a
+ * Service, an address or a port. 404, with the explanation, for what is not known. Times are milliseconds since the epoch.
  */
-export function serviceRoutes(explain: Explain, syncState: () => SyncState): Routes {
+export function serviceRoutes(
+  explain: Explain,
+  addresses: ExplainAddress,
+  syncState: () => SyncState,
+): Routes {
   const overview: Handler = (_, response) => respondJson(response, 200, explain.overview());
+  const service = async (key: string, response: Parameters<Handler>[1]): Promise<void> => {
+    const explanation = await explain.service(key);
+    const found = explanation.known || explanation.problems.length > 0;
+    respondJson(response, found ? 200 : 404, explanation);
+  };
   return {
     '/debug/sync': (_, response) => respondJson(response, 200, syncState()),
     '/debug/services': overview,
-    [SERVICES]: (query, response) => {
-      if (query.path === SERVICES) return overview(query, response);
-      const explanation = explain.service(query.path.slice(SERVICES.length));
-      const found = explanation.known || explanation.problems.length > 0;
-      return respondJson(response, found ? 200 : 404, explanation);
+    [SERVICES]: (query, response) =>
+      query.path === SERVICES
+        ? overview(query, response)
+        : service(query.path.slice(SERVICES.length), response),
+    '/debug/explain': ({ parameters }: Query, response) => {
+      const text = parameters.get('subject') ?? '';
+      const subject = parseSubject(text);
+      if (!subject)
+        return respondJson(response, 400, {
+          error: `subject ${JSON.stringify(text)} is neither NAMESPACE/NAME nor ADDRESS, ADDRESS:PORT or PORT`,
+        });
+      if (subject.kind === 'service') return service(subject.service, response);
+      const explanation = addresses.address(subject);
+      return respondJson(response, explanation.otherwise === undefined ? 200 : 404, explanation);
     },
   };
-}
-
-function respondJson(response: Parameters<Handler>[1], status: number, body: object): void {
-  respond(response, status, JSON_TYPE, JSON.stringify(body));
 }

@@ -13,7 +13,7 @@ export function respond(response: ServerResponse, status: number, type: string, 
   response.end(body);
 }
 
-/** The path of a request target, without its query. */
-export function pathOf(target: string | undefined): string {
-  return (target ?? '').split('?', 1)[0] ?? '';
+/** Sends the value as JSON. */
+export function respondJson(response: ServerResponse, status: number, value: object): void {
+  respond(response, status, JSON_TYPE, JSON.stringify(value));
 }

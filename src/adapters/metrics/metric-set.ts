@@ -3,17 +3,25 @@ import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
+export const NO_LABELS: Labels = {};
+
 /** Updates that wait for each other. */
 const AT_ONCE = 1_000;
 
+/** What waits, by metric and by labels. The same object means the same labels; others may. */
+type Waiting<Key, Value> = Map<Key, Map<Labels, Value>>;
+
 /**
  * The metrics of a table in a registry. Calls for metrics that are not registered in the current mode do nothing. Updates
- * are applied when somebody reads the registry, or many at once: each change of a Service updates a dozen metrics, and one
- * after the other they cost a fraction of what they would cost between all else that the change makes the process do.
+ * are applied when somebody reads the registry, or many at once: each change of a Service updates a dozen metrics. Until then
+ * counts are summed up, and of a gauge only the last value is kept.
  */
 export class MetricSet<Table extends MetricTable> {
   private readonly metrics = new Map<keyof Table, Counter | Gauge | Histogram>();
-  private waiting: (() => void)[] = [];
+  private readonly sums: Waiting<keyof Table, number> = new Map();
+  private readonly latest: Waiting<keyof Table, number> = new Map();
+  private readonly observed: Waiting<keyof Table, number[]> = new Map();
+  private waiting = 0;
 
   constructor(table: Table, registry: Registry, isServed: (spec: MetricSpec) => boolean = () => true) {
     for (const [key, spec] of Object.entries(table)) {
@@ -25,42 +33,67 @@ export class MetricSet<Table extends MetricTable> {
     }
   }
 
-  count(key: KeysOf<Table, 'counter'>, labels: Labels = {}, step = 1): void {
-    this.note(() => (this.metrics.get(key) as Counter | undefined)?.inc(labels, step));
+  count(key: KeysOf<Table, 'counter'>, labels = NO_LABELS, step = 1): void {
+    const sums = byLabels(this.sums, key);
+    sums.set(labels, (sums.get(labels) ?? 0) + step);
+    this.noted();
   }
 
   /** Sets a counter that is maintained elsewhere; undefined hides it. */
   countUpTo(key: KeysOf<Table, 'counter'>, total: number | undefined): void {
-    this.note(() => {
-      const counter = this.metrics.get(key) as Counter | undefined;
-      counter?.remove();
-      if (total !== undefined) counter?.inc(total);
-    });
+    const counter = this.metrics.get(key) as Counter | undefined;
+    counter?.remove();
+    if (total !== undefined) counter?.inc(total);
   }
 
   set(key: KeysOf<Table, 'gauge'>, labels: Labels, value: number): void {
-    this.note(() => (this.metrics.get(key) as Gauge | undefined)?.set(labels, value));
+    byLabels(this.latest, key).set(labels, value);
+    this.noted();
   }
 
   /** Forgets all values. */
   clear(key: KeysOf<Table, 'gauge' | 'counter'>): void {
-    this.note(() => this.metrics.get(key)?.reset());
+    this.sums.delete(key);
+    this.latest.delete(key);
+    this.metrics.get(key)?.reset();
   }
 
   observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {
-    this.note(() => (this.metrics.get(key) as Histogram | undefined)?.observe(labels, value));
+    const observed = byLabels(this.observed, key);
+    const values = observed.get(labels);
+    if (values) values.push(value);
+    else observed.set(labels, [value]);
+    this.noted();
   }
 
-  private note(update: () => void): void {
-    this.waiting.push(update);
-    if (this.waiting.length >= AT_ONCE) this.update();
+  private noted(): void {
+    if (++this.waiting >= AT_ONCE) this.update();
   }
 
   private update(): void {
-    const updates = this.waiting;
-    this.waiting = [];
-    for (const update of updates) update();
+    if (this.waiting === 0) return;
+    this.waiting = 0;
+    for (const [key, labels, sum] of taken(this.sums))
+      (this.metrics.get(key) as Counter | undefined)?.inc(labels, sum);
+    for (const [key, labels, value] of taken(this.latest))
+      (this.metrics.get(key) as Gauge | undefined)?.set(labels, value);
+    for (const [key, labels, values] of taken(this.observed))
+      for (const value of values) (this.metrics.get(key) as Histogram | undefined)?.observe(labels, value);
   }
+}
+
+function byLabels<Key, Value>(waiting: Waiting<Key, Value>, key: Key): Map<Labels, Value> {
+  const present = waiting.get(key);
+  if (present) return present;
+  const values = new Map<Labels, Value>();
+  waiting.set(key, values);
+  return values;
+}
+
+/** Takes out everything that waits. */
+function* taken<Key, Value>(waiting: Waiting<Key, Value>): Generator<readonly [Key, Labels, Value]> {
+  for (const [key, values] of waiting) for (const [labels, value] of values) yield [key, labels, value];
+  waiting.clear();
 }
 
 /** @param collect called before the metric is read */

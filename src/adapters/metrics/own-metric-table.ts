@@ -1,6 +1,7 @@
 import { DURATION_BUCKETS, type MetricTable } from './metric-spec.js';
 
 const FAMILY = ['ip_family'] as const;
+const SERVICE_PORT = ['namespace', 'service', 'port'] as const;
 const KIND = ['kind'] as const;
 
 /** Metrics that kube-proxy does not have. */
@@ -61,6 +62,48 @@ export const OWN_METRICS = {
     name: 'kubeproxy_watch_rewinds_total',
     help: 'Times that the API server went back to an older state, as after a restore from a backup',
     labels: KIND,
+  },
+  synced: {
+    type: 'gauge',
+    name: 'kubeproxy_synced',
+    help: 'Whether everything has been programmed once since the start; 0 from the first moment',
+    labels: FAMILY,
+  },
+  objectsIgnored: {
+    type: 'gauge',
+    name: 'kubeproxy_objects_ignored',
+    help: 'Objects that are invalid or unreadable and therefore ignored, while their last valid version stays in force',
+    labels: KIND,
+  },
+  trafficOpen: {
+    type: 'gauge',
+    name: 'kubeproxy_service_connections_open',
+    help: 'Tracked connections that have begun and are not closed',
+    labels: SERVICE_PORT,
+  },
+  trafficUnanswered: {
+    type: 'gauge',
+    name: 'kubeproxy_service_connections_unanswered',
+    help: 'Tracked connections that have waited for their first answer for more than a second',
+    labels: SERVICE_PORT,
+  },
+  trafficConnections: {
+    type: 'counter',
+    name: 'kubeproxy_service_connections_total',
+    help: 'Tracked connections that began',
+    labels: SERVICE_PORT,
+  },
+  trafficFailed: {
+    type: 'counter',
+    name: 'kubeproxy_service_connections_failed_total',
+    help: 'Tracked connections that ended without an answer, such as refused ones',
+    labels: SERVICE_PORT,
+  },
+  trafficBytes: {
+    type: 'counter',
+    name: 'kubeproxy_service_bytes_total',
+    help: 'Bytes in both directions, where the kernel counts them',
+    labels: SERVICE_PORT,
   },
   configurationRefused: {
     type: 'gauge',

@@ -4,7 +4,7 @@ import type { Metrics, SyncOutcome, TrafficPolicy } from '../../application/port
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { COMPONENT_METRICS } from './component-metric-table.js';
 import { describeComponent, type FeatureState } from './component.js';
-import { expose, MetricSet } from './metric-set.js';
+import { expose, type Labels, MetricSet, NO_LABELS } from './metric-set.js';
 import type { MetricSpec } from './metric-spec.js';
 import { OWN_METRICS } from './own-metric-table.js';
 import { PROXY_METRICS } from './proxy-metric-table.js';
@@ -118,7 +118,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   endpointChangesPending(count: number): void {
-    this.proxy.set('endpointsPending', {}, count);
+    this.proxy.set('endpointsPending', NO_LABELS, count);
   }
 
   serviceChange(): void {
@@ -126,11 +126,11 @@ export class PrometheusMetrics implements Metrics {
   }
 
   serviceChangesPending(count: number): void {
-    this.proxy.set('servicesPending', {}, count);
+    this.proxy.set('servicesPending', NO_LABELS, count);
   }
 
   noLocalEndpoints(policy: TrafficPolicy, family: IpFamily, count: number): void {
-    this.proxy.set('noLocalEndpoints', { traffic_policy: policy, ...labelOf(family) }, count);
+    this.proxy.set('noLocalEndpoints', POLICY_LABELS[policy][family], count);
   }
 
   conntrackReconciled(family: IpFamily, { seconds, deleted }: { seconds: number; deleted: number }): void {
@@ -198,4 +198,16 @@ const LABELS = { IPv4: { ip_family: 'IPv4' }, IPv6: { ip_family: 'IPv6' } } as c
 
 function labelOf(family: IpFamily): { readonly ip_family: IpFamily } {
   return LABELS[family];
+}
+
+const POLICY_LABELS: Readonly<Record<TrafficPolicy, Readonly<Record<IpFamily, Labels>>>> = {
+  internal: policyLabels('internal'),
+  external: policyLabels('external'),
+};
+
+function policyLabels(policy: TrafficPolicy): Readonly<Record<IpFamily, Labels>> {
+  return {
+    IPv4: { traffic_policy: policy, ...LABELS.IPv4 },
+    IPv6: { traffic_policy: policy, ...LABELS.IPv6 },
+  };
 }

@@ -1,6 +1,7 @@
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './own-metric-table.js';
 
@@ -21,6 +22,8 @@ export function showServicePorts(
   const { programmed, failed } = statuses.counts(family);
   own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed);
   own.set('servicePorts', { ip_family: family, state: 'failed' }, failed);
+  // So that the counter is there before there is anything to count: the first increase is seen as one.
+  own.count('driftFound', { ip_family: family }, 0);
   own.set('servicesWaiting', { ip_family: family }, pending.serviceCount);
 }
 
@@ -34,5 +37,25 @@ export function showSources(own: Own, sources: readonly SourceStatus[], now: num
     own.set('watchConnected', { kind }, connected ? 1 : 0);
     own.count('watchRewinds', { kind }, rewinds ?? 0);
     if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
+  }
+}
+
+/** What is ignored, by kind. Costs what is ignored. */
+export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, number>): void {
+  own.clear('objectsIgnored');
+  for (const [kind, count] of ignoredByKind) own.set('objectsIgnored', { kind }, count);
+}
+
+/** The traffic of Services; those that are gone are forgotten. */
+export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
+  const gauges = ['trafficOpen', 'trafficUnanswered'] as const;
+  const counters = ['trafficConnections', 'trafficFailed', 'trafficBytes'] as const;
+  for (const metric of [...gauges, ...counters]) own.clear(metric);
+  for (const { labels, open, overdue, connections, failed, bytes } of series) {
+    own.set('trafficOpen', labels, open);
+    own.set('trafficUnanswered', labels, overdue);
+    own.count('trafficConnections', labels, connections);
+    own.count('trafficFailed', labels, failed);
+    own.count('trafficBytes', labels, bytes);
   }
 }

@@ -44,6 +44,15 @@ export class AttributeReader {
     return true;
   }
 
+  /** A reader that stays at this attribute while this one moves on. */
+  copy(): AttributeReader {
+    const copy = new AttributeReader(this.bytes, this.following, this.limit);
+    copy.type = this.type;
+    copy.start = this.start;
+    copy.end = this.end;
+    return copy;
+  }
+
   /** A reader of the attributes inside this one. */
   nested(): AttributeReader {
     return new AttributeReader(this.bytes, this.start, this.end);

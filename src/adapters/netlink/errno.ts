@@ -27,4 +27,7 @@ export const {
   EOPNOTSUPP,
   EADDRNOTAVAIL,
   ENOBUFS,
+  EACCES,
+  ENETUNREACH,
+  EHOSTUNREACH,
 } = constants.errno;

@@ -119,11 +119,17 @@ export class MessageWriter {
 
   /** An attribute of text with its closing NUL. */
   putText(type: number, text: string): void {
-    const size = Buffer.byteLength(text) + 1;
-    this.openBytes(type, size);
-    this.bytes.write(text, this.length + ATTRIBUTE_HEADER);
-    this.bytes[this.length + ATTRIBUTE_HEADER + size - 1] = 0;
-    this.length += align(ATTRIBUTE_HEADER + size);
+    const { length } = text;
+    this.openBytes(type, length + 1);
+    const { bytes } = this;
+    const start = this.length + ATTRIBUTE_HEADER;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) return this.putBytes(type, Buffer.from(`${text}\0`));
+      bytes[start + index] = code;
+    }
+    bytes[start + length] = 0;
+    this.length += align(ATTRIBUTE_HEADER + length + 1);
   }
 
   /** An attribute of bytes as they are. */

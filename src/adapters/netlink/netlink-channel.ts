@@ -13,6 +13,8 @@ import type { NetlinkSocket } from './netlink-socket.js';
 export class NetlinkChannel {
   private readonly conversation: NetlinkConversation;
   private last: Promise<unknown> = Promise.resolve();
+  /** How many have not ended. */
+  private calls = 0;
   private closed = false;
 
   /** @param isAnswer whether an error is the kernel's answer, so that nothing more is waiting to be read */
@@ -59,17 +61,21 @@ export class NetlinkChannel {
   /** Waits for earlier calls, whatever their outcome, and makes later ones wait until the call is done. */
   runExclusive<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(new NetlinkClosedError());
-    const turn = this.last.then(async () => {
-      this.open();
-      try {
-        return await call(this.conversation);
-      } catch (error) {
-        if (!this.isAnswer(error)) this.conversation.giveUp();
-        throw error;
-      }
-    });
-    this.last = turn.catch(() => undefined);
+    const turn = this.calls === 0 ? this.run(call) : this.last.then(() => this.run(call));
+    this.calls++;
+    const ended = (): void => void this.calls--;
+    this.last = turn.then(ended, ended);
     return turn;
+  }
+
+  private async run<T>(call: (conversation: NetlinkConversation) => Promise<T>): Promise<T> {
+    try {
+      this.open();
+      return await call(this.conversation);
+    } catch (error) {
+      if (!this.isAnswer(error)) this.conversation.giveUp();
+      throw error;
+    }
   }
 
   /** Idempotent; later calls fail. Resolves when those before have ended. */

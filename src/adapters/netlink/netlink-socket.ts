@@ -211,6 +211,12 @@ export class NetlinkSocket {
     }
   }
 
+  /** From now on the kernel passes only messages that this program (`assemble`) lets through. Replaces the one before. */
+  filter(program: Buffer): void {
+    if (this.libc.attachFilter(this.fd, program) < 0)
+      throw new NetlinkSystemError('setsockopt SO_ATTACH_FILTER', this.libc.errno());
+  }
+
   /** Idempotent. */
   close(): void {
     if (this.fd >= 0) this.libc.close(this.fd);

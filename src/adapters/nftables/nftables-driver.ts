@@ -9,7 +9,6 @@ import {
 import type { Logger } from '../../application/ports/logger.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -33,12 +32,13 @@ import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
 import type { GenerationWatch } from './generation-watch.js';
 import { SILENT_OBSERVER, type NftablesObserver } from './nftables-observer.js';
+import { firstFill } from './first-fill.js';
 import { inPieces } from './pieces.js';
 import { NftCommitError, type NftTransport, type TableState } from './transport.js';
 
 export interface NftablesOptions {
   readonly observer?: NftablesObserver;
-  readonly compile?: (entry: ForwardingEntry) => NftablesServicePortRules;
+  readonly compile?: typeof compileNftables;
 }
 
 const ONE_COMMIT = { commits: 1 };
@@ -61,7 +61,7 @@ export function nftablesBackend(
 class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, TableReading> {
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
-  readonly compile: (entry: ForwardingEntry) => NftablesServicePortRules;
+  readonly compile: typeof compileNftables;
   private node: NodeNetwork | undefined;
   private keepsUnexplained = false;
   /** Structures in the kernel that are no longer needed, by name. */
@@ -117,6 +117,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
   }
 
   async repair({ state, sound }: TableReading): Promise<WriteResult> {
+    if (!state) return this.fill();
     const table = desiredTable(this.desired, this.node!, sound);
     const { repair, removals, replaces } = tableDifference(table, state, this.family, this.transport);
     if (replaces)
@@ -130,6 +131,21 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
   differences({ state, sound }: TableReading): DifferenceLines {
     const table = desiredTable(this.desired, this.node!, sound);
     return ruleDifferences(table, state, this.family, this.transport, this.idle.values());
+  }
+
+  /** The next transaction is compiled while the kernel takes one. */
+  private async fill(): Promise<WriteResult> {
+    let written = 0;
+    let sending = Promise.resolve();
+    for await (const piece of firstFill(this.desired, this.node!, this.transport)) {
+      await sending;
+      sending = this.send(piece, piece, written > 0);
+      // It is awaited before the next one, and at the end.
+      sending.catch(() => {});
+      written += piece.operations.length;
+    }
+    await sending;
+    return { written };
   }
 
   adopted({ state: actual }: TableReading): NftablesAdoptedRules {

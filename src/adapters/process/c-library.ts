@@ -17,6 +17,8 @@ export interface CLibrary {
     call: CFunction,
     ...values: readonly unknown[]
   ): Promise<{ readonly result: number; readonly errno: number }>;
+  /** Where the bytes of a buffer are in memory, for pointers inside of structures. Valid while the buffer is held. */
+  addressOf(buffer: Buffer): bigint;
   /** Of the last failed call on this thread. */
   errno(): number;
 }
@@ -32,6 +34,7 @@ class CLibraryError extends Error {
 
 interface Koffi {
   load(library: null): Pick<CLibrary, 'func'>;
+  address(buffer: Buffer): bigint;
   errno(): number;
 }
 
@@ -55,6 +58,7 @@ function load(): CLibrary {
             else resolve({ result, errno: koffi.errno() });
           });
         }),
+      addressOf: (buffer) => koffi.address(buffer),
       errno: () => koffi.errno(),
     };
   } catch (error) {

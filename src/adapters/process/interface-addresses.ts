@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import { parseAddress } from '../../domain/net/address.js';
 
 /** The addresses of the interfaces of this network namespace that are up and have a carrier. */

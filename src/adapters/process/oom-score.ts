@@ -6,12 +6,15 @@ import type { Logger } from '../../application/ports/logger.js';
 const ATTEMPTS = 2;
 /** Milliseconds. */
 const PAUSE = 100;
-/** Lowering it needs CAP_SYS_RESOURCE, which an unprivileged container does not have. */
+/** Lowering it needs CAP_SYS_RESOURCE, which a container without privileges does not have by design. */
 const NOT_PERMITTED = ['EACCES', 'EPERM'];
+
+/** What the kubelet gives to the pods that a node cannot do without: as good as the usual -999. */
+const KUBELET_SCORE = -997;
 
 /**
  * Sets how readily the kernel kills this process when memory runs out: -1000 never, 1000 first. Writes nothing if it is set
- * already. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
+ * already, and says nothing where the kubelet has seen to it and only the permission is missing. Tries twice, unless retrying cannot help: a kernel without the file, or a missing permission. Failures are logged,
  * because Services work without it (docs/spec/server.md §1.3).
  */
 export async function setOomScore(
@@ -21,13 +24,16 @@ export async function setOomScore(
   path = '/proc/self/oom_score_adj',
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
+    let present: number | undefined;
     try {
-      if (Number(await readFile(path, 'utf8')) === score) return;
+      present = Number(await readFile(path, 'utf8'));
+      if (present === score) return;
       return await writeFile(path, String(score), { flag: 'r+' });
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (NOT_PERMITTED.includes(code)) {
-        logger.info({ score, error }, 'no permission to set the OOM score; keeping it as it is');
+        if (present === KUBELET_SCORE) return;
+        logger.info({ wanted: score, present }, 'the OOM score stays as it is: no permission to set it');
         return;
       }
       if (attempt === ATTEMPTS || code === 'ENOENT') {

@@ -44,6 +44,16 @@ export function findLinkNow(socket: NetlinkSocket, name: string): Link | undefin
   return found(request, reply, link);
 }
 
+/** The device with this index; undefined if there is none. */
+export async function linkOfIndex(channel: NetlinkChannel, index: number): Promise<Link | undefined> {
+  let link: Link | undefined;
+  const attempt = `looking for device number ${index}`;
+  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
+  const request = { type: RTM_GETLINK, attempt, put };
+  const reply = await channel.ask(request, (message) => (link = readLink(message)));
+  return found(request, reply, link);
+}
+
 /** All devices of this network namespace. */
 export async function listLinks(channel: NetlinkChannel): Promise<readonly Link[]> {
   const links = new Map<number, Link>();

@@ -7,6 +7,8 @@ export const RTM_NEWADDR = 20;
 export const RTM_DELADDR = 21;
 export const RTM_GETADDR = 22;
 
+export const RTM_GETROUTE = 26;
+
 /** Multicast groups for notifications. */
 export const RTMGRP_LINK = 0x1;
 export const RTMGRP_IPV4_IFADDR = 0x10;
@@ -22,6 +24,16 @@ export const IFF_POINTOPOINT = 0x10;
 export const IFA_ADDRESS = 1;
 export const IFA_LOCAL = 2;
 
+export const RTA_DST = 1;
+export const RTA_OIF = 4;
+export const RTA_PREFSRC = 7;
+
+/** Types of routes that packets take; others refuse them. */
+export const RTN_UNICAST = 1;
+export const RTN_LOCAL = 2;
+
+/** Bytes of struct rtmsg: family, lengths of the prefixes, TOS, table, protocol, scope and type, one byte each, then flags. */
+export const ROUTE_HEADER_LENGTH = 12;
 /** Bytes of struct ifinfomsg: family and type, index, flags, changed flags. */
 export const LINK_HEADER_LENGTH = 16;
 /** Bytes of struct ifaddrmsg: family, prefix length, flags and scope, one byte each, then the index of the device. */

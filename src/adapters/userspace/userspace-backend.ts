@@ -7,7 +7,7 @@ import type {
   VerifyResult,
 } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
@@ -15,7 +15,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { PORTAL_DISPATCH, USERSPACE_BASE_RULES } from '../../domain/userspace/base-rules.js';
 import { NoPortLeftError, PortAllocator } from '../../domain/userspace/port-allocator.js';
@@ -24,6 +24,7 @@ import { compilePortals } from '../../domain/userspace/portals.js';
 import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
+import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
 import { iptablesBackend } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { PortClaimError } from './errors.js';
@@ -98,6 +99,18 @@ export class UserspaceBackend implements Backend {
     const { listen } = this.dependencies.address;
     const addresses = listen === undefined ? this.localAddresses.list() : [listen];
     return proxiedFlows(port.frontends, addresses, port.proxyPort);
+  }
+
+  /** The proxy port of a service port; undefined while it has none. */
+  proxyPortOf(key: ServicePortKey): number | undefined {
+    return this.ports.get(key)?.proxyPort;
+  }
+
+  /** What is behind a proxy port. Costs what service ports there are. */
+  proxiedAt(protocol: Protocol, proxyPort: number): ProxiedPort | undefined {
+    for (const port of this.ports.values())
+      if (port.proxyPort === proxyPort && port.entry.name.protocol === protocol) return proxied(port.entry);
+    return undefined;
   }
 
   async start(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<ApplyResult> {

@@ -1,4 +1,4 @@
-import type { Explanation } from '../use-cases/explanation.js';
+import type { Explanation } from '../explain/explanation.js';
 import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
 import { factsOf, type Fact } from './explained-facts.js';
 

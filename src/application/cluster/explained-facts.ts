@@ -4,7 +4,7 @@ import type {
   Explanation,
   FrontendExplanation,
   PortExplanation,
-} from '../use-cases/explanation.js';
+} from '../explain/explanation.js';
 
 /** Something that is the same on every node that knows the same objects, in words. */
 export type Fact = string;

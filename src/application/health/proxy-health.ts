@@ -104,6 +104,17 @@ export class ProxyHealth {
     this.nodeEligible = eligible;
   }
 
+  /** Whether the sync loop of the family runs. */
+  hasStarted(family: IpFamily): boolean {
+    return this.families.has(family);
+  }
+
+  /** When the oldest change arrived that is not programmed; undefined if all are. Milliseconds since the epoch. */
+  waitingSince(family: IpFamily): number | undefined {
+    const state = this.families.get(family);
+    return state?.oldestDequeued ?? state?.oldestPending;
+  }
+
   /** Whether load balancers may rely on the proxy. */
   verdict(): HealthVerdict {
     const verdict = this.verdictBy(healthOf);

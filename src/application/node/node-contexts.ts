@@ -6,7 +6,7 @@ import { localTrafficDetector, type LocalTrafficSettings } from '../../domain/no
 import { isOwnAddress, resolvePrimary, selectNodeAddresses } from '../../domain/node/node-addresses.js';
 import { nodePortAddressesOf, nodePortIPs } from '../../domain/node/node-port-addresses.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import type { LocalAddresses } from '../ports/local-addresses.js';
+import type { LocalAddresses } from '../ports/node/local-addresses.js';
 import type { Logger } from '../ports/logger.js';
 import type { FamilyContext } from '../sync/sync-family.js';
 

@@ -39,7 +39,8 @@ export async function compileAll<Rules, Change>(
       failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
       continue;
     }
-    const former = candidates.has(key) ? candidates.get(key)!.former : present;
+    const earlier = candidates.get(key);
+    const former = earlier ? earlier.former : present;
     const kept = entry && unexplained.explain(entry.name, change);
     candidates.set(key, { name: entry?.name, wanted, former: former ?? kept });
     desired.replace(key, wanted, change);

@@ -7,6 +7,11 @@ export class FrontendConflicts {
   private readonly holders = new Map<ServicePortKey, Map<string, ServicePortKey>>();
   private readonly losers = new Map<ServicePortKey, Set<ServicePortKey>>();
 
+  /** How many service ports lack a frontend. */
+  get size(): number {
+    return this.holders.size;
+  }
+
   /**
    * Replaces all conflicts in which the service ports are holders or losers. Returns the losers whose note may have changed,
    * other service ports included.

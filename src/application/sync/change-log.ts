@@ -1,5 +1,5 @@
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Logger } from '../ports/logger.js';
 
@@ -7,6 +7,8 @@ import type { Logger } from '../ports/logger.js';
 export interface ProgrammedChanges {
   readonly family: IpFamily;
   readonly changed: readonly ForwardingChange[];
+  /** Every Service was due, as when the zone of the node changes. */
+  readonly everyService: boolean;
   /** Service ports that failed alone; each has its own error line. */
   readonly failed: readonly ServicePortKey[];
   /** Steps written into the kernel. */
@@ -15,6 +17,8 @@ export interface ProgrammedChanges {
   readonly ms: number;
   /** Milliseconds from the first event that it dequeued to now, when the rules are in place. */
   readonly sinceEvent: number;
+  /** For each Service of which a slice changed: when that was caused, in milliseconds since the epoch. */
+  readonly triggers: ReadonlyMap<ServiceKey, readonly number[]>;
 }
 
 /** Logs the outcome for each service port that changed, at debug level. A sync that changed nothing is silent. */

@@ -1,4 +1,5 @@
 import type { ForwardingContext } from '../../domain/forwarding/forward-service.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { ForwardingTable, type ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -135,7 +136,8 @@ export class SyncFamily {
         { family: this.family, unread: keptFor.length, first: keptFor[0] },
         'some objects could not be read; keeping rules that no known Service explains until they can',
       );
-    const services = this.allServices().filter((service) => !keepUnexplained || this.isExplained(service));
+    const all = this.allServices();
+    const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;
     this.table.update(this.state, services, forwarding);
     const result = await this.backend.start([...this.table.entries()], network, { keepUnexplained });
     this.network = network;
@@ -149,8 +151,8 @@ export class SyncFamily {
     network: NodeNetwork,
     forwarding: ForwardingContext,
   ): Promise<Programmed> {
-    const all = everyService ? this.allServices() : [...services];
-    const concerned = this.sawEverything ? all : all.filter((service) => this.isExplained(service));
+    const all = everyService ? this.allServices() : services;
+    const concerned = this.sawEverything ? all : [...all].filter((service) => this.isExplained(service));
     const updated = this.table.update(this.state, concerned, forwarding);
     const changed = this.rulesDependOn(network) ? withEveryEntry(this.table, updated) : updated;
     this.network = network;
@@ -174,8 +176,10 @@ export class SyncFamily {
   }
 
   /** Services that exist, and removed ones that still have entries. */
-  private allServices(): readonly ServiceKey[] {
-    return [...new Set([...this.state.serviceKeys(), ...this.table.services()])];
+  private allServices(): ReadonlySet<ServiceKey> {
+    const services = new Set(this.state.serviceKeys());
+    for (const service of this.table.services()) services.add(service);
+    return services;
   }
 
   /** As changes: all service ports, and those that were removed while nothing could be programmed. */
@@ -203,31 +207,22 @@ export class SyncFamily {
   ): void {
     const { family } = this;
     const since = this.clock.now();
-    const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
-    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
-    if (this.notes.size > 0) for (const key of recorded) this.notes.delete(key);
-    for (const { key, note } of ownNotes) this.notes.set(key, note);
-    const concerned = new Set(this.conflicts.update(recorded, conflicts));
     // One object for all that are programmed without deviations, to save memory: that is most of them.
     const plain: ProgrammedStatus = { state: 'programmed', since };
+    const deviates = this.conflicts.size > 0 || this.notes.size > 0;
+    if (!deviates && failed.length === 0 && conflicts.length === 0 && ownNotes.length === 0) {
+      for (const { key, entry } of changed) this.succeeded(key, entry, plain);
+      return;
+    }
+    const reasons = new Map(failed.map(({ key, reason }) => [key, reason]));
+    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
+    for (const key of recorded) this.notes.delete(key);
+    for (const { key, note } of ownNotes) this.notes.set(key, note);
+    const concerned = new Set(this.conflicts.update(recorded, conflicts));
     for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
       const reason = reasons.get(key);
-      const previous = this.statuses.get(family, key);
-      if (reason !== undefined) {
-        const before = previous?.state === 'failed' ? previous : { since, attempts: 0 };
-        const attempts = before.attempts + 1;
-        this.statuses.set(family, key, { state: 'failed', since: before.since, reason, attempts });
-        this.logger.error(
-          { family, service: key, reason, attempts },
-          'cannot program the service port; keeping its last good rules',
-        );
-      } else if (entry) {
-        if (previous?.state === 'failed')
-          this.logger.info({ family, service: key }, 'service port programmed');
-        this.recordProgrammed(key, plain);
-      } else {
-        this.statuses.remove(family, key);
-      }
+      if (reason === undefined) this.succeeded(key, entry, plain);
+      else this.failed(key, reason, since);
       concerned.delete(key);
     }
     for (const key of concerned) {
@@ -235,6 +230,24 @@ export class SyncFamily {
       if (status?.state === 'programmed')
         this.recordProgrammed(key, { state: 'programmed', since: status.since });
     }
+  }
+
+  private failed(key: ServicePortKey, reason: string, now: number): void {
+    const { family } = this;
+    const previous = this.statuses.get(family, key);
+    const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
+    this.statuses.set(family, key, { state: 'failed', since, reason, attempts: attempts + 1 });
+    this.logger.error(
+      { family, service: key, reason, attempts: attempts + 1 },
+      'cannot program the service port; keeping its last good rules',
+    );
+  }
+
+  private succeeded(key: ServicePortKey, entry: ForwardingEntry | undefined, plain: ProgrammedStatus): void {
+    const { family } = this;
+    if (!entry) return this.statuses.remove(family, key);
+    if (this.attempts(key) > 0) this.logger.info({ family, service: key }, 'service port programmed');
+    this.recordProgrammed(key, plain);
   }
 
   private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {

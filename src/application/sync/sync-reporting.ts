@@ -2,6 +2,7 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { ChangeHistory } from '../status/change-history.js';
 import type { SyncHistory } from '../status/sync-history.js';
 import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 
@@ -14,6 +15,7 @@ export class SyncReporting implements SyncObserver {
     private readonly health: ProxyHealth,
     private readonly metrics: Metrics,
     private readonly history: SyncHistory,
+    private readonly changes: ChangeHistory,
   ) {}
 
   loopStarted(family: IpFamily): void {
@@ -37,6 +39,7 @@ export class SyncReporting implements SyncObserver {
   finished(family: IpFamily, report: SyncReport): void {
     this.metrics.syncFinished(family, report);
     this.history.finished(family, report);
+    this.changes.finished(family, report);
     if (!report.ok) return;
     this.health.updated(family);
     for (const seconds of report.programmingLatencies) this.metrics.networkProgramming(family, seconds);
@@ -47,6 +50,7 @@ export class SyncReporting implements SyncObserver {
   repaired(family: IpFamily, steps: number): void {
     this.metrics.repaired(family, steps);
     this.history.repaired(family, steps);
+    this.changes.repaired(family, steps);
   }
 
   serviceEvent(service: ServiceKey, changed: boolean): void {

@@ -82,7 +82,7 @@ export class Verifier {
 
   /** Ends a running verification because there is a change to program, unless it was delayed for too long. */
   interrupt(): void {
-    if (mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running?.abort();
+    if (this.running && mayBeInterrupted(this.state, this.syncPeriod, this.clock.now())) this.running.abort();
   }
 
   /** Compares the rules with the kernel's, unless signs show that no other program touched them, and repairs them. */

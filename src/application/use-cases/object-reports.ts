@@ -7,6 +7,11 @@ const GENERATED_SUFFIX = /^[a-z0-9]{5}$/;
 /** The object that a problem of the source is about. */
 const NAMED = /: ((?:Service|EndpointSlice|Endpoints) [^ :]+): /;
 
+const UNREADABLE = 'unreadable';
+
+/** Those that are counted even while none of them is ignored. */
+const KINDS = ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR', UNREADABLE];
+
 /** Logs what is wrong with objects of the cluster: each problem of an object once, until it changes. */
 export class ObjectReports {
   private readonly complaints = new Map<string, { readonly text: string; readonly usable: boolean }>();
@@ -60,6 +65,20 @@ export class ObjectReports {
   /** Everything that is ignored at present, also by the source. */
   get unusable(): readonly string[] {
     return [...this.rejected, ...this.unread()];
+  }
+
+  /** How many objects are ignored at present, by kind; what cannot even be read as an object counts as `unreadable`. */
+  get ignoredByKind(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>(KINDS.map((kind) => [kind, 0]));
+    const names = [
+      ...this.rejected,
+      ...this.unread().map((problem) => NAMED.exec(problem)?.[1] ?? UNREADABLE),
+    ];
+    for (const name of names) {
+      const kind = name.split(' ', 1)[0]!;
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+    return counts;
   }
 
   /** The delivered objects that are ignored at present, each with the reason. */

@@ -1,7 +1,7 @@
 import { readEndpointSlice } from '../../domain/decode/read-endpoint-slice.js';
 import type { EndpointSlice } from '../../domain/model/endpoint-slice.js';
 import { serviceKey } from '../../domain/model/service-port-name.js';
-import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ClusterState, SliceChange } from '../../domain/state/cluster-state.js';
 import type { ObjectReference } from '../ports/cluster-source.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import type { ObjectUseCase } from './cluster-events.js';
@@ -22,12 +22,17 @@ export class OnEndpointSlice implements ObjectUseCase {
 
   applied(object: unknown): void {
     const { value, ignored, problems, notes = [] } = readEndpointSlice(object, this.nodeName);
-    const name = rawName(object);
+    // Names of valid objects need no quoting.
+    const name = value ? `${value.namespace}/${value.name}` : rawName(object);
     this.reports.report('EndpointSlice', name, [...problems, ...notes], value !== undefined);
     if (value) this.applySlice(value);
     if (ignored !== undefined) {
       const [namespace = '', slice = ''] = name.split('/');
-      this.removeSlice(namespace, slice);
+      this.noteRemoved(
+        ignored === 'unlabeled'
+          ? this.state.leaveSlice(namespace, slice)
+          : this.state.removeSlice(namespace, slice),
+      );
     }
   }
 
@@ -50,7 +55,10 @@ export class OnEndpointSlice implements ObjectUseCase {
   }
 
   removeSlice(namespace: string, name: string): void {
-    const changes = this.state.removeSlice(namespace, name);
+    this.noteRemoved(this.state.removeSlice(namespace, name));
+  }
+
+  private noteRemoved(changes: readonly SliceChange[]): void {
     this.observer.endpointSliceEvent(changes.length > 0);
     for (const { service, family } of changes) {
       this.loops.note([family], (pending) => {

@@ -22,7 +22,7 @@ export class OnService implements ObjectUseCase {
     const { value, ignored, problems, notes = [] } = readService(object);
     this.reports.report('Service', name, [...problems, ...notes], value !== undefined);
     if (value) this.note(name, this.state.applyService(value));
-    else this.note(name, ignored === undefined ? [] : this.state.removeService(name));
+    else this.note(name, ignored === undefined ? [] : this.state.leaveService(name, ignored));
   }
 
   deleted({ namespace, name }: ObjectReference): void {

@@ -2,43 +2,45 @@ import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
 import type { Request } from '../configuration/subcommands/subcommand.js';
 import { cleanup } from './cleanup.js';
-import { cluster } from './cluster/cluster.js';
-import { diff } from './asking/diff.js';
-import { explain } from './explain.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
-import { plan } from './plan.js';
 import { run } from './run.js';
-import { validate } from './validate.js';
-import { writeConfiguration } from './write-configuration.js';
 
 /** Does what was asked for and returns the exit code of the program. */
 export type Command = (asked: CommandLine, logger: PinoLogger) => Promise<number>;
 
-/** What the subcommands do. */
-const subcommands: { readonly [Name in Exclude<Request['name'], 'run'>]: Subcommand<Name> } = {
-  plan,
-  explain,
-  diff,
-  cluster,
-  validate,
-};
-
 type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<number>;
 
-/** The commands that read manifests. */
-const READERS: ReadonlySet<unknown> = new Set([run, once, plan, validate]);
+/** What the subcommands do. Each is loaded only when it is asked for: a proxy that serves needs none of them. */
+const subcommands: {
+  readonly [Name in Exclude<Request['name'], 'run'>]: () => Promise<Subcommand<Name>>;
+} = {
+  status: async () => (await import('./asking/status.js')).status,
+  services: async () => (await import('./asking/services.js')).services,
+  explain: async () => (await import('./asking/explain.js')).explain,
+  trace: async () => (await import('./trace.js')).trace,
+  diff: async () => (await import('./asking/diff.js')).diff,
+  history: async () => (await import('./asking/history.js')).history,
+  top: async () => (await import('./top/top.js')).top,
+  cluster: async () => (await import('./cluster/cluster.js')).cluster,
+  plan: async () => (await import('./plan.js')).plan,
+  validate: async () => (await import('./validate.js')).validate,
+};
+
+/** Those that read the manifests that are named. */
+const READERS: readonly Request['name'][] = ['run', 'plan', 'trace', 'validate'];
 
 /** What this command line asks for. */
-export function chosenCommand({ request, writeConfigTo, cleanup: cleans, ...asked }: CommandLine): Command {
-  if (writeConfigTo !== undefined) return writeConfiguration;
-  if (request.name !== 'run') return subcommands[request.name] as Command;
-  if (cleans) return cleanup;
-  if (asked.initOnly) return initOnly;
-  return asked.once ? once : run;
+export async function chosenCommand(commandLine: CommandLine): Promise<Command> {
+  const { request, writeConfigTo } = commandLine;
+  if (writeConfigTo !== undefined) return (await import('./write-configuration.js')).writeConfiguration;
+  if (request.name !== 'run') return (await subcommands[request.name]()) as Command;
+  if (commandLine.cleanup) return cleanup;
+  if (commandLine.initOnly) return initOnly;
+  return commandLine.once ? once : run;
 }
 
-/** Whether the command reads the manifests that are named. */
-export function readsManifests(command: Command): boolean {
-  return READERS.has(command);
+/** Whether the manifests that are named will be read. */
+export function readsManifests({ request, ...asked }: CommandLine): boolean {
+  return READERS.includes(request.name) && !asked.writeConfigTo && !asked.cleanup && !asked.initOnly;
 }

@@ -1,12 +1,14 @@
 import { exitAtOnce } from '../../adapters/process/exit-at-once.js';
 import { collectGarbage } from '../../adapters/process/collect-garbage.js';
 import { setOomScore } from '../../adapters/process/oom-score.js';
+import { Systemd } from '../../adapters/process/systemd.js';
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
+import { Supervision } from '../../application/health/supervision.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { EDITED, followConfiguration } from './follow-configuration.js';
-import { CLOCK, EVENT_RECORDER, SERVED_FAMILIES } from '../identifiers.js';
+import { CLOCK, EVENT_RECORDER, PROXY_HEALTH, SERVED_FAMILIES } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
@@ -43,8 +45,9 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const { name, means, families } = mode;
   logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
   const container = composeProxy(commandLine, mode, logger);
-  const { events, clock, served } = container.resolve({
+  const { events, clock, health, served } = container.resolve({
     events: EVENT_RECORDER,
+    health: PROXY_HEALTH,
     clock: CLOCK,
     served: SERVED_FAMILIES,
   });
@@ -71,6 +74,15 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
         edits.catch(() => {});
       },
     });
+  const manager = Systemd.fromEnvironment(process.env, logger);
+  if (manager) {
+    const supervision = new Supervision(manager, health, clock);
+    life.add({
+      name: 'service manager',
+      start: () => supervision.start(),
+      stop: () => supervision.stop(),
+    });
+  }
   await life.start();
   events.record(nodeEvent(nodeName, 'Normal', 'Starting'));
   if (name === 'ipvs') {

@@ -13,6 +13,9 @@ import { schema, type Configuration } from './schema/schema.js';
 import type { Request } from './subcommands/subcommand.js';
 import { validationProblems } from './validation.js';
 
+/** Beside the ports of kube-proxy, 10249 and 10256. */
+const SCRAPE_PORT = 10246;
+
 /** What the command line and the configuration file ask for together. */
 export interface CommandLine {
   readonly request: Request;
@@ -22,6 +25,8 @@ export interface CommandLine {
   readonly manifests: readonly string[];
   readonly once: boolean;
   readonly nftTransport: 'auto' | 'netlink' | 'cli';
+  /** `IP:port` on which only metrics and health are served. */
+  readonly scrapeBindAddress?: string;
   readonly cleanup: boolean;
   readonly initOnly: boolean;
   /** URL of the API server, before the kubeconfig's. */
@@ -95,6 +100,9 @@ export function completeCommandLine(
     manifests: request.name === 'validate' ? request.paths : options.manifests,
     once: options.once,
     nftTransport: options.nftTransport,
+    ...(options.scrapeBindAddress && {
+      scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
+    }),
     cleanup: options.cleanup,
     initOnly: options.initOnly,
     ...(options.master && { master: options.master }),

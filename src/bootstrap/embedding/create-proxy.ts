@@ -6,9 +6,9 @@ import { NO_WAIT } from '../../application/node/await-node.js';
 import type { Backend } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { ClusterSource } from '../../application/ports/cluster-source.js';
-import type { Conntrack } from '../../application/ports/conntrack.js';
+import type { Conntrack } from '../../application/ports/node/conntrack.js';
 import type { EventRecorder } from '../../application/ports/event-recorder.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';
@@ -23,6 +23,7 @@ import {
   LOCAL_ADDRESSES,
   NODE_TIMEOUTS,
   SERVED_FAMILIES,
+  SERVICE_LOOKUP,
   SERVICE_STATUSES,
   SYNC_OBSERVER,
 } from '../identifiers.js';
@@ -127,7 +128,13 @@ function replacements(options: ProxyOptions, logger: Logger): Module {
   return [
     ...(clock ? [provideValue(CLOCK, clock)] : []),
     ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
-    ...(source ? [provideValue(CLUSTER_SOURCE, source), provideValue(NODE_TIMEOUTS, NO_WAIT)] : []),
+    ...(source
+      ? [
+          provideValue(CLUSTER_SOURCE, source),
+          provideValue(SERVICE_LOOKUP, undefined),
+          provideValue(NODE_TIMEOUTS, NO_WAIT),
+        ]
+      : []),
     ...(ownEvents ? [provideValue(EVENT_RECORDER, ownEvents)] : []),
     ...(syncObserver ? [provideValue(SYNC_OBSERVER, syncObserver)] : []),
     ...(conntrack || backends ? [provideValue(CONNTRACK, conntrack)] : []),

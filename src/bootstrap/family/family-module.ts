@@ -5,6 +5,7 @@ import { SyncLoop } from '../../application/sync/sync-loop.js';
 import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
+  CHANGE_HISTORY,
   CLOCK,
   CLUSTER_SOURCE,
   CLUSTER_STATE,
@@ -98,11 +99,13 @@ const syncLoop = provide(
     conntrack: CONNTRACK_RECONCILER,
     healthChecks: SERVICE_HEALTH_CHECKS,
     observer: SYNC_OBSERVER,
+    history: CHANGE_HISTORY,
     clock: CLOCK,
     logger: LOGGER,
   },
   (parts) => {
-    const { backend, state, source, nodes, statuses, conntrack, healthChecks, observer, clock } = parts;
+    const { backend, state, source, nodes, statuses, conntrack, healthChecks, observer, history, clock } =
+      parts;
     const logger = parts.logger.child({ caller: 'sync-loop' });
     const listeners = [conntrack, healthChecks].filter((listener) => listener !== undefined);
     const family = new SyncFamily(
@@ -117,7 +120,9 @@ const syncLoop = provide(
     );
     const { configuration } = parts.commandLine;
     const periods = modeSettings(configuration, modeInForce(configuration));
-    return new SyncLoop(family, backend, periods, observer, clock, logger);
+    return new SyncLoop(family, backend, periods, observer, clock, logger, (changes) =>
+      history.programmed(changes),
+    );
   },
 );
 

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import {
   AWAIT_NODE,
   CLUSTER_EVENTS,
@@ -15,7 +15,10 @@ import {
   METRICS_SERVER,
   MODE,
   PROXY_PARTS,
+  SCRAPE_SERVER,
   SERVED_FAMILIES,
+  TRAFFIC_METRICS,
+  TRAFFIC_WATCHERS,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { nodeEvent } from '../node/node-event.js';
@@ -32,8 +35,11 @@ export const proxyParts = provide(
     localAddresses: LOCAL_ADDRESSES,
     healthServer: HEALTH_SERVER,
     metricsServer: METRICS_SERVER,
+    scrapeServer: SCRAPE_SERVER,
     metrics: METRICS,
     scrape: METRICS_SCRAPE,
+    traffic: TRAFFIC_WATCHERS,
+    trafficMetrics: TRAFFIC_METRICS,
     families: SERVED_FAMILIES,
     conntrack: CONNTRACK,
     source: CLUSTER_SOURCE,
@@ -43,7 +49,8 @@ export const proxyParts = provide(
     commandLine: COMMAND_LINE,
   },
   (proxy) => {
-    const { mode, localAddresses, healthServer, metricsServer, conntrack, events, awaitNode } = proxy;
+    const { mode, localAddresses, healthServer, metricsServer, scrapeServer, traffic } = proxy;
+    const { conntrack, events, awaitNode } = proxy;
     const loops = proxy.families.map(({ loop }) => loop);
     const healthChecks = proxy.families.flatMap((family) => family.healthChecks ?? []);
     const reconcilers = proxy.families.flatMap((family) => family.conntrack ?? []);
@@ -66,14 +73,27 @@ export const proxyParts = provide(
         start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
         stop: () => healthServer.stop(),
       },
-      metricsServer && {
-        name: 'metrics server',
+      (metricsServer ?? scrapeServer) && {
+        name: 'traffic',
+        start: () => proxy.trafficMetrics?.start(),
+        stop: () => traffic.stop(),
+      },
+      (metricsServer ?? scrapeServer) && {
+        name: 'metrics',
         start: () => {
           proxy.metrics.start();
           proxy.metrics.onScrape(proxy.scrape);
-          return listen(metricsServer, 'FailedToStartMetricServer');
         },
+      },
+      metricsServer && {
+        name: 'metrics server',
+        start: () => listen(metricsServer, 'FailedToStartMetricServer'),
         stop: () => metricsServer.stop(),
+      },
+      scrapeServer && {
+        name: 'scrape server',
+        start: () => listen(scrapeServer, 'FailedToStartMetricServer'),
+        stop: () => scrapeServer.stop(),
       },
       healthChecks.length > 0
         ? { name: 'service health checks', stop: () => stopAll(healthChecks) }

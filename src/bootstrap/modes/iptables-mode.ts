@@ -7,6 +7,9 @@ import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
@@ -16,6 +19,10 @@ import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
   readonly name = 'iptables';
+  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
+  private readonly reader = new IptablesTool();
+  /** For tracers: as it was when the first packet was followed. */
+  private host: Promise<IptablesHost> | undefined;
 
   /** @param localhostNodePorts node ports answer on 127.0.0.1, which the kernel must be told */
   constructor(
@@ -60,27 +67,40 @@ export class IptablesMode implements Mode {
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
       backend,
+      tracer: (family) => this.tracer(family),
       close,
     };
   }
 
-  /** For the tools and the kernel of this machine; where there are none, for such as are common now. */
   async planner(): Promise<Planner> {
+    return new IptablesPlanner(await this.readHost());
+  }
+
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { IptablesTracer } = await import('../../adapters/iptables/trace/iptables-tracer.js');
+    return new IptablesTracer(
+      () => (this.host ??= this.readHost()),
+      () => this.reader.save(family),
+    );
+  }
+
+  cleanUp(successor?: Successor): Promise<readonly string[]> {
+    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
+  }
+
+  /** The tools and the kernel of this machine; where there are none, such as are common now. Changes nothing. */
+  private async readHost(): Promise<IptablesHost> {
     const tool = new IptablesTool();
     const counters = openCounters();
     const identify = () => tool.identify().catch(() => ({ randomFully: true }));
     try {
       const asked = { identify, lackingMatches: () => Promise.resolve([]) };
       const host = new IptablesHostReader(asked, onlyLooking(counters), this.logger);
-      return new IptablesPlanner(await host.read('IPv4'));
+      return await host.read('IPv4');
     } finally {
       counters?.close();
       tool.close();
     }
-  }
-
-  cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
   }
 }
 

@@ -1,6 +1,7 @@
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
+import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
@@ -17,9 +18,11 @@ import { requireIpvs } from '../../adapters/ipvs/host/requirements.js';
 import { ServerTable } from '../../adapters/ipvs/tables/server-table.js';
 import { servedByIptables } from '../../adapters/ipvs/host/served-by-iptables.js';
 import { SetTable } from '../../adapters/ipvs/tables/set-table.js';
+import type { IpvsReader } from '../../adapters/ipvs/trace/ipvs-reader.js';
 import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
@@ -37,6 +40,8 @@ export class IpvsMode implements Mode {
   readonly name = 'ipvs';
   private readonly scheduler: string;
   private readonly excluded: readonly Cidr[];
+  /** For tracers, so that they do not wait for what is written, nor that for them. Which tools these are is found out once. */
+  private readonly reader = new IptablesTool();
 
   constructor(
     private readonly settings: Configuration['ipvs'],
@@ -63,6 +68,7 @@ export class IpvsMode implements Mode {
         means: { ...opened.means, scheduler },
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         backend: this.backend(kernel, opened),
+        tracer: (family) => this.tracer(family),
         async close() {
           kernel.close();
           await opened.close();
@@ -77,6 +83,11 @@ export class IpvsMode implements Mode {
 
   async planner(): Promise<Planner> {
     return Promise.resolve(new IpvsPlanner(this.scheduler));
+  }
+
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { IpvsTracer } = await import('../../adapters/ipvs/trace/ipvs-tracer.js');
+    return new IpvsTracer(family, this.scheduler, () => openReader(this.reader));
   }
 
   async cleanUp(successor?: Successor): Promise<readonly string[]> {
@@ -184,4 +195,8 @@ function openKernel(): KernelAccess {
       sets.close();
     },
   };
+}
+
+function openReader(tables: IptablesTool): IpvsReader {
+  return { ...openKernel(), tables };
 }

@@ -7,6 +7,7 @@ import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
@@ -66,12 +67,21 @@ export class NftablesMode implements Mode {
       families,
       means: { transport: transports.name },
       backend,
+      tracer: (family) => this.tracer(family),
       close: () => transports.close(),
     };
   }
 
   planner(): Promise<Planner> {
     return Promise.resolve(new NftablesPlanner());
+  }
+
+  async tracer(family: IpFamily): Promise<Tracer> {
+    const { NftablesTracer } = await import('../../adapters/nftables/nftables-tracer.js');
+    return new NftablesTracer(async () => {
+      const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
+      return readActualWalk(family);
+    });
   }
 
   async cleanUp(): Promise<readonly string[]> {

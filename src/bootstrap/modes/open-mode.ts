@@ -1,6 +1,7 @@
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { Planner } from '../../application/ports/planner.js';
+import type { Tracer } from '../../application/ports/tracer.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Provider } from '../injection/provider.js';
@@ -22,6 +23,8 @@ export interface OpenMode {
   readonly backend: Provider;
   /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
   readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
+  /** Follows packets through its rules of a family. Missing where a mode of another program cannot. */
+  readonly tracer?: (family: IpFamily) => Promise<Tracer>;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
 }
@@ -46,6 +49,8 @@ export interface Mode {
   open(purpose?: OpenPurpose): Promise<OpenMode>;
   /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
   planner(): Promise<Planner>;
+  /** Follows packets through its rules of a family. Opens nothing before rules of the kernel are asked for. */
+  tracer?(family: IpFamily): Promise<Tracer>;
   /**
    * Removes everything that this mode makes. Finding nothing is fine. Rejects when something could not be removed.
    * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end

@@ -1,3 +1,4 @@
+import { ApiServiceLookup } from '../../adapters/kubernetes/api-service-lookup.js';
 import type { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import { ManifestSource } from '../../adapters/manifests/manifest-source.js';
 import { ClusterEvents } from '../../application/use-cases/cluster-events.js';
@@ -24,6 +25,7 @@ import {
   OBJECT_REPORTS,
   PROXY_HEALTH,
   SERVED_FAMILIES,
+  SERVICE_LOOKUP,
   SYNC_OBSERVER,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
@@ -52,6 +54,13 @@ const clusterSource = provide(
       return new ManifestSource({ paths: manifests, watch: request.name === 'run' && !once, logger });
     return new LazyKubernetesSource(api, { nodeName, timings: timings.watches }, clock, logger);
   },
+);
+
+/** The API server leaves out Services that no proxy needs. */
+const serviceLookup = provide(
+  SERVICE_LOOKUP,
+  { commandLine: COMMAND_LINE, api: API_CLIENT },
+  ({ commandLine, api }) => (commandLine.manifests.length > 0 ? undefined : new ApiServiceLookup(api)),
 );
 
 const clusterEvents = provide(
@@ -111,5 +120,6 @@ export const clusterModule: Module = [
   provideValue(API_TIMINGS, { requests: {}, watches: {} }),
   apiClient,
   clusterSource,
+  serviceLookup,
   clusterEvents,
 ];

@@ -1,31 +1,26 @@
 import { configurationRoutes } from '../../adapters/debug/configuration-routes.js';
 import { logFlagRoutes } from '../../adapters/debug/log-flag-routes.js';
 import { pingRoutes } from '../../adapters/debug/ping-routes.js';
-import { serviceRoutes } from '../../adapters/debug/service-routes.js';
 import { zpageRoutes } from '../../adapters/debug/zpage-routes.js';
 import type { Routes } from '../../adapters/http/router.js';
 import { HealthSlis } from '../../adapters/metrics/health-slis.js';
 import { metricsRoutes as routesOfMetrics } from '../../adapters/metrics/metrics-routes.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { Explain } from '../../application/use-cases/explain.js';
 import { effectiveConfiguration } from '../configuration/effective-configuration.js';
 import { flagValues } from '../configuration/flags/flags.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
-  CLUSTER_EVENTS,
-  CLUSTER_STATE,
   COMMAND_LINE,
   DIFFERENCE_ROUTES,
   LIVE_CONFIGURATION,
   LOGGER,
   METRICS,
   METRICS_ROUTES,
-  OBJECT_REPORTS,
-  SERVED_FAMILIES,
-  SERVICE_STATUSES,
-  SYNC_HISTORY,
+  REPORT_ROUTES,
+  TRACE_ROUTES,
+  TRAFFIC_ROUTES,
 } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 
@@ -36,34 +31,16 @@ export const metricsRoutes = provide(
     commandLine: COMMAND_LINE,
     live: LIVE_CONFIGURATION,
     metrics: METRICS,
-    state: CLUSTER_STATE,
-    events: CLUSTER_EVENTS,
-    families: SERVED_FAMILIES,
-    statuses: SERVICE_STATUSES,
-    reports: OBJECT_REPORTS,
-    history: SYNC_HISTORY,
+    reports: REPORT_ROUTES,
+    traces: TRACE_ROUTES,
+    traffic: TRAFFIC_ROUTES,
     differences: DIFFERENCE_ROUTES,
     clock: CLOCK,
     logger: LOGGER,
   },
-  ({
-    commandLine,
-    live,
-    metrics,
-    state,
-    events,
-    families,
-    statuses,
-    reports,
-    history,
-    differences,
-    clock,
-    logger,
-  }) => {
+  ({ commandLine, live, metrics, reports, traces, traffic, differences, clock, logger }) => {
     const { configuration, version } = commandLine;
     const { ComponentFlagz, ComponentStatusz } = configuration.gates;
-    const loops = families.map(({ loop }) => loop);
-    const healthChecks = families.flatMap(({ healthChecks }) => healthChecks ?? []);
     const slis = new HealthSlis();
     const listed = {
       ...routesOfMetrics(metrics, slis),
@@ -78,10 +55,9 @@ export const metricsRoutes = provide(
     return {
       ...listed,
       ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-      ...serviceRoutes(new Explain(state, loops, statuses, reports, history, healthChecks), () => ({
-        idle: loops.every((loop) => loop.inSync),
-        appliedEvents: events.eventCount,
-      })),
+      ...reports,
+      ...traces,
+      ...traffic,
       ...differences,
       ...(configuration.enableProfiling && logRoutes(logger)),
     };

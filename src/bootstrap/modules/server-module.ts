@@ -1,7 +1,13 @@
 import { HealthServer } from '../../adapters/health/health-server.js';
 import { ServiceHealthServer } from '../../adapters/health/service-health-server.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
-import { showServicePorts, showSources } from '../../adapters/metrics/scrapes.js';
+import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import {
+  showIgnoredObjects,
+  showServicePorts,
+  showSources,
+  showTraffic,
+} from '../../adapters/metrics/scrapes.js';
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
@@ -18,15 +24,22 @@ import {
   METRICS_ROUTES,
   METRICS_SCRAPE,
   METRICS_SERVER,
+  OBJECT_REPORTS,
   PACKET_COUNTERS,
   PROXY_HEALTH,
   READINESS,
+  SCRAPE_SERVER,
   SERVED_FAMILIES,
   SERVICE_STATUSES,
+  SYNC_HISTORY,
+  TRAFFIC_METRICS,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
 import { differenceRoutes } from './difference-routes.js';
 import { metricsRoutes } from './metrics-routes.js';
+import { traceRoutes } from './trace-routes.js';
+import { reportRoutes } from './report-routes.js';
+import { withPage } from './with-page.js';
 
 const metrics = provide(
   METRICS,
@@ -49,14 +62,22 @@ const metricsScrape = provide(
   {
     families: SERVED_FAMILIES,
     statuses: SERVICE_STATUSES,
+    reports: OBJECT_REPORTS,
+    history: SYNC_HISTORY,
     source: CLUSTER_SOURCE,
     live: LIVE_CONFIGURATION,
+    traffic: TRAFFIC_METRICS,
     clock: CLOCK,
   },
-  ({ families, statuses, source, live, clock }) =>
+  ({ families, statuses, reports, history, source, live, traffic, clock }) =>
     (own) => {
-      for (const { loop } of families) showServicePorts(own, loop, statuses);
+      for (const { loop } of families) {
+        showServicePorts(own, loop, statuses);
+        own.set('synced', { ip_family: loop.family }, history.of(loop.family).lastSuccess ? 1 : 0);
+      }
+      showIgnoredObjects(own, reports.ignoredByKind);
       showSources(own, source.status(), clock.now());
+      if (traffic) showTraffic(own, traffic.values());
       own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
     },
 );
@@ -93,7 +114,7 @@ const metricsServer = provide(
     const { metricsBindAddress, bindAddressHardFail, enableProfiling } = commandLine.configuration;
     if (metricsBindAddress === '') return undefined;
     return new MetricsServer({
-      routes,
+      routes: withPage(routes, commandLine),
       profiling: enableProfiling,
       logger: logger.child({ caller: 'metrics-server' }),
       clock,
@@ -103,11 +124,37 @@ const metricsServer = provide(
   },
 );
 
+/** For a monitoring system on another machine. */
+const scrapeServer = provide(
+  SCRAPE_SERVER,
+  {
+    commandLine: COMMAND_LINE,
+    routes: METRICS_ROUTES,
+    health: PROXY_HEALTH,
+    readiness: READINESS,
+    metrics: METRICS,
+    logger: LOGGER,
+    clock: CLOCK,
+  },
+  ({ commandLine, logger, ...served }) => {
+    const { scrapeBindAddress, configuration } = commandLine;
+    if (scrapeBindAddress === undefined) return undefined;
+    return new ScrapeServer({
+      ...served,
+      logger: logger.child({ caller: 'scrape-server' }),
+      address: bindAddress(scrapeBindAddress),
+      hardFail: configuration.bindAddressHardFail,
+    });
+  },
+);
+
 /** What reports to others how the proxy is: metrics, and the servers that answer for it. */
 export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
   metrics,
   metricsScrape,
+  traceRoutes,
+  reportRoutes,
   differenceRoutes,
   metricsRoutes,
   provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
@@ -115,6 +162,7 @@ export const serverModule: Module = [
   ),
   healthServer,
   metricsServer,
+  scrapeServer,
 ];
 
 /** Validation has made sure that the text is `ip:port`. */

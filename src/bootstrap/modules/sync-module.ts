@@ -1,11 +1,13 @@
 import { ProxyHealth } from '../../application/health/proxy-health.js';
 import { Readiness } from '../../application/health/readiness.js';
+import { ChangeHistory } from '../../application/status/change-history.js';
 import { ServiceStatuses } from '../../application/status/service-statuses.js';
 import { SyncHistory } from '../../application/status/sync-history.js';
 import { SyncReporting } from '../../application/sync/sync-reporting.js';
 import { failedPortEvents } from '../../application/use-cases/failed-port-events.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 import {
+  CHANGE_HISTORY,
   CLOCK,
   CLUSTER_EVENTS,
   CLUSTER_SOURCE,
@@ -30,9 +32,14 @@ export const syncModule: Module = [
   ),
   provide(SYNC_HISTORY, { clock: CLOCK }, ({ clock }) => new SyncHistory(clock)),
   provide(
+    CHANGE_HISTORY,
+    { statuses: SERVICE_STATUSES, clock: CLOCK },
+    ({ statuses, clock }) => new ChangeHistory(statuses, clock),
+  ),
+  provide(
     SYNC_OBSERVER,
-    { health: PROXY_HEALTH, metrics: METRICS, history: SYNC_HISTORY },
-    ({ health, metrics, history }) => new SyncReporting(health, metrics, history),
+    { health: PROXY_HEALTH, metrics: METRICS, history: SYNC_HISTORY, changes: CHANGE_HISTORY },
+    ({ health, metrics, history, changes }) => new SyncReporting(health, metrics, history, changes),
   ),
   provide(
     PROXY_HEALTH,

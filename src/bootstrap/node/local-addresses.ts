@@ -2,7 +2,7 @@ import { SERVICE_DEVICE } from '../../adapters/ipvs/kernel/service-addresses.js'
 import { InterfaceAddresses } from '../../adapters/process/interface-addresses.js';
 import { NetlinkLocalAddresses } from '../../adapters/rtnetlink/netlink-local-addresses.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { LocalAddresses } from '../../application/ports/local-addresses.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
 
 /** The addresses of this node. Nothing is opened before `open`, or before they are asked for. */

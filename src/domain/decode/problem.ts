@@ -2,12 +2,12 @@ import { subset } from '../model/subset.js';
 
 /**
  * Result of reading an object from outside. Without `value` the object is unusable, and `problems` say why. `ignored`: it is
- * valid, but not for this proxy. Otherwise `problems` name malformed parts that are ignored, and `notes` name what is unusual
+ * valid, but not for this proxy; this is why. Otherwise `problems` name malformed parts that are ignored, and `notes` name what is unusual
  * although the API server allows it. Both begin with the path of the field, which contains no space.
  */
-export interface Reading<T> {
+export interface Reading<T, Ignored extends string = string> {
   readonly value?: T;
-  readonly ignored?: string;
+  readonly ignored?: Ignored;
   readonly problems: readonly string[];
   readonly notes?: readonly string[];
 }

@@ -26,12 +26,15 @@ export const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 /** When the cause of a slice change happened, RFC 3339 (docs/spec/model.md §8). */
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time';
 
+/** Why a valid slice is of no use: it is a headless Service's, names no Service, or has addresses of no family. */
+type IgnoredSlice = 'headless' | 'unlabeled' | 'address-type';
+
 const SERVICE_NAME_PATH = `metadata.labels[${SERVICE_NAME_LABEL}]`;
 
 const NO_HINTS: readonly string[] = [];
 
 /** Reads a `discovery.k8s.io/v1 EndpointSlice` as seen from the node of that name (docs/spec/model.md §3). */
-export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice> {
+export function readEndpointSlice(raw: unknown, nodeName: string): Reading<EndpointSlice, IgnoredSlice> {
   const problems: string[] = [];
   const notes: string[] = [];
   try {
@@ -39,14 +42,14 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
     const metadata = objectField(object.metadata, 'metadata');
     const name = subdomainField(metadata.name, 'metadata.name');
     const namespace = labelField(metadata.namespace, 'metadata.namespace');
-    if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: `label ${HEADLESS_LABEL}`, problems };
+    if (hasLabel(metadata, HEADLESS_LABEL)) return { ignored: 'headless', problems };
     const service = textField(
       objectField(metadata.labels, 'metadata.labels')[SERVICE_NAME_LABEL],
       SERVICE_NAME_PATH,
     );
-    if (service === '') return { ignored: `no label ${SERVICE_NAME_LABEL}`, problems };
+    if (service === '') return { ignored: 'unlabeled', problems };
     const family = object.addressType;
-    if (family !== 'IPv4' && family !== 'IPv6') return { ignored: `addressType ${quote(family)}`, problems };
+    if (family !== 'IPv4' && family !== 'IPv6') return { ignored: 'address-type', problems };
     const annotations = objectField(metadata.annotations, 'metadata.annotations');
     const triggerTime = readTriggerTime(annotations[TRIGGER_TIME_ANNOTATION], notes);
     const ports = readEach(listField(object.ports, 'ports'), 'ports', (port, index) =>

@@ -1,6 +1,6 @@
 import type { Node } from '../model/node.js';
 import { cidrText, parseCidr } from '../net/cidr.js';
-import { nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
+import { furtherAddresses, nodeIPs, type NodeStatusAddress } from '../node/node-addresses.js';
 import { listField, objectField, subdomainField, textField } from './fields.js';
 import { InvalidObject, quote, type Reading } from './problem.js';
 
@@ -18,12 +18,15 @@ export function readNode(raw: unknown): Reading<Node> {
     const taints = listField(spec.taints, 'spec.taints').map((taint, index) =>
       objectField(taint, `spec.taints[${index}]`),
     );
+    const addresses = readAddresses(objectField(object.status, 'status').addresses);
+    const further = furtherAddresses(addresses);
     const deleting = metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null;
     return {
       value: {
         name: subdomainField(metadata.name, 'metadata.name'),
         zone: textField(objectField(metadata.labels, 'metadata.labels')[ZONE_LABEL], `label ${ZONE_LABEL}`),
-        ips: nodeIPs(readAddresses(objectField(object.status, 'status').addresses)),
+        ips: nodeIPs(addresses),
+        ...(further.length > 0 && { furtherAddresses: further }),
         podCIDRs: listField(spec.podCIDRs, 'spec.podCIDRs').flatMap((text, index) => {
           const cidr = parseCidr(text);
           if (!cidr) problems.push(`spec.podCIDRs[${index}] ${quote(text)} is not a CIDR; ignored`);

@@ -1,8 +1,9 @@
-import type { Service, ServicePortSpec } from '../model/service.js';
+import type { Service, ServicePortSpec, ServiceType } from '../model/service.js';
 import { subset } from '../model/subset.js';
+import type { UnservedKind } from '../model/unserved.js';
 import { parseAddress, type Address } from '../net/address.js';
 import { parseCidr, type Cidr } from '../net/cidr.js';
-import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
+import type { IpFamily } from '../net/ip-family.js';
 import {
   hasLabel,
   integerField,
@@ -28,7 +29,7 @@ const DEFAULT_AFFINITY_SECONDS = 10800;
 const MAX_AFFINITY_SECONDS = 86400;
 
 /** Reads a `v1 Service` (docs/spec/model.md §2). External addresses that do not parse are ignored, as in kube-proxy. */
-export function readService(raw: unknown): Reading<Service> {
+export function readService(raw: unknown): Reading<Service, UnservedKind> {
   const problems: string[] = [];
   const notes: string[] = [];
   try {
@@ -53,13 +54,12 @@ export function readService(raw: unknown): Reading<Service> {
   }
 }
 
-function reasonToIgnore(metadata: RawObject, spec: RawObject): string | undefined {
-  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL))
-    return `label ${SERVICE_PROXY_NAME_LABEL} names another proxy`;
-  if (spec.type === 'ExternalName') return 'type ExternalName';
-  if (spec.clusterIP === 'None') return 'headless: clusterIP None';
+function reasonToIgnore(metadata: RawObject, spec: RawObject): UnservedKind | undefined {
+  if (hasLabel(metadata, SERVICE_PROXY_NAME_LABEL)) return 'other-proxy';
+  if (spec.type === 'ExternalName') return 'external-name';
+  if (spec.clusterIP === 'None') return 'headless';
   if (spec.clusterIP === undefined || spec.clusterIP === null || spec.clusterIP === '')
-    return 'no clusterIP yet';
+    return 'no-cluster-ip';
   return undefined;
 }
 
@@ -71,16 +71,17 @@ function readProxiedService(
   problems: string[],
   notes: string[],
 ): Service {
-  const type = textField(spec.type, 'spec.type') || 'ClusterIP';
+  const type = readType(spec);
   const externalIPs = chosen(listField(spec.externalIPs, 'spec.externalIPs'), (text, index) =>
     readAddress(text, `spec.externalIPs[${index}]`, problems),
   );
-  const reachableFromOutside = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
+  const reachableFromOutside = type !== 'ClusterIP' || externalIPs.length > 0;
   const externalPolicy = textField(spec.externalTrafficPolicy, 'spec.externalTrafficPolicy');
   const externalPolicyLocal = externalPolicy === 'Local' && reachableFromOutside;
   return {
     namespace,
     name,
+    type,
     clusterIPs: readClusterIPs(spec),
     ports: readPorts(spec),
     affinitySeconds: readAffinity(spec),
@@ -94,30 +95,36 @@ function readProxiedService(
   };
 }
 
+function readType(spec: RawObject): ServiceType {
+  const type = textField(spec.type, 'spec.type');
+  return type === 'LoadBalancer' || type === 'NodePort' ? type : 'ClusterIP';
+}
+
 function readClusterIPs(spec: RawObject): Partial<Record<IpFamily, string>> {
   const families = listField(spec.ipFamilies, 'spec.ipFamilies');
-  const result: Partial<Record<IpFamily, string>> = {};
-  const take = (text: unknown, path: string, family?: unknown) => {
-    const address = parseAddress(text);
-    if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
-    if (family !== undefined && address.family !== family) {
-      throw new InvalidObject(
-        `${path} ${quote(text)} is not of the family ${quote(family)} in spec.ipFamilies`,
-      );
-    }
-    result[address.family] = address.text;
-  };
   if (families.length === 0) {
-    take(spec.clusterIP, 'spec.clusterIP');
-    return result;
+    const { family, text } = readClusterIP(spec.clusterIP, 'spec.clusterIP');
+    return family === 'IPv4' ? { IPv4: text } : { IPv6: text };
   }
   const clusterIPs = listField(spec.clusterIPs, 'spec.clusterIPs');
-  for (const family of IP_FAMILIES) {
+  const textOf = (family: IpFamily): string | undefined => {
     const position = families.indexOf(family);
-    if (position >= 0 && position < clusterIPs.length)
-      take(clusterIPs[position], `spec.clusterIPs[${position}]`, family);
-  }
-  return result;
+    if (position < 0 || position >= clusterIPs.length) return undefined;
+    return readClusterIP(clusterIPs[position], `spec.clusterIPs[${position}]`, family).text;
+  };
+  const IPv4 = textOf('IPv4');
+  const IPv6 = textOf('IPv6');
+  // Literals have no spare room, which every Service would keep.
+  if (IPv6 === undefined) return IPv4 === undefined ? {} : { IPv4 };
+  return IPv4 === undefined ? { IPv6 } : { IPv4, IPv6 };
+}
+
+/** @param family the one that it has to be of, if any */
+function readClusterIP(text: unknown, path: string, family?: IpFamily): Address {
+  const address = parseAddress(text);
+  if (!address) throw new InvalidObject(`${path} ${quote(text)} is not an IP address`);
+  if (family === undefined || address.family === family) return address;
+  throw new InvalidObject(`${path} ${quote(text)} is not of the family ${quote(family)} in spec.ipFamilies`);
 }
 
 function readPorts(spec: RawObject): readonly ServicePortSpec[] {

@@ -7,6 +7,8 @@ import type { ForwardingEntry } from './forwarding-entry.js';
 export interface ForwardingChange {
   readonly key: ServicePortKey;
   readonly entry: ForwardingEntry | undefined;
+  /** The entry before. Missing for a new service port, and where everything is programmed. */
+  readonly former?: ForwardingEntry | undefined;
 }
 
 /**
@@ -57,24 +59,27 @@ export class ForwardingTable {
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
-    for (const key of new Set(services)) {
+    for (const key of services instanceof Set ? (services as ReadonlySet<ServiceKey>) : new Set(services)) {
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && !this.portsOf.has(key)) continue;
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
         : [];
       const keys = entries.map((entry) => entry.key);
-      for (const former of this.portsOf.get(key) ?? []) {
+      const formerKeys = this.portsOf.get(key);
+      for (const former of formerKeys ?? []) {
         if (keys.includes(former)) continue;
-        this.count(this.entriesByKey.get(former), -1);
+        const previous = this.entriesByKey.get(former);
+        this.count(previous, -1);
         this.entriesByKey.delete(former);
-        changes.push({ key: former, entry: undefined });
+        changes.push({ key: former, entry: undefined, former: previous });
       }
       for (const entry of entries) {
-        this.count(this.entriesByKey.get(entry.key), -1);
+        const previous = formerKeys && this.entriesByKey.get(entry.key);
+        this.count(previous, -1);
         this.count(entry, 1);
         this.entriesByKey.set(entry.key, entry);
-        changes.push({ key: entry.key, entry });
+        changes.push({ key: entry.key, entry, former: previous });
       }
       if (keys.length > 0) this.portsOf.set(key, keys);
       else this.portsOf.delete(key);
@@ -84,6 +89,7 @@ export class ForwardingTable {
 
   private count(entry: ForwardingEntry | undefined, step: number): void {
     if (!entry?.endpoints.hasAny || entry.endpoints.local?.length) return;
+    if (!entry.internalPolicyLocal && !entry.externalPolicyLocal) return;
     const { internal, external } = this.lacking;
     this.lacking = {
       internal: internal + (entry.internalPolicyLocal ? step : 0),

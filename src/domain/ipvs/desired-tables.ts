@@ -24,8 +24,6 @@ export function ipvsDesiredTables(
   host: Pick<IptablesHost, 'randomFully'>,
 ): IpvsDesiredTables {
   const servers = [...desired.allServers()].sort(([one], [other]) => (one < other ? -1 : 1));
-  const rules = new IptablesDesiredState();
-  for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));
   return {
     servers: servers.map(([, { server, endpoints }]) => ({ server, endpoints })),
     addresses: [...desired.addresses()].sort(),
@@ -33,6 +31,13 @@ export function ipvsDesiredTables(
       ...setHeader(set, node.family),
       members: new Set([...desired.membersOf(set)].sort()),
     })),
-    rules: new DesiredTables(rules, ipvsBaseRules(node, host, desired.filled)),
+    rules: new DesiredTables(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
   };
+}
+
+/** What service ports put into iptables in this mode. */
+export function desiredIptablesRules(desired: IpvsDesiredState): IptablesDesiredState {
+  const rules = new IptablesDesiredState();
+  for (const owner of desired.ownersOfIptablesRules()) rules.replace(owner, desired.iptablesRules(owner));
+  return rules;
 }

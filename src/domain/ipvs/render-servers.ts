@@ -16,15 +16,22 @@ interface WeighedServer {
 
 /** Virtual servers as `ipvsadm -S -n` prints them. */
 export function serverLines(served: readonly WeighedServer[]): readonly string[] {
-  return served.flatMap(({ server, endpoints }) => {
-    const service = `${PROTOCOL_OPTION[server.protocol]} ${hostPort(server.address, server.port)}`;
-    return [
-      `-A ${service} -s ${server.scheduler}${optionsOf(server)}`,
-      ...endpoints.map(
-        ({ address, port, weight = 1 }) => `-a ${service} -r ${hostPort(address, port)} -m -w ${weight}`,
-      ),
-    ];
-  });
+  return served.flatMap(({ server, endpoints }) => [
+    serverLine(server),
+    ...endpoints.map(
+      ({ address, port, weight = 1 }) =>
+        `-a ${serviceText(server)} -r ${hostPort(address, port)} -m -w ${weight}`,
+    ),
+  ]);
+}
+
+/** A virtual server alone. */
+export function serverLine(server: VirtualServer): string {
+  return `-A ${serviceText(server)} -s ${server.scheduler}${optionsOf(server)}`;
+}
+
+function serviceText({ address, protocol, port }: VirtualServer): string {
+  return `${PROTOCOL_OPTION[protocol]} ${hostPort(address, port)}`;
 }
 
 function optionsOf({ persistenceSeconds, flags }: VirtualServer): string {

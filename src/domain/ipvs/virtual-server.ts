@@ -34,14 +34,13 @@ export interface CountedRealServer extends RealServer {
   readonly inactiveConnections: number;
 }
 
+/** What identifies a virtual server in the kernel. */
+export type VirtualServerId = Pick<VirtualServer, 'address' | 'protocol' | 'port'>;
+
 /** `ip:port/PROTO`: tells virtual servers apart. */
 export type VirtualServerKey = string;
 
-export function virtualServerKey({
-  address,
-  port,
-  protocol,
-}: Pick<VirtualServer, 'address' | 'port' | 'protocol'>): VirtualServerKey {
+export function virtualServerKey({ address, port, protocol }: VirtualServerId): VirtualServerKey {
   return `${hostPort(address, port)}/${protocol}`;
 }
 

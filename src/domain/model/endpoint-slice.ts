@@ -1,6 +1,6 @@
 import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
-import { sortedOnce, type Endpoint } from './endpoint.js';
+import { sharedWith, sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
 
 /** The parts of an EndpointSlice that the proxy uses (docs/spec/model.md §3). */
@@ -37,6 +37,25 @@ export function slicePort(
   endpoints: readonly SliceEndpoint[],
 ): SlicePort {
   return { name, protocol, endpoints: sortedOnce(endpoints.map((endpoint) => atPort(endpoint, port))) };
+}
+
+/** The slice, with what an earlier version of it has in common; the earlier one itself if they are equal. */
+export function sharedWithEarlier(earlier: EndpointSlice, slice: EndpointSlice): EndpointSlice {
+  const ports = slice.ports.map((port, index) => sharedPort(earlier.ports[index], port));
+  const isEqual =
+    ports.length === earlier.ports.length &&
+    ports.every((port, index) => port === earlier.ports[index]) &&
+    slice.service === earlier.service &&
+    slice.family === earlier.family &&
+    slice.triggerTime === earlier.triggerTime;
+  return isEqual ? earlier : { ...slice, ports };
+}
+
+function sharedPort(earlier: SlicePort | undefined, { name, protocol, endpoints }: SlicePort): SlicePort {
+  if (!earlier) return { name, protocol, endpoints };
+  const shared = sharedWith(earlier.endpoints, endpoints);
+  const isEqual = shared === earlier.endpoints && name === earlier.name && protocol === earlier.protocol;
+  return isEqual ? earlier : { name, protocol, endpoints: shared };
 }
 
 /** Written out, because it runs for every endpoint and a spread costs several times as much. */

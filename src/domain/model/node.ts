@@ -7,6 +7,8 @@ export interface Node {
   readonly zone: string;
   /** The primary address, and that of the other family: none, one or two (docs/spec/server.md §2). */
   readonly ips: readonly Address[];
+  /** Its internal and external addresses that are not among `ips`. Missing if there are none. */
+  readonly furtherAddresses?: readonly Address[];
   readonly podCIDRs: readonly string[];
   /** Being deleted, or about to be removed by the cluster autoscaler: load balancers should send no traffic. */
   readonly leaving: boolean;

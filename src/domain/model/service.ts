@@ -7,6 +7,7 @@ import type { Protocol } from './service-port-name.js';
 export interface Service {
   readonly namespace: string;
   readonly name: string;
+  readonly type: ServiceType;
   /** Per family; no entry when the Service has no cluster IP of it. */
   readonly clusterIPs: Readonly<Partial<Record<IpFamily, string>>>;
   readonly ports: readonly ServicePortSpec[];
@@ -24,6 +25,9 @@ export interface Service {
   /** 0 for none. */
   readonly healthCheckNodePort: number;
 }
+
+/** The types that have rules. One of a later Kubernetes counts as ClusterIP. */
+export type ServiceType = 'ClusterIP' | 'NodePort' | 'LoadBalancer';
 
 export interface ServicePortSpec {
   readonly name: string;

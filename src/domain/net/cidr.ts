@@ -41,6 +41,17 @@ export function maskAddress(address: string, prefixLength: number): string {
   return network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString();
 }
 
+/** The first address that a host of the network may have: the one after the address of the network itself. */
+export function firstHost({ address }: Cidr): string {
+  const bytes = ipaddr.parse(address).toByteArray();
+  for (let index = bytes.length - 1; index >= 0; index--) {
+    bytes[index] = (bytes[index]! + 1) & 0xff;
+    if (bytes[index] !== 0) break;
+  }
+  const host = ipaddr.fromByteArray(bytes);
+  return host instanceof ipaddr.IPv6 ? host.toRFC5952String() : host.toString();
+}
+
 /** Whether the address (canonical text of the CIDR's family) is in the network. */
 export function cidrContains(cidr: Cidr, address: string): boolean {
   const isIPv6 = address.includes(':');

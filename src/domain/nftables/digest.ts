@@ -1,20 +1,37 @@
+import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
+import type { Endpoint } from '../model/endpoint.js';
 import { mixed } from './mixed.js';
-import type { PlacedElement } from './state/service-port-rules.js';
+
+/** To be changed with everything that lets the same entry be compiled into other elements. */
+const COMPILED_AS = 'elements 1';
 
 /**
- * A number that differs, in practice, whenever these texts or elements differ: what a frontend's own element carries, so that
- * a later process can tell the frontend's rules without reading them. It has 53 bits, as many as a number holds.
+ * A number that differs, in practice, whenever the elements of a frontend differ, its own and those that it shares: what its own
+ * element carries, so that a later process can tell the frontend's rules without reading or compiling them. It is made of all
+ * that they are compiled from. It has 53 bits, as many as a number holds.
  */
-export function digestOf(elements: readonly PlacedElement[], texts: readonly string[]): number {
+export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, outcome }: Frontend): number {
+  const { name, frontends, endpoints } = entry;
   const hash = new Hash();
-  for (const text of texts) hash.add(text);
-  for (const { set, key, value, comment } of elements) {
-    hash.add(set.name);
-    hash.add(key);
-    if (value !== undefined) hash.add(value);
-    if (comment !== undefined) hash.add(comment);
-  }
+  hash.add(COMPILED_AS);
+  for (const text of [name.namespace, name.name, name.port, name.protocol]) hash.add(text);
+  for (const text of [kind, address ?? '', policy, outcome]) hash.add(text);
+  hash.addNumber(port);
+  hash.addNumber(entry.affinitySeconds);
+  hash.addNumber(endpoints.hasAny ? 1 : 0);
+  hash.addList(endpoints.cluster ?? [], textOf);
+  hash.addList(endpoints.local ?? [], textOf);
+  hash.addList(endpoints.reachable, (endpoint) => (endpoint.isLocal ? endpoint.text : ''));
+  hash.addList(frontends, (other) => (other.kind === 'cluster-ip' ? other.address! : ''));
+  if (kind !== 'load-balancer-ip') return hash.value;
+  hash.addNumber(entry.sourceRangesCoverNode ? 1 : 0);
+  hash.addList(entry.sourceRanges, (range) => `${range.address}/${range.prefixLength}`);
+  hash.addList(frontends, (other) => (other.kind === kind ? other.address! : ''));
   return hash.value;
+}
+
+function textOf({ text }: Endpoint): string {
+  return text;
 }
 
 const TWO_TO_32 = 2 ** 32;
@@ -33,8 +50,21 @@ class Hash {
       other = Math.imul(other ^ code, 0x5bd1e995);
       other ^= other >>> 15;
     }
-    this.one = Math.imul(one ^ 0x10000, 0x01000193);
-    this.other = Math.imul(other ^ text.length, 0x5bd1e995);
+    this.one = one;
+    this.other = other;
+    this.addNumber(0x10000 + text.length);
+  }
+
+  /** A number of 32 bits. */
+  addNumber(number: number): void {
+    this.one = Math.imul(this.one ^ number, 0x01000193);
+    this.other = Math.imul(this.other ^ number, 0x5bd1e995);
+    this.other ^= this.other >>> 15;
+  }
+
+  addList<T>(list: readonly T[], textOf: (member: T) => string): void {
+    for (const member of list) this.add(textOf(member));
+    this.addNumber(list.length);
   }
 
   get value(): number {

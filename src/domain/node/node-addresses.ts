@@ -22,15 +22,25 @@ export interface NodeAddresses {
  * family. None, one or two (docs/spec/server.md §2).
  */
 export function nodeIPs(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
-  const candidates = ['InternalIP', 'ExternalIP'].flatMap((type) =>
+  const candidates = internalAndExternal(statusAddresses);
+  const [first] = candidates;
+  const second = candidates.find((address) => address.family !== first?.family);
+  return [first, second].filter((address) => address !== undefined);
+}
+
+/** The internal and external addresses besides those. */
+export function furtherAddresses(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
+  const chosen = nodeIPs(statusAddresses).map(({ text }) => text);
+  return internalAndExternal(statusAddresses).filter(({ text }) => !chosen.includes(text));
+}
+
+function internalAndExternal(statusAddresses: readonly NodeStatusAddress[]): readonly Address[] {
+  return ['InternalIP', 'ExternalIP'].flatMap((type) =>
     statusAddresses.flatMap((entry) => {
       const address = entry.type === type ? parseAddress(entry.address) : undefined;
       return address ? [address] : [];
     }),
   );
-  const [first] = candidates;
-  const second = candidates.find((address) => address.family !== first?.family);
-  return [first, second].filter((address) => address !== undefined);
 }
 
 /** Chooses primary family and node addresses; a specified `bindAddress` overrides the Node (docs/spec/server.md §3). */

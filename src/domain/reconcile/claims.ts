@@ -22,21 +22,30 @@ const NO_CLAIMANTS: readonly ServicePortKey[] = [];
  * rules give way for good: their claim ends when a service port claims the same.
  */
 export class Claims {
-  private readonly claimantsOf = new Map<string, readonly ServicePortKey[]>();
+  /** A single claimant, as nearly all ids have, without a list around it: there are very many. */
+  private readonly claimantsOf = new Map<string, ServicePortKey | readonly ServicePortKey[]>();
   private readonly contested = new Set<string>();
+  private gaveWay = false;
 
   /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
-    return this.claimantsOf.get(id) ?? NO_CLAIMANTS;
+    const claimants = this.claimantsOf.get(id) ?? NO_CLAIMANTS;
+    return typeof claimants === 'string' ? [claimants] : claimants;
   }
 
   holder(id: string): ServicePortKey | undefined {
-    return this.claimantsOf.get(id)?.[0];
+    const claimants = this.claimantsOf.get(id);
+    return typeof claimants === 'string' ? claimants : claimants?.[0];
   }
 
   /** Whether anything has several claimants. Cheap. */
   get isContested(): boolean {
     return this.contested.size > 0;
+  }
+
+  /** Whether every claimant surely holds what it claims. Cheap. */
+  get allHold(): boolean {
+    return !this.isContested && !this.gaveWay;
   }
 
   /** @param givesWay whether the claim of unexplained rules ends here */
@@ -45,8 +54,8 @@ export class Claims {
     if (before.includes(owner)) return { before, after: before };
     const others =
       givesWay && !isUnexplained(owner) ? before.filter((other) => !isUnexplained(other)) : before;
-    // An array literal has no spare room: nearly all have one claimant, and there are very many.
-    return this.set(id, before, others.length === 0 ? [owner] : [...others, owner].sort());
+    if (others.length < before.length) this.gaveWay = true;
+    return this.set(id, before, [...others, owner].sort());
   }
 
   release(id: string, owner: ServicePortKey): ClaimChange {
@@ -66,7 +75,7 @@ export class Claims {
   }
 
   private set(id: string, before: readonly ServicePortKey[], after: readonly ServicePortKey[]): ClaimChange {
-    if (after.length > 0) this.claimantsOf.set(id, after);
+    if (after.length > 0) this.claimantsOf.set(id, after.length === 1 ? after[0]! : after);
     else this.claimantsOf.delete(id);
     if (after.length > 1) this.contested.add(id);
     else if (before.length > 1) this.contested.delete(id);

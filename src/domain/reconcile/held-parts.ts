@@ -1,4 +1,5 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
+import { subset } from '../model/subset.js';
 import { Claims, type FrontendConflict } from './claims.js';
 
 /** A part of service port rules that one service port holds at a time. */
@@ -45,9 +46,14 @@ export class HeldParts<P extends Part> {
    * @param parts each key once
    */
   replace(owner: ServicePortKey, parts: readonly P[] | undefined, switched: Switch<P>): void {
-    const former = new Map(this.partsByOwner.get(owner)?.map((part) => [part.key, part]));
+    const present = this.partsByOwner.get(owner);
     if (parts) this.partsByOwner.set(owner, parts);
     else this.partsByOwner.delete(owner);
+    if (!present) {
+      for (const part of parts ?? []) this.claim({ owner, part }, switched);
+      return;
+    }
+    const former = new Map(present.map((part) => [part.key, part]));
     for (const part of parts ?? []) {
       const previous = former.get(part.key);
       former.delete(part.key);
@@ -58,16 +64,16 @@ export class HeldParts<P extends Part> {
     for (const part of former.values()) this.release({ owner, part }, switched);
   }
 
-  /** All parts with their holders, in any order. */
-  *held(): Generator<HeldPart<P>> {
+  /** All parts that pass, with their holders, in any order. */
+  *held(passes: (part: P) => boolean = () => true): Generator<HeldPart<P>> {
     for (const [owner, parts] of this.partsByOwner)
-      for (const part of parts) if (this.holder(part.key) === owner) yield { owner, part };
+      for (const part of parts) if (passes(part) && this.holds(owner, part)) yield { owner, part };
   }
 
   /** The same for each owner that holds any. */
   *heldByOwner(): Generator<readonly P[]> {
     for (const [owner, parts] of this.partsByOwner) {
-      const held = parts.filter(({ key }) => this.holder(key) === owner);
+      const held = subset(parts, (part) => this.holds(owner, part));
       if (held.length > 0) yield held;
     }
   }
@@ -83,6 +89,11 @@ export class HeldParts<P extends Part> {
     return (this.of(owner) ?? []).flatMap(({ key, frontend }) =>
       frontend === undefined ? [] : this.claims.conflicts(key, frontend),
     );
+  }
+
+  /** Looks nothing up, and computes no key, where nothing is contested. */
+  private holds(owner: ServicePortKey, part: P): boolean {
+    return this.claims.allHold || this.holder(part.key) === owner;
   }
 
   private claim(claimed: HeldPart<P>, switched: Switch<P>): void {

@@ -1,11 +1,12 @@
 import isEqual from 'fast-deep-equal';
 import type { ServiceCidr } from '../decode/read-service-cidr.js';
 import type { Endpoint, PortIdentity } from '../model/endpoint.js';
-import type { EndpointSlice } from '../model/endpoint-slice.js';
+import { sharedWithEarlier, type EndpointSlice } from '../model/endpoint-slice.js';
 import type { Node } from '../model/node.js';
 import { serviceKey, type ServiceKey } from '../model/service-port-name.js';
 import type { Service } from '../model/service.js';
 import { subset } from '../model/subset.js';
+import type { UnservedKind } from '../model/unserved.js';
 import { IP_FAMILIES, type IpFamily } from '../net/ip-family.js';
 import { mergeEndpoints } from './merge-endpoints.js';
 
@@ -19,6 +20,10 @@ export class ClusterState {
   private readonly slices = new Map<ServiceKey, readonly EndpointSlice[]>();
   /** The Service that a slice belongs to, by `namespace/slice`, because its label may change. */
   private readonly owners = new Map<string, ServiceKey>();
+  /** Valid Services that no rules are for: why, and nothing else. */
+  private readonly unserved = new Map<ServiceKey, UnservedKind>();
+  /** Slices without a Service, as `namespace/slice`. */
+  private readonly unlabeled = new Set<string>();
   private readonly serviceCidrs = new Map<string, ServiceCidr>();
   private currentNode: Node | undefined;
 
@@ -34,6 +39,16 @@ export class ClusterState {
     return this.services.get(key);
   }
 
+  /** Why a known Service is not served; undefined if it is, or is not known. */
+  unservedKind(key: ServiceKey): UnservedKind | undefined {
+    return this.unserved.get(key);
+  }
+
+  /** Known Services that are not served. */
+  unservedKeys(): Iterable<ServiceKey> {
+    return this.unserved.keys();
+  }
+
   /** All endpoints of a service port in one family, merged over its slices. */
   endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
     const slices = subset(this.slicesOf(key), (slice) => slice.family === family);
@@ -44,6 +59,21 @@ export class ClusterState {
   slicePorts(key: ServiceKey, family: IpFamily): readonly PortIdentity[] {
     const slices = this.slicesOf(key).filter((slice) => slice.family === family);
     return slices.flatMap(({ ports }) => ports.map(({ name, protocol }) => ({ port: name, protocol })));
+  }
+
+  /** The slices of a Service, of both families. */
+  slicesOf(key: ServiceKey): readonly EndpointSlice[] {
+    return this.slices.get(key) ?? NO_SLICES;
+  }
+
+  /** All slices that name a Service, whether or not it exists. */
+  *allSlices(): Iterable<EndpointSlice> {
+    for (const slices of this.slices.values()) yield* slices;
+  }
+
+  /** Slices that name no Service, as `namespace/slice`. */
+  unlabeledSlices(): Iterable<string> {
+    return this.unlabeled;
   }
 
   /** Whether slices of the Service are known, of any family. */
@@ -62,6 +92,7 @@ export class ClusterState {
     const previous = this.services.get(key);
     if (isEqual(previous, service)) return [];
     this.services.set(key, service);
+    this.unserved.delete(key);
     return familiesOf(service, previous);
   }
 
@@ -69,22 +100,33 @@ export class ClusterState {
   removeService(key: ServiceKey): readonly IpFamily[] {
     const previous = this.services.get(key);
     this.services.delete(key);
+    this.unserved.delete(key);
     return familiesOf(previous);
+  }
+
+  /** The Service exists, but is not served. Returns the families that it concerned. */
+  leaveService(key: ServiceKey, why: UnservedKind): readonly IpFamily[] {
+    const families = this.removeService(key);
+    this.unserved.set(key, why);
+    return families;
   }
 
   /** Returns the Services whose endpoints the slice may have changed, with the family: the current ones, and previous ones. */
   applySlice(slice: EndpointSlice): readonly SliceChange[] {
     const id = serviceKey(slice.namespace, slice.name);
     const key = serviceKey(slice.namespace, slice.service);
+    this.unlabeled.delete(id);
     const previousOwner = this.owners.get(id);
     const changes: SliceChange[] = [];
     if (previousOwner !== undefined && previousOwner !== key)
       changes.push(...this.removeSlice(slice.namespace, slice.name));
     const siblings = this.slicesOf(key);
-    const previous = siblings.find(({ name }) => name === slice.name);
-    if (isEqual(previous, slice)) return changes;
-    this.slices.set(key, without(siblings, slice.name).concat([slice]));
-    this.owners.set(id, key);
+    const place = siblings.findIndex(({ name }) => name === slice.name);
+    const previous = siblings[place];
+    const applied = previous ? sharedWithEarlier(previous, slice) : slice;
+    if (applied === previous) return changes;
+    this.slices.set(key, previous ? siblings.with(place, applied) : [...siblings, applied]);
+    if (previousOwner !== key) this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });
     return changes;
@@ -92,6 +134,7 @@ export class ClusterState {
 
   removeSlice(namespace: string, name: string): readonly SliceChange[] {
     const id = serviceKey(namespace, name);
+    this.unlabeled.delete(id);
     const key = this.owners.get(id);
     if (key === undefined) return [];
     this.owners.delete(id);
@@ -101,6 +144,13 @@ export class ClusterState {
     if (left.length > 0) this.slices.set(key, left);
     else this.slices.delete(key);
     return removed ? [{ service: key, family: removed.family }] : [];
+  }
+
+  /** The slice exists, but names no Service. Returns what `removeSlice` returns. */
+  leaveSlice(namespace: string, name: string): readonly SliceChange[] {
+    const changes = this.removeSlice(namespace, name);
+    this.unlabeled.add(serviceKey(namespace, name));
+    return changes;
   }
 
   applyNode(node: Node): boolean {
@@ -121,10 +171,6 @@ export class ClusterState {
 
   serviceCidrObjects(): Iterable<ServiceCidr> {
     return this.serviceCidrs.values();
-  }
-
-  private slicesOf(key: ServiceKey): readonly EndpointSlice[] {
-    return this.slices.get(key) ?? NO_SLICES;
   }
 }
 

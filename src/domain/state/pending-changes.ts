@@ -62,6 +62,7 @@ export class PendingChanges {
       services: this.services,
       everyService: this.everything,
       node: this.node,
+      triggers: this.triggers,
       triggerTimes: [...this.earlierTriggers, ...[...this.triggers.values()].flat()],
     };
     this.services = new Set();
@@ -78,6 +79,8 @@ export interface DequeuedChanges {
   readonly services: ReadonlySet<ServiceKey>;
   readonly everyService: boolean;
   readonly node: boolean;
-  /** Milliseconds since the epoch. */
+  /** For each Service of which a slice changed: when that was caused. Milliseconds since the epoch. */
+  readonly triggers: ReadonlyMap<ServiceKey, readonly number[]>;
+  /** All of these, and those of changes that a failed sync had dequeued. */
   readonly triggerTimes: readonly number[];
 }

@@ -16,6 +16,8 @@ export interface Packet {
 export interface PacketEnvironment {
   /** The node's own addresses; loopback addresses may be missing. */
   readonly localAddresses: ReadonlySet<string>;
+  /** The interface through which the node sends to an address, for rules that look at it. Missing: nobody knows. */
+  readonly deviceTowards?: (address: string) => Promise<string>;
   /** What earlier packets left in dynamic sets: keys, by the name of the set. */
   readonly remembered?: ReadonlyMap<string, ReadonlySet<string>>;
 }

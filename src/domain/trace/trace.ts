@@ -1,7 +1,7 @@
 /** What becomes of the packets of a query, with all ends that random choices may lead to. */
 export interface Trace {
   readonly outcome: TraceOutcome;
-  /** Where they may be sent, sorted by address and port; empty unless the outcome is `forward`. */
+  /** Where they may be sent, sorted by address and port; empty unless the outcome is `forward` or `mixed`. */
   readonly endpoints: readonly TracedEndpoint[];
   /** Whether replies come back to another address than the sender's own. `mixed`: it depends on the endpoint. */
   readonly sourceRewritten: boolean | 'mixed';
@@ -9,6 +9,8 @@ export interface Trace {
   readonly sticky: boolean;
   /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
   readonly steps: readonly Step[];
+  /** A rule was not understood, so the packets may fare otherwise; the step says which. */
+  readonly isUncertain?: true;
 }
 
 /**
@@ -38,4 +40,6 @@ export interface Step {
   readonly servicePort?: string;
   /** Another program made the rule. */
   readonly isForeign?: true;
+  /** The rule could not be understood, and was taken as if it did not match. */
+  readonly isUncertain?: true;
 }

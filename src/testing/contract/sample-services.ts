@@ -55,6 +55,7 @@ export function sampleEntry(family: IpFamily, name: string, shape: SampleShape):
   const service: Service = {
     namespace: 'contract',
     name,
+    type: nodePort === 0 ? 'ClusterIP' : 'NodePort',
     clusterIPs: { [family]: `${prefix.cluster}${number}` },
     ports: [port],
     affinitySeconds: shape.affinitySeconds ?? 0,

@@ -1,4 +1,4 @@
-import type { Conntrack, SweepResult } from '../../application/ports/conntrack.js';
+import type { Conntrack, SweepResult } from '../../application/ports/node/conntrack.js';
 import type { FlowQuery } from '../../domain/conntrack/suspect-flows.js';
 import type { Flow } from '../../domain/conntrack/flow.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';

@@ -17,7 +17,7 @@ import {
   NLMSG_DONE,
   NLMSG_ERROR,
 } from '../../../src/adapters/netlink/protocol.js';
-import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 
 const [EPERM, ENOENT, EAGAIN, EBUSY, EINVAL, ENOBUFS] = [1, 2, 11, 16, 22, 105];
 
@@ -53,6 +53,10 @@ class ScriptedKernel implements Libc {
   }
 
   setsockopt(): number {
+    return 0;
+  }
+
+  attachFilter(): number {
     return 0;
   }
 

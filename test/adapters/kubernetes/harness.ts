@@ -10,7 +10,9 @@ import type { Connection } from '../../../src/adapters/kubernetes/connection/con
 import { KubernetesSource } from '../../../src/adapters/kubernetes/kubernetes-source.js';
 import type { ApiTimeouts } from '../../../src/adapters/kubernetes/client/api-timeouts.js';
 import type { ReflectorTimings } from '../../../src/adapters/kubernetes/watch/reflector-timings.js';
-import type { RecordedRequest, StandInApiServer } from '../../support/api-server/api-server.js';
+import { StandInApiServer, type RecordedRequest } from '../../support/api-server/api-server.js';
+import { makeCertificates, type Certificates } from '../../support/api-server/certificates.js';
+import { writeKubeconfig } from '../../support/api-server/kubeconfig.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 
 /** The real time, counting its open timers. */
@@ -67,6 +69,15 @@ export class RecordingLogger implements Logger {
       this.lines.push({ level, facts: { ...this.facts, ...facts }, message });
     };
   }
+}
+
+/** What a decoder gives when a piece has arrived: the lines, or the events, that it completes. */
+export function* completedBy<T>(
+  decoder: { push(piece: Buffer): void; next(): T | undefined },
+  piece: Buffer,
+): Generator<T> {
+  decoder.push(piece);
+  for (let next = decoder.next(); next !== undefined; next = decoder.next()) yield next;
 }
 
 /** Keeps what is there, and the sequence of calls. */
@@ -145,6 +156,60 @@ export function setUp(
   const options = { nodeName, timings: { ...quickTimings, ...timings } };
   const source = new KubernetesSource(client, options, clock, logger);
   return { source, client, sink: new RecordingSink(), logger, clock };
+}
+
+/** A source at an API server, both for one test. `useServedSource` makes them. */
+export class ServedSource {
+  private certificates: Certificates | undefined;
+  private server: StandInApiServer | undefined;
+  private started: Setup | undefined;
+
+  get api(): StandInApiServer {
+    return this.server!;
+  }
+
+  get setup(): Setup {
+    return this.started!;
+  }
+
+  /** Opens the server. */
+  async open(encoding = 'protobuf'): Promise<void> {
+    this.server = await StandInApiServer.start((this.certificates ??= await makeCertificates()));
+    this.server.speaksProtobuf = encoding === 'protobuf';
+  }
+
+  /** Starts the source. */
+  async start(
+    timings?: Partial<ReflectorTimings>,
+    timeouts?: Partial<ApiTimeouts>,
+    signal = new AbortController().signal,
+  ): Promise<Setup> {
+    this.started = setUp({ kubeconfig: await writeKubeconfig(this.api) }, timings, timeouts);
+    await this.started.source.start(this.started.sink, signal);
+    return this.started;
+  }
+
+  /** Starts, and waits until everything is listed and watched. */
+  async startSynced(timings?: Partial<ReflectorTimings>, timeouts?: Partial<ApiTimeouts>): Promise<Setup> {
+    const setup = await this.start(timings, timeouts);
+    await until(() => setup.sink.kindsSynced.length >= 4 && this.api.openWatches >= 4);
+    return setup;
+  }
+
+  /** Stops both. No timer is left. */
+  async end(): Promise<void> {
+    await this.started?.source.stop();
+    expect(this.started?.clock.open.size ?? 0).toBe(0);
+    await this.server?.close();
+    this.started = this.server = undefined;
+  }
+}
+
+/** To be called once in a file: each of its tests opens the server itself, and both end after it. */
+export function useServedSource(): ServedSource {
+  const served = new ServedSource();
+  afterEach(() => served.end());
+  return served;
 }
 
 /** Waits until the condition holds; fails with its text when it does not come to hold. */

@@ -4,11 +4,12 @@ import {
   PrometheusMetrics,
   type PrometheusMetricsOptions,
 } from '../../../src/adapters/metrics/prometheus-metrics.js';
-import { showServicePorts, showSources } from '../../../src/adapters/metrics/scrapes.js';
+import { showServicePorts, showSources, showTraffic } from '../../../src/adapters/metrics/scrapes.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { parseExposition, type ShownMetric } from '../../support/metrics/exposition.js';
 import { specMetrics } from '../../support/metrics/spec-metrics.js';
+import type { SeriesValues } from '../../../src/domain/traffic/traffic-series.js';
 
 const clock = new FakeClock(1_700_000_000_500);
 
@@ -265,6 +266,31 @@ describe('the metrics of every Kubernetes component', () => {
 });
 
 describe('what is looked up for each scrape', () => {
+  it('the traffic of Services, as long as they are there', async () => {
+    const metrics = made();
+    const labels = { namespace: 'shop', service: 'cart', port: 'http' };
+    let series: readonly SeriesValues[] = [
+      { labels, open: 1, overdue: 2, connections: 3, failed: 4, bytes: 5 },
+    ];
+    metrics.onScrape((own) => showTraffic(own, series));
+    const own = async (): Promise<object> =>
+      Object.fromEntries(
+        [...(await shown(metrics)).values()].flatMap(({ samples }) =>
+          [...samples].filter(([name]) => name.includes('service="cart"')),
+        ),
+      );
+    const expected = {
+      'kubeproxy_service_connections_open{namespace="shop",service="cart",port="http"}': 1,
+      'kubeproxy_service_connections_unanswered{namespace="shop",service="cart",port="http"}': 2,
+      'kubeproxy_service_connections_total{namespace="shop",service="cart",port="http"}': 3,
+      'kubeproxy_service_connections_failed_total{namespace="shop",service="cart",port="http"}': 4,
+      'kubeproxy_service_bytes_total{namespace="shop",service="cart",port="http"}': 5,
+    };
+    expect([await own(), await own()]).toEqual([expected, expected]);
+    series = [];
+    expect(await own()).toEqual({});
+  });
+
   it('service ports by state, and how fresh each kind is', async () => {
     const statuses = new ServiceStatuses();
     statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });

@@ -54,6 +54,17 @@ describe('a netlink channel', () => {
     expect(sockets).toHaveLength(1);
   });
 
+  it('sends at once when no call runs, otherwise after those before', async () => {
+    const answers = [1, 2, 3].flatMap((sequence) => [errorMessage(sequence, 0), 11]);
+    const { channel, libc } = await opened(...answers);
+    const calls = [channel.perform([request]), channel.perform([request])];
+    expect(sent(libc)).toEqual([[[40, 5, 1]]]);
+    await Promise.all(calls);
+    expect(sent(libc)).toHaveLength(2);
+    await channel.perform([request]);
+    expect(sent(libc)[2]).toEqual([[40, 5, 3]]);
+  });
+
   it('hands on the answer to a question, and the error', async () => {
     const { channel, libc } = await opened(plainMessage(41, 1), errorMessage(2, ENOENT));
     const types: number[] = [];

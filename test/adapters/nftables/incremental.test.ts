@@ -5,7 +5,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import type { Ending } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText, type Ending } from '../../../src/domain/nftables/walk/ending.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
@@ -14,11 +14,11 @@ import { expectedOutcome, type Expected } from '../../support/nftables/expected-
 import {
   history,
   LOCAL_ADDRESSES,
-  POOL,
   settings,
   survivors,
   type Change,
 } from '../../support/nftables/cluster-arbitraries.js';
+import { packets } from '../../support/nftables/pool-packets.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 const proxyLogger = new MemoryLogger();
@@ -91,32 +91,6 @@ describe('a table changed step by step', () => {
   });
 });
 
-/** Packets to everything that there is, and to what is not, from everywhere. */
-function* packets(family: IpFamily): Iterable<Packet> {
-  const sameFamily = (address: string) => address.includes(':') === (family === 'IPv6');
-  const own = LOCAL_ADDRESSES.filter(sameFamily);
-  const clients = [
-    ...POOL.sources[family].map((source) => ({ source, inputInterface: 'eth0' as string | undefined })),
-    ...POOL.endpoints[family].slice(0, 2).map((source) => ({ source, inputInterface: 'veth5' })),
-    { source: POOL.sources[family].at(-1)!, inputInterface: 'cni0' },
-    { source: own[0]!, inputInterface: undefined },
-    ...POOL.externalIPs.filter(sameFamily).map((source) => ({ source, inputInterface: undefined })),
-  ];
-  const unused =
-    family === 'IPv4' ? ['172.30.9.9', '172.31.9.9', '192.0.2.77'] : ['fd00:10:96::99', '2001:db8:5::77'];
-  const destinations = [
-    ...[...POOL.clusterIPs[family], ...POOL.externalIPs.filter(sameFamily), ...unused].flatMap(
-      (destination) => [...POOL.ports, 4444].map((destinationPort) => ({ destination, destinationPort })),
-    ),
-    ...own.flatMap((destination) =>
-      [...POOL.nodePorts, 30009].map((destinationPort) => ({ destination, destinationPort })),
-    ),
-  ];
-  for (const client of clients)
-    for (const to of destinations)
-      for (const protocol of ['TCP', 'UDP', 'SCTP'] as const) yield { family, protocol, ...client, ...to };
-}
-
 function expectForwarding(proxy: InMemoryProxy, table: TableContents, family: IpFamily): void {
   const entries = [...proxy.families.get(family)!.sync.table.entries()];
   const { network } = proxy.contexts.of(family, false);
@@ -136,7 +110,7 @@ function actualOutcome(table: TableContents, packet: Packet, own: ReadonlySet<st
   if (first!.verdict !== 'sent') return first!.verdict;
   for (const { mark, priority } of endings) if (mark !== 0 || priority !== 0) return 'mixed';
   if (!returns(table, packet, own, first!)) return 'mixed';
-  return new Map(endings.map(({ endpoint, masquerade }) => [endpoint!, masquerade]));
+  return new Map(endings.map((ending) => [endpointText(ending)!, ending.masquerade]));
 }
 
 /** With session affinity a client that comes again is sent where it was. */
@@ -145,7 +119,7 @@ function returns(table: TableContents, packet: Packet, own: ReadonlySet<string>,
   if (!made) return true;
   const remembered = new Map([[made.set, new Set([made.key])]]);
   const again = walk(table, packet, { localAddresses: own, remembered });
-  return again.every(({ endpoint }) => endpoint === before.endpoint);
+  return again.every((ending) => endpointText(ending) === endpointText(before));
 }
 
 function same(one: Expected | 'mixed', other: Expected): boolean {

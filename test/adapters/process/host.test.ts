@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
@@ -60,9 +60,18 @@ describe('setOomScore', () => {
     const logger = new MemoryLogger();
     // A file that may be read, but that even root may not write.
     await setOomScore(-999, new FakeClock(), logger, '/proc/sys/kernel/osrelease');
-    expect(logger.lines).toMatchObject([
-      { level: 'info', facts: { score: -999, error: { code: 'EACCES' } } },
-    ]);
+    expect(logger.lines).toMatchObject([{ level: 'info', facts: { wanted: -999 } }]);
+    expect(logger.lines[0]).not.toHaveProperty('facts.error');
+  });
+
+  it('leaves what the kubelet has set, without a word', async () => {
+    const logger = new MemoryLogger();
+    const place = folder();
+    chmodSync(place, 0o755);
+    const file = join(place, 'oom_score_adj');
+    writeFileSync(file, '-997\n', { mode: 0o444 });
+    await asNobody(() => setOomScore(-999, new FakeClock(), logger, file));
+    expect([readFileSync(file, 'utf8'), logger.lines]).toEqual(['-997\n', []]);
   });
 
   it('does not ask a kernel again that lacks the file', async () => {
@@ -71,3 +80,14 @@ describe('setOomScore', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn' }]);
   });
 });
+
+/** As a user who may not write what belongs to root. */
+async function asNobody(work: () => Promise<void>): Promise<void> {
+  const user = process.geteuid!();
+  if (user === 0) process.seteuid!(65534);
+  try {
+    await work();
+  } finally {
+    if (user === 0) process.seteuid!(user);
+  }
+}

@@ -3,7 +3,7 @@ import type {
   Explanation,
   FamilyExplanation,
   PortExplanation,
-} from '../../../src/application/use-cases/explanation.js';
+} from '../../../src/application/explain/explanation.js';
 
 /** What a proxy says of itself. */
 export function statusOf({
@@ -45,6 +45,7 @@ export function portOf(fields: Partial<PortExplanation>): PortExplanation {
       },
     ],
     endpoints: [endpointOf('10.244.1.1'), endpointOf('10.244.2.1')],
+    findings: [],
     affinitySeconds: 0,
     sourceRanges: [],
     ...fields,

@@ -2,6 +2,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import type { ProgrammedChanges } from '../../../src/application/sync/change-log.js';
 import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sync-family.js';
 import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -45,7 +46,7 @@ export class Bench {
   /** What the source cannot read. */
   readonly unread: string[] = [];
 
-  constructor(periods: Partial<SyncPeriods> = {}) {
+  constructor(periods: Partial<SyncPeriods> = {}, programmed?: (changes: ProgrammedChanges) => void) {
     const contexts = { of: (_: string, refresh: boolean) => (this.refreshes.push(refresh), this.context) };
     this.sync = new SyncFamily(
       this.state,
@@ -64,6 +65,7 @@ export class Bench {
       this.observer,
       this.clock,
       this.logger,
+      programmed,
     );
   }
 

@@ -2,6 +2,8 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import { retryDelay } from '../../../src/application/sync/backoff.js';
+import { ChangeHistory } from '../../../src/application/status/change-history.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { SyncReporting } from '../../../src/application/sync/sync-reporting.js';
 
@@ -19,13 +21,15 @@ describe('SyncReporting', () => {
   let metrics: RecordingMetrics;
   let health: ProxyHealth;
   let history: SyncHistory;
+  let changes: ChangeHistory;
   let reporting: SyncReporting;
 
   beforeEach(() => {
     metrics = new RecordingMetrics();
     health = new ProxyHealth(new FakeClock(1_000_000), 60_000);
     history = new SyncHistory(new FakeClock(1_000_000));
-    reporting = new SyncReporting(health, metrics, history);
+    changes = new ChangeHistory(new ServiceStatuses(), new FakeClock(1_000_000));
+    reporting = new SyncReporting(health, metrics, history, changes);
   });
 
   it('reports a sync to health and metrics', () => {
@@ -53,6 +57,22 @@ describe('SyncReporting', () => {
     expect(health.verdict().healthy).toBe(false);
     expect(metrics.of('syncFinished')).toEqual([['IPv4', expect.objectContaining({ ok: false })]]);
     expect([metrics.of('networkProgramming'), metrics.of('noLocalEndpoints')]).toEqual([[], []]);
+  });
+
+  it('remembers syncs of everything, failures and repairs as changes', () => {
+    reporting.finished('IPv4', REPORT);
+    reporting.finished('IPv4', { ...REPORT, full: false });
+    for (const error of ['refused', 'refused']) reporting.finished('IPv6', { ...REPORT, ok: false, error });
+    reporting.repaired('IPv4', 4);
+    const at = 1_000_000;
+    expect(changes.changes()).toEqual({
+      total: 3,
+      changes: [
+        { what: 'everything-programmed', family: 'IPv4', at, steps: 3, took: 500 },
+        { what: 'sync-failed', family: 'IPv6', at, steps: 3, took: 500, reason: 'refused' },
+        { what: 'repaired', family: 'IPv4', at, steps: 4 },
+      ],
+    });
   });
 
   it('counts events, and those that wait for a sync', () => {

@@ -2,7 +2,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { RecordingMetrics } from '../../support/fakes/recording-metrics.js';
-import { ConntrackUnavailableError } from '../../../src/application/ports/conntrack.js';
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
 import { ReconcileConntrack } from '../../../src/application/use-cases/reconcile-conntrack.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';

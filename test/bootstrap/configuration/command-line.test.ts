@@ -184,12 +184,100 @@ describe('flag syntax', () => {
     ]);
   });
 
-  it('takes the Service to explain', () => {
-    const asked = parse(['explain', 'shop/cart', '--metrics-bind-address', '127.0.0.1:1']);
-    expect(asked).toMatchObject({ request: { name: 'explain', service: 'shop/cart' } });
-    expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
-    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x']])
+  it.each(['shop/cart', '10.96.0.80', '10.96.0.80:53/udp', '[fd00::1]:80', '30080/tcp', '30080'])(
+    'takes %s to explain',
+    (subject) => {
+      const asked = parse(['explain', subject, '--metrics-bind-address', '127.0.0.1:1', '-o', 'json']);
+      expect(asked.request).toEqual({ name: 'explain', subject, output: 'json' });
+      expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
+    },
+  );
+
+  it('knows what cannot be explained', () => {
+    for (const operands of [[], ['cart'], ['a/b', 'c/d'], ['a/b/c'], ['Shop/cart'], ['../x'], ['70000']])
       expect(usageError('explain', ...operands).message).toMatch(/^explain takes one Service as NAMESPACE/);
+    expect(usageError('explain', 'a/b', '-o', 'xml').message).toMatch(/'xml' is invalid/);
+  });
+
+  it('takes what traffic to show', () => {
+    const asked = parse(['top', 'cart', '-n', 'shop', 'a/b', '--sort', 'new', '--interval', '0.5', '--once']);
+    const query = { namespace: 'shop', services: ['cart', 'a/b'], sort: 'new' };
+    expect(asked).toMatchObject({
+      request: { name: 'top', query, intervalMilliseconds: 500, output: 'text' },
+      once: true,
+    });
+    const usual = parse(['top', '-o', 'wide', '--interval=2s']);
+    expect(usual.request).toEqual({
+      name: 'top',
+      query: { services: [], sort: 'open' },
+      intervalMilliseconds: 2_000,
+      output: 'wide',
+    });
+    for (const interval of ['0', '50ms', '2m', 'soon'])
+      expect(usageError('top', '--interval', interval).message).toMatch(/^--interval is from 100ms to 1m/);
+    expect(usageError('top', '--sort', 'name').message).toContain('Allowed choices are open, new');
+  });
+
+  it('takes what to list', () => {
+    const all = { name: 'services', names: [], failing: false, withoutEndpoints: false, output: 'text' };
+    expect(parse(['services']).request).toEqual(all);
+    expect(parse(['services', '-n', 'shop', 'cart', 'prod/web', '-o', 'wide']).request).toEqual({
+      ...all,
+      namespace: 'shop',
+      names: ['cart', 'prod/web'],
+      output: 'wide',
+    });
+    expect(parse(['services', '--failing', '--without-endpoints', '--namespace=a']).request).toEqual({
+      ...all,
+      namespace: 'a',
+      failing: true,
+      withoutEndpoints: true,
+    });
+    expect(usageError('services', 'a/b/c').message).toBe(
+      'services takes names as NAME or NAMESPACE/NAME, got "a/b/c"',
+    );
+  });
+
+  it('takes whose history, and in which form the status is wanted', () => {
+    expect(parse(['history']).request).toEqual({ name: 'history', output: 'text' });
+    expect(parse(['history', 'shop/cart', '-o', 'yaml']).request).toEqual({
+      name: 'history',
+      service: 'shop/cart',
+      output: 'yaml',
+    });
+    for (const operands of [['cart'], ['a/b', 'c/d']])
+      expect(usageError('history', ...operands).message).toMatch(/^history takes at most one Service/);
+    expect(parse(['status', '--output=json']).request).toEqual({ name: 'status', output: 'json' });
+    expect(usageError('status', 'all').message).toContain('does not take any arguments');
+  });
+
+  it('takes the packet to trace, or the file of many', () => {
+    const query = { from: { kind: 'node' }, to: { text: '10.96.0.1' }, port: 53, protocol: 'UDP' };
+    expect(parse(['trace', '--from', 'node', '--to=10.96.0.1:53/udp']).request).toMatchObject({
+      name: 'trace',
+      rules: 'desired',
+      output: 'text',
+      query,
+    });
+    expect(
+      parse(['trace', '--kernel', '-o', 'json', '--queries', '-', '--proxy-mode', 'nftables']),
+    ).toMatchObject({
+      request: { name: 'trace', rules: 'actual', output: 'json', queries: '-' },
+      configuration: { mode: 'nftables' },
+    });
+    const neither = 'trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE';
+    expect(usageError('trace').message).toBe(neither);
+    expect(usageError('trace', '--from', 'node').message).toBe(neither);
+    expect(usageError('trace', '--queries', '-', '--from', 'node').message).toBe(
+      'trace takes either --queries, or --from and --to',
+    );
+    expect(usageError('trace', '--from', 'pod', '--to', '10.96.0.1:53').message).toContain(
+      'the source "pod"',
+    );
+    expect(usageError('trace', '--from', 'node', '--to', '10.96.0.1:53', '-o', 'xml').message).toContain(
+      'xml',
+    );
+    expect(usageError('trace', 'shop/cart').message).toContain('does not take any arguments');
   });
 
   it('names what it does not know', () => {

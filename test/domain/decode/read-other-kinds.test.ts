@@ -97,6 +97,7 @@ describe('readNode', () => {
         name: 'n1.example',
         zone: 'a',
         ips: [parseAddress('192.0.2.4'), parseAddress('fd00:1::4')],
+        furtherAddresses: [parseAddress('198.51.100.1')],
         podCIDRs: ['10.244.1.0/24', 'fd00::/64'],
         leaving: false,
       },

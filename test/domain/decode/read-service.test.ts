@@ -12,24 +12,33 @@ describe('Services that are seen (docs/spec/model.md §2.1)', () => {
       'another proxy',
       {},
       { metadata: { namespace: 'a', name: 'b', labels: { 'service.kubernetes.io/service-proxy-name': '' } } },
-      /service-proxy-name/,
+      'other-proxy',
     ],
-    ['headless', { clusterIP: 'None' }, {}, /None/],
+    ['headless', { clusterIP: 'None' }, {}, 'headless'],
     [
       'headless with other addresses',
       { clusterIP: 'None', clusterIPs: ['10.0.0.1'], ipFamilies: ['IPv4'] },
       {},
-      /None/,
+      'headless',
     ],
-    ['no cluster IP', { clusterIP: '' }, {}, /no clusterIP/],
-    ['cluster IP missing', { clusterIP: undefined }, {}, /no clusterIP/],
-    ['cluster IP null', { clusterIP: null }, {}, /no clusterIP/],
-    ['ExternalName, even with a cluster IP', { type: 'ExternalName' }, {}, /ExternalName/],
+    ['no cluster IP', { clusterIP: '' }, {}, 'no-cluster-ip'],
+    ['cluster IP missing', { clusterIP: undefined }, {}, 'no-cluster-ip'],
+    ['cluster IP null', { clusterIP: null }, {}, 'no-cluster-ip'],
+    ['ExternalName, even with a cluster IP', { type: 'ExternalName' }, {}, 'external-name'],
   ])('ignores: %s', (_, spec, rest, reason) => {
     const { value, ignored, problems } = read(spec, rest);
     expect(value).toBeUndefined();
-    expect(ignored).toMatch(reason);
+    expect(ignored).toBe(reason);
     expect(problems).toEqual([]);
+  });
+
+  it.each([
+    ['NodePort', 'NodePort'],
+    ['LoadBalancer', 'LoadBalancer'],
+    [undefined, 'ClusterIP'],
+    ['OfALaterKubernetes', 'ClusterIP'],
+  ])('takes type %s for %s', (type, expected) => {
+    expect(read({ type }).value?.type).toBe(expected);
   });
 
   it.each([
@@ -89,6 +98,7 @@ describe('properties of Services (docs/spec/model.md §2.2)', () => {
     expect(value).toEqual({
       namespace: 'shop',
       name: 'cart',
+      type: 'LoadBalancer',
       clusterIPs: { IPv4: '10.96.7.1', IPv6: 'fd00:96::71' },
       ports: [{ name: 'web', protocol: 'TCP', port: 80, nodePort: 31080 }],
       affinitySeconds: 0,

@@ -6,7 +6,7 @@ import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired
 import { MalformedTable } from '../../../src/domain/nftables/walk/chain-walk.js';
 import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
 import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
-import { outcomeOf, type Ending } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText, outcomeOf, type Ending } from '../../../src/domain/nftables/walk/ending.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
@@ -57,10 +57,9 @@ function verdictOf(endings: readonly Ending[], packet: Packet, sticky: boolean):
   if (outcome === 'untouched') return localAddresses.has(packet.destination) ? 'refused' : 'untouched';
   if (typeof outcome === 'string') return outcome;
   const rewritten = new Set(
-    endings.map(({ endpoint, masquerade }) => {
-      const address = endpoint!.slice(0, endpoint!.lastIndexOf(':')).replace(/[[\]]/g, '');
-      return masquerade && ownAddressTowards(address) !== packet.source;
-    }),
+    endings.map(
+      ({ endpoint, masquerade }) => masquerade && ownAddressTowards(endpoint!.address) !== packet.source,
+    ),
   );
   const masq = rewritten.size === 1 ? [...rewritten][0]! : 'mixed';
   if (!sticky) return { to: outcome.to, masq };
@@ -75,12 +74,13 @@ function expectNothingLeftBehind(endings: readonly Ending[]): void {
 
 /** A client that comes again is sent where it was sent before, and nowhere else. */
 function expectReturns(table: TableContents, packet: Packet, endings: readonly Ending[]): void {
-  for (const { verdict, endpoint, remembers } of endings) {
+  for (const ending of endings) {
+    const { verdict, remembers } = ending;
     if (verdict !== 'sent') continue;
     expect(remembers).toHaveLength(1);
     const remembered = new Map(remembers.map(({ set, key }) => [set, new Set([key])]));
     const again = outcomeOf(walk(table, packet, { localAddresses, remembered }));
-    expect(again).toMatchObject({ to: [endpoint] });
+    expect(again).toMatchObject({ to: [endpointText(ending)] });
   }
 }
 

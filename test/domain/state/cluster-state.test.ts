@@ -35,6 +35,38 @@ describe('Services in ClusterState', () => {
   });
 });
 
+describe('Services that are left alone', () => {
+  it('are remembered by their kind, until they are served or gone', () => {
+    state.applyService(service());
+    expect(state.leaveService('shop/cart', 'headless')).toEqual(['IPv4']);
+    expect(state.leaveService('shop/cart', 'external-name')).toEqual([]);
+    expect([state.service('shop/cart'), state.unservedKind('shop/cart')]).toEqual([
+      undefined,
+      'external-name',
+    ]);
+    expect([...state.unservedKeys()]).toEqual(['shop/cart']);
+    expect(state.applyService(service())).toEqual(['IPv4']);
+    expect([...state.unservedKeys()]).toEqual([]);
+    state.leaveService('shop/cart', 'headless');
+    expect(state.removeService('shop/cart')).toEqual([]);
+    expect(state.unservedKind('shop/cart')).toBeUndefined();
+  });
+});
+
+describe('slices that are left alone', () => {
+  it('are remembered by name, until they belong to a Service or are gone', () => {
+    state.applySlice(slice('a', [one]));
+    expect(state.leaveSlice('shop', 'a')).toEqual([{ service: 'shop/cart', family: 'IPv4' }]);
+    expect([[...state.allSlices()], [...state.unlabeledSlices()]]).toEqual([[], ['shop/a']]);
+    state.applySlice(slice('a', [one]));
+    expect([[...state.allSlices()], [...state.unlabeledSlices()]]).toEqual([[slice('a', [one])], []]);
+    expect(state.slicesOf('shop/cart')).toEqual([slice('a', [one])]);
+    state.leaveSlice('shop', 'a');
+    expect(state.removeSlice('shop', 'a')).toEqual([]);
+    expect([...state.unlabeledSlices()]).toEqual([]);
+  });
+});
+
 describe('slices in ClusterState', () => {
   const cart = { service: 'shop/cart', family: 'IPv4' };
 
@@ -72,6 +104,16 @@ describe('slices in ClusterState', () => {
     const six = slice('a', [sliceEndpoint('fd00::1')], { family: 'IPv6' });
     expect(state.applySlice(six)).toEqual([cart, { service: 'shop/cart', family: 'IPv6' }]);
     expect([addresses(), addresses('shop/cart', 'IPv6')]).toEqual([[], ['fd00::1']]);
+  });
+
+  it('share with their earlier version what is equal', () => {
+    const endpoints = () => state.endpoints('shop/cart', 'IPv4', UNNAMED);
+    state.applySlice(slice('cart-1', [one, two]));
+    const before = endpoints();
+    expect(state.applySlice(slice('cart-1', [one, two]))).toEqual([]);
+    expect(endpoints()).toBe(before);
+    state.applySlice(slice('cart-1', [sliceEndpoint('10.0.0.0'), two]));
+    expect(endpoints()[1]).toBe(before[1]);
   });
 
   it('that say nothing but a new trigger time are changes', () => {

@@ -12,6 +12,7 @@ describe('PendingChanges', () => {
       services: new Set(['a/b', 'a/c']),
       everyService: false,
       node: false,
+      triggers: new Map(),
       triggerTimes: [],
     });
     expect([pending.empty, pending.serviceCount]).toEqual([true, 0]);
@@ -46,7 +47,13 @@ describe('PendingChanges', () => {
     pending.triggered('a/d', 3);
     pending.forgetTriggers('a/c');
     pending.triggered('a/c', 4);
-    expect([...pending.dequeue().triggerTimes].sort()).toEqual([1, 1, 3, 4]);
+    const { triggers, triggerTimes } = pending.dequeue();
+    expect([...triggerTimes].sort()).toEqual([1, 1, 3, 4]);
+    expect([...triggers]).toEqual([
+      ['a/b', [1, 1]],
+      ['a/d', [3]],
+      ['a/c', [4]],
+    ]);
     expect(pending.dequeue().triggerTimes).toEqual([]);
   });
 

@@ -1,31 +1,21 @@
-import ipaddr from 'ipaddr.js';
-import {
-  CT_DELETE,
-  CTA,
-  familyWord,
-  TUPLE,
-  TUPLE_IP,
-  TUPLE_PROTO,
-} from '../../../src/adapters/conntrack/ctnetlink.js';
+import { NetlinkFlowEvents } from '../../../src/adapters/conntrack/events/netlink-flow-events.js';
 import { NetlinkConntrack } from '../../../src/adapters/conntrack/netlink-conntrack.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';
-import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
+import { NETLINK_NETFILTER } from '../../../src/adapters/netlink/protocol.js';
 import type { FlowQuery } from '../../../src/domain/conntrack/suspect-flows.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { SeenFlow } from '../../../src/domain/traffic/seen-flow.js';
 import { serve } from '../../support/program/driver.js';
+import { putEntry, putRemoval, type EntryToMake } from '../../support/traffic/conntrack-entries.js';
 
 /** Makes tracked connections out of nothing and drives the adapter, inside a namespace. */
 
-export interface EntryToMake {
-  readonly protocol: 6 | 17;
-  readonly source: string;
-  readonly sourcePort: number;
-  readonly destination: string;
-  readonly destinationPort: number;
-  readonly endpoint: string;
-  readonly endpointPort: number;
-  readonly zone?: number;
+export type HeardFlow = Omit<SeenFlow, 'hash' | 'bytes'>;
+
+export interface Heard {
+  readonly lost: boolean;
+  readonly told: { readonly [What in 'began' | 'changed' | 'ceased']: HeardFlow[] };
 }
 
 export interface Sweeping {
@@ -39,59 +29,17 @@ export interface Sweeping {
   readonly grownMb: number;
 }
 
-const CT_NEW = 0x100;
-const CTA_STATUS = 3;
-const CTA_PROTOINFO = 4;
-const CTA_TIMEOUT = 7;
-const IPS_CONFIRMED_ASSURED_SEEN_REPLY = 0x2 | 0x4 | 0x8;
-
 /** Entries in one request. */
 const AT_ONCE = 256;
 
 const conntrack = new NetlinkConntrack();
+const events = new NetlinkFlowEvents();
 const socket = NetlinkSocket.open(NETLINK_NETFILTER);
 const never = new AbortController().signal;
 
-function putTuple(
-  writer: MessageWriter,
-  type: number,
-  protocol: number,
-  [source, sourcePort]: [string, number],
-  [destination, destinationPort]: [string, number],
-): void {
-  const ipv6 = source.includes(':');
-  const tuple = writer.beginNest(type);
-  const ip = writer.beginNest(TUPLE.IP);
-  const bytes = (text: string) => Uint8Array.from(ipaddr.parse(text).toByteArray());
-  writer.putBytes(ipv6 ? TUPLE_IP.V6_SRC : TUPLE_IP.V4_SRC, bytes(source));
-  writer.putBytes(ipv6 ? TUPLE_IP.V6_DST : TUPLE_IP.V4_DST, bytes(destination));
-  writer.endNest(ip);
-  const proto = writer.beginNest(TUPLE.PROTO);
-  writer.putU8(TUPLE_PROTO.NUM, protocol);
-  writer.putBytes(TUPLE_PROTO.SRC_PORT, Uint8Array.of(sourcePort >>> 8, sourcePort & 0xff));
-  writer.putBytes(TUPLE_PROTO.DST_PORT, Uint8Array.of(destinationPort >>> 8, destinationPort & 0xff));
-  writer.endNest(proto);
-  writer.endNest(tuple);
-}
-
-function putEntry(writer: MessageWriter, entry: EntryToMake): void {
-  const family: IpFamily = entry.source.includes(':') ? 'IPv6' : 'IPv4';
-  const start = writer.beginMessage(CT_NEW, NLM_F_REQUEST | NLM_F_CREATE, 1);
-  writer.putWord(familyWord(family));
-  const client: [string, number] = [entry.source, entry.sourcePort];
-  putTuple(writer, CTA.TUPLE_ORIG, entry.protocol, client, [entry.destination, entry.destinationPort]);
-  putTuple(writer, CTA.TUPLE_REPLY, entry.protocol, [entry.endpoint, entry.endpointPort], client);
-  writer.putU32(CTA_STATUS, IPS_CONFIRMED_ASSURED_SEEN_REPLY);
-  writer.putU32(CTA_TIMEOUT, 3600);
-  if (entry.protocol === 6) {
-    const info = writer.beginNest(CTA_PROTOINFO);
-    const tcp = writer.beginNest(1);
-    writer.putU8(1, 3);
-    writer.endNest(tcp);
-    writer.endNest(info);
-  }
-  if (entry.zone !== undefined) writer.putBytes(CTA.ZONE, Uint8Array.of(entry.zone >>> 8, entry.zone & 0xff));
-  writer.endMessage(start);
+function valueOf(flow: SeenFlow): HeardFlow {
+  const { id, family, protocol, destination, destinationPort, replySource, replied, closed } = flow;
+  return { id, family, protocol, destination, destinationPort, replySource, replied, closed };
 }
 
 function placesOf(bytes: Buffer, part: Buffer): number[] {
@@ -143,16 +91,7 @@ const handlers = {
       {},
       () => {
         const writer = new MessageWriter();
-        const start = writer.beginMessage(CT_DELETE, NLM_F_REQUEST, 1);
-        writer.putWord(familyWord('IPv4'));
-        putTuple(
-          writer,
-          CTA.TUPLE_ORIG,
-          entry.protocol,
-          [entry.source, entry.sourcePort],
-          [entry.destination, entry.destinationPort],
-        );
-        writer.endMessage(start);
+        putRemoval(writer, entry);
         putEntry(writer, successor);
         // Small requests are carried out before the call returns.
         void socket.send(writer.bytes, writer.length);
@@ -161,6 +100,37 @@ const handlers = {
       never,
     );
     return deleted;
+  },
+
+  async remove(entries: readonly EntryToMake[]): Promise<void> {
+    const writer = new MessageWriter();
+    for (const entry of entries) putRemoval(writer, entry);
+    await send(writer);
+  },
+
+  /** From now on the kernel tells what happens to connections of this sample. */
+  hear(shift: number): void {
+    events.sample(shift);
+    events.open();
+  },
+
+  /** What it told since then, or since the last time. */
+  heard(): Heard {
+    const told: Heard['told'] = { began: [], changed: [], ceased: [] };
+    const keep = (what: keyof Heard['told']) => (flow: SeenFlow) => void told[what].push(valueOf(flow));
+    const { lost } = events.read({ began: keep('began'), changed: keep('changed'), ceased: keep('ceased') });
+    return { lost, told };
+  },
+
+  /** What a walk finds. */
+  async walk(): Promise<readonly HeardFlow[]> {
+    const found: HeardFlow[] = [];
+    await events.walk(
+      (flow) => found.push(valueOf(flow)),
+      async () => {},
+      never,
+    );
+    return found;
   },
 
   /** Sweeps, with every flow stale whose replySource is in the list. */

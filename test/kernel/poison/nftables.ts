@@ -13,7 +13,7 @@ import type {
   PlacedElement,
 } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
-import { CLUSTER_IPS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
+import { CLUSTER_IPS, LOOKED_UP_SETS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { TransportName } from '../../support/program/proxy-process.js';
 import type { Poison } from './poison.js';
 
@@ -34,7 +34,9 @@ export async function poisonedNftables(
     if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
     const fragment = compileNftables(entry);
     if (poison === undefined) return fragment;
-    return [...fragment, { key: `poison of ${entry.key}`, elements: [poisons[poison]], uses: [] }];
+    const elements = [poisons[poison]];
+    const listed = elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
+    return [...fragment, { key: `poison of ${entry.key}`, elements, listed, uses: [] }];
   };
   const transports = await openNftTransports(transportName, logger);
   const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;

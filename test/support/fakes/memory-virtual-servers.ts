@@ -3,13 +3,13 @@ import {
   virtualServerKey,
   type CountedRealServer,
   type VirtualServer,
+  type VirtualServerId,
 } from '../../../src/domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type {
   IpvsTimeouts,
   ListedVirtualServer,
   StepOutcome,
-  VirtualServerId,
   VirtualServers,
   VirtualServerStep,
 } from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
@@ -77,6 +77,12 @@ export class MemoryVirtualServers implements VirtualServers {
         .filter(({ server }) => server.address.includes(':') === (family === 'IPv6'))
         .map(({ server, reals }) => ({ ...server, realServers: [...reals.values()] })),
     );
+  }
+
+  async find(id: VirtualServerId): Promise<ListedVirtualServer | undefined> {
+    this.check();
+    const found = this.servers.get(virtualServerKey(id));
+    return Promise.resolve(found && { ...found.server, realServers: [...found.reals.values()] });
   }
 
   async realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]> {

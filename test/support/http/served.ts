@@ -15,10 +15,14 @@ export class Served {
     return served;
   }
 
+  /** `ip:port`. */
+  get address(): string {
+    return `127.0.0.1:${(this.server!.address() as AddressInfo).port}`;
+  }
+
   /** Redirects are not followed. */
   get(path: string, init: RequestInit = {}): Promise<Response> {
-    const { port } = this.server!.address() as AddressInfo;
-    return fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual', ...init });
+    return fetch(`http://${this.address}${path}`, { redirect: 'manual', ...init });
   }
 
   async text(path: string, init: RequestInit = {}): Promise<string> {

@@ -43,6 +43,7 @@ const service = (family: IpFamily, name: string): fc.Arbitrary<Service> => {
   return fc.record({
     namespace: fc.constant('default'),
     name: fc.constant(name),
+    type: fc.constant('LoadBalancer' as const),
     clusterIPs: digit.map((last) => ({ [family]: `${PREFIX[family]}${last}` })),
     ports: fc.uniqueArray(
       fc.record({

@@ -51,6 +51,11 @@ export class Command {
     return this.err;
   }
 
+  /** What it has written to standard output so far. */
+  get output(): string {
+    return this.out;
+  }
+
   get pid(): number {
     return this.process.pid!;
   }

@@ -77,16 +77,26 @@ export function recordedDump(step: RecordedStep, family: IpFamily, mode: Iptable
   return recordedText(step, mode, family === 'IPv4' ? 'iptables' : 'ip6tables');
 }
 
-/** What one of the tools printed. */
-export function recordedText({ scenario, step }: RecordedStep, mode: IptablesUser, tool: string): string {
-  return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.txt`, 'utf8');
+/** What one of the tools printed, or another file of the recording. */
+export function recordedText(
+  { scenario, step }: RecordedStep,
+  mode: IptablesUser,
+  tool: string,
+  extension = 'txt',
+): string {
+  return readFileSync(`${root}${scenario}/expected/${mode}/${tool}-${step}.${extension}`, 'utf8');
+}
+
+/** The whole state of the cluster in a step. */
+export function recordedManifest({ scenario, step }: RecordedStep): string {
+  return readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
 }
 
 /** The objects of a step, in the order of the file. */
-export function recordedObjects({ scenario, step }: RecordedStep): readonly ManifestObject[] {
-  const text = readFileSync(`${root}${scenario}/objects-${step}.yaml`, 'utf8');
+export function recordedObjects(step: RecordedStep): readonly ManifestObject[] {
   const found = new ManifestObjects();
-  for (const value of [...parseManifest(text)].flat()) for (const _ of found.add(value)) continue;
+  for (const value of [...parseManifest(recordedManifest(step))].flat())
+    for (const _ of found.add(value)) continue;
   return found.objects;
 }
 

@@ -58,7 +58,7 @@ export function cleanUpScripts(
     );
     const ours = chains
       .map(({ name }) => name)
-      .filter((name) => belongsTo(owned, table, name) && !(kept && belongsTo(kept, table, name)));
+      .filter((name) => isOwned(owned, table, name) && !(kept && isOwned(kept, table, name)));
     const referenced = referencedByOthers(chains, ours, owned);
     return [
       new RestoreScript(function* (lines) {
@@ -94,8 +94,10 @@ function referencedByOthers(
   return new Set(others.map((rule) => TARGET.exec(rule)?.[1]));
 }
 
-function belongsTo({ chains, serviceChains }: OwnedChains, table: TableName, name: string): boolean {
-  return chains[table].includes(name) || (serviceChains && table === 'nat' && isServiceChain(name));
+/** Whether a chain is one of a mode's. */
+export function isOwned({ chains, serviceChains }: OwnedChains, table: string, name: string): boolean {
+  const named: Readonly<Record<string, readonly string[]>> = chains;
+  return named[table]?.includes(name) === true || (serviceChains && table === 'nat' && isServiceChain(name));
 }
 
 function sameJump(one: Jump, other: Jump): boolean {

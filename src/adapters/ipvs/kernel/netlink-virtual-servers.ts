@@ -1,4 +1,8 @@
-import type { CountedRealServer, VirtualServer } from '../../../domain/ipvs/virtual-server.js';
+import type {
+  CountedRealServer,
+  VirtualServer,
+  VirtualServerId,
+} from '../../../domain/ipvs/virtual-server.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { EEXIST, ENOENT, ESRCH } from '../../netlink/errno.js';
@@ -18,7 +22,6 @@ import type {
   IpvsTimeouts,
   ListedVirtualServer,
   StepOutcome,
-  VirtualServerId,
   VirtualServers,
   VirtualServerStep,
 } from './virtual-servers.js';
@@ -59,6 +62,18 @@ export class NetlinkVirtualServers implements VirtualServers {
       listed.push({ ...server, realServers: await this.realServers(server) });
     }
     return listed;
+  }
+
+  async find(id: VirtualServerId): Promise<ListedVirtualServer | undefined> {
+    const attempt = `looking for the virtual server ${nameOf(id)}`;
+    const request = await this.request(COMMAND.GET_SERVICE, attempt, (writer) => putServerId(writer, id));
+    let server: VirtualServer | undefined;
+    const { errno, explanation } = await this.channel.ask(request, (message) => {
+      server = readServer(message);
+    });
+    if (errno === ESRCH) return undefined;
+    if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+    return server && { ...server, realServers: await this.realServers(server) };
   }
 
   async realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]> {

@@ -1,9 +1,13 @@
-import { PERSISTENT, type RealServer, type VirtualServer } from '../../../domain/ipvs/virtual-server.js';
+import {
+  PERSISTENT,
+  type RealServer,
+  type VirtualServer,
+  type VirtualServerId,
+} from '../../../domain/ipvs/virtual-server.js';
 import { PROTOCOL_NUMBERS } from '../../../domain/model/protocol-number.js';
 import { addressBytes } from '../../netlink/address-bytes.js';
 import type { MessageWriter } from '../../netlink/message-writer.js';
 import { AF_INET, AF_INET6, ATTRIBUTE, DEST, MASQUERADING, SERVICE } from './ip-vs.js';
-import type { VirtualServerId } from './virtual-servers.js';
 
 const ALL_FLAGS = 0xffffffff;
 

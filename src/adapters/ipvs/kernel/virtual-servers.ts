@@ -1,8 +1,10 @@
-import type { CountedRealServer, RealServer, VirtualServer } from '../../../domain/ipvs/virtual-server.js';
+import type {
+  CountedRealServer,
+  RealServer,
+  VirtualServer,
+  VirtualServerId,
+} from '../../../domain/ipvs/virtual-server.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-
-/** What identifies a virtual server in the kernel. */
-export type VirtualServerId = Pick<VirtualServer, 'address' | 'protocol' | 'port'>;
 
 /** A virtual server as the kernel lists it. */
 export interface ListedVirtualServer extends VirtualServer {
@@ -38,6 +40,9 @@ export interface IpvsTimeouts {
 export interface VirtualServers {
   /** All virtual servers of a family and their real servers. */
   list(family: IpFamily, signal?: AbortSignal): Promise<readonly ListedVirtualServer[]>;
+
+  /** One virtual server with its real servers; undefined when there is none. Costs nothing for all the others. */
+  find(server: VirtualServerId): Promise<ListedVirtualServer | undefined>;
 
   /** The real servers of one virtual server; none when there is no such virtual server. */
   realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]>;

@@ -8,6 +8,7 @@ import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import { defaultApiTimeouts, type ApiTimeouts } from './api-timeouts.js';
 import { HttpExchange } from './http-exchange.js';
 import type { RequestRate } from './request-rate.js';
+import type { ResponseBody } from './response-body.js';
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -32,11 +33,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   /** "" if it is missing. */
   readonly contentType: string;
-  /**
-   * The body as it arrives, decompressed. Throws ApiConnectionError when the connection breaks, ApiSilenceError after `silence`
-   * milliseconds without data. Leaving the loop early closes the connection.
-   */
-  chunks(silence: number): AsyncGenerator<Buffer>;
+  readonly body: ResponseBody;
 }
 
 export interface ApiClientOptions {
@@ -115,7 +112,7 @@ export class ApiClient {
     observe(String(status));
     if (status >= 200 && status < 300) {
       const contentType = response.headers['content-type'] ?? '';
-      return { contentType, chunks: (silence) => exchange.chunks(response, silence) };
+      return { contentType, body: exchange.body(response) };
     }
     if (status === 401) this.credentials.renew();
     throw await exchange.failure(response);
@@ -128,10 +125,10 @@ export class ApiClient {
 
   /** Sends a request and decodes the whole response. For small ones. */
   async json(request: ApiRequest): Promise<unknown> {
-    const response = await this.open(request);
-    const chunks: Buffer[] = [];
-    for await (const chunk of response.chunks(this.silence)) chunks.push(chunk);
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const { body } = await this.open(request);
+    const pieces: Buffer[] = [];
+    await body.read(this.silence, (piece) => void pieces.push(piece));
+    return JSON.parse(Buffer.concat(pieces).toString('utf8'));
   }
 
   /** Closes idle connections and kills running exec plugins. Usable again afterwards. */

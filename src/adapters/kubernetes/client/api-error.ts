@@ -64,3 +64,13 @@ export class ApiProtocolError extends Error {
     super(`${request}: ${problem}`, options);
   }
 }
+
+/** What ended an exchange, as ApiConnectionError; the reason of an abort stays. */
+export function asConnectionError(error: Error, name: string): Error {
+  if (error instanceof ApiConnectionError || error.name === 'AbortError') return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message || (error as AggregateError).errors?.map(String).join(', ') || 'failed';
+  return new ApiConnectionError(name, code && !message.includes(code) ? `${message} (${code})` : message, {
+    cause: error,
+  });
+}

@@ -1,17 +1,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Clock, Timer } from '../../../application/ports/clock.js';
 import { encodingOf } from '../encoding/media-types.js';
-import { ApiConnectionError, ApiError, ApiSilenceError } from './api-error.js';
+import { ApiConnectionError, ApiError, asConnectionError } from './api-error.js';
 import type { ApiTimeouts } from './api-timeouts.js';
+import { ResponseBody } from './response-body.js';
 import { retryAfterOf } from './retry-after.js';
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
-
-/** Bytes that are decompressed at a time. */
-const DECOMPRESSED_CHUNK = 64 * 1024;
 
 /** One HTTP request and its response, with time limits. */
 export class HttpExchange {
@@ -57,52 +53,30 @@ export class HttpExchange {
     });
   }
 
-  /** The body as it arrives, decompressed. Throws ApiConnectionError, and ApiSilenceError after `silence` milliseconds without data. */
-  async *chunks(response: IncomingMessage, silence: number): AsyncGenerator<Buffer> {
-    let last = this.clock.now();
-    let timer: Timer;
-    const check = (): void => {
-      const left = last + silence - this.clock.now();
-      if (left > 0) timer = this.clock.after(left, check);
-      else response.destroy(new ApiSilenceError(this.name, silence));
-    };
-    timer = this.clock.after(silence, check);
-    try {
-      for await (const chunk of decompressed(response)) {
-        last = this.clock.now();
-        yield chunk as Buffer;
-      }
-    } catch (error) {
-      throw asConnectionError(error as Error, this.name);
-    } finally {
-      timer.cancel();
-      response.destroy();
-    }
+  /** The body of the response. */
+  body(response: IncomingMessage): ResponseBody {
+    return new ResponseBody(response, this.name, this.clock);
   }
 
   /** The error in a response that is not 2xx. */
   async failure(response: IncomingMessage): Promise<ApiError> {
-    const body: Buffer[] = [];
+    const pieces: Buffer[] = [];
     let size = 0;
+    const body = this.body(response);
     try {
-      for await (const chunk of this.chunks(response, this.timeouts.silence)) {
-        body.push(chunk);
-        size += chunk.length;
-        if (size > MAXIMUM_ERROR_BODY) break;
-      }
+      await body.read(this.timeouts.silence, (piece) => {
+        pieces.push(piece);
+        size += piece.length;
+        return size > MAXIMUM_ERROR_BODY;
+      });
     } catch {
       // The status code is enough.
     }
-    const { reason, message } = parseStatus(response.headers['content-type'] ?? '', Buffer.concat(body));
+    body.close();
+    const { reason, message } = parseStatus(response.headers['content-type'] ?? '', Buffer.concat(pieces));
     const retryAfter = retryAfterOf(response.headers['retry-after']);
     return new ApiError(this.name, response.statusCode ?? 0, reason, message, retryAfter);
   }
-}
-
-function decompressed(response: IncomingMessage): Readable {
-  if (response.headers['content-encoding'] !== 'gzip') return response;
-  // An error of either reaches whoever reads, through the last stream.
-  return pipeline(response, createGunzip({ chunkSize: DECOMPRESSED_CHUNK }), () => {});
 }
 
 function parseStatus(contentType: string, body: Buffer): { reason: string; message: string } {
@@ -115,13 +89,4 @@ function parseStatus(contentType: string, body: Buffer): { reason: string; messa
   } catch {
     return { reason: '', message: body.toString('utf8', 0, 200).trim() };
   }
-}
-
-function asConnectionError(error: Error, name: string): Error {
-  if (error instanceof ApiConnectionError || error.name === 'AbortError') return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const message = error.message || (error as AggregateError).errors?.map(String).join(', ') || 'failed';
-  return new ApiConnectionError(name, code && !message.includes(code) ? `${message} (${code})` : message, {
-    cause: error,
-  });
 }

@@ -33,8 +33,11 @@ export interface RawEvent {
 
 /** Decodes the events of a watch while they arrive. */
 export interface WatchDecoder {
-  /** The events that this chunk completes. Throws SyntaxError on malformed bytes; nothing can be decoded afterwards. */
-  push(chunk: Buffer): Iterable<RawEvent>;
+  push(piece: Buffer): void;
+  /**
+   * The next event; undefined until more was pushed. Throws SyntaxError on malformed bytes; nothing can be decoded afterwards.
+   */
+  next(): RawEvent | undefined;
 }
 
 /** A `metav1.Status`. */

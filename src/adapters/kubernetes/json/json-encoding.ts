@@ -12,8 +12,13 @@ export const jsonEncoding: Encoding = {
 class JsonWatchDecoder implements WatchDecoder {
   private readonly lines = new LineDecoder();
 
-  *push(chunk: Buffer): Generator<RawEvent> {
-    for (const line of this.lines.push(chunk)) yield parse(line);
+  push(piece: Buffer): void {
+    this.lines.push(piece);
+  }
+
+  next(): RawEvent | undefined {
+    const line = this.lines.next();
+    return line === undefined ? undefined : parse(line);
   }
 }
 

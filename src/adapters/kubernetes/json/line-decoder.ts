@@ -3,33 +3,45 @@ const NEWLINE = 0x0a;
 /** An API object is at most 1.5 MiB in etcd; a much longer line is not one. Bytes. */
 const MAXIMUM_LINE = 32 * 1024 * 1024;
 
+const EMPTY = Buffer.alloc(0);
+
 /** Splits the byte stream of a watch into lines: one JSON document each. */
 export class LineDecoder {
+  /** Parts of an unfinished line. */
   private parts: Buffer[] = [];
   private length = 0;
+  /** What follows them and was not looked through. */
+  private rest: Buffer = EMPTY;
 
-  /** The lines that this chunk completes, without newlines; empty lines are skipped. Throws SyntaxError on an endless line. */
-  *push(chunk: Buffer): Generator<string> {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = this.take(chunk.subarray(start, end));
-      start = end + 1;
-      if (line.trim()) yield line;
-    }
-    if (start < chunk.length) this.keep(chunk.subarray(start));
+  /** To be called when `next` has given everything before. */
+  push(piece: Buffer): void {
+    this.rest = piece;
   }
 
-  private take(rest: Buffer): string {
-    if (this.parts.length === 0) return rest.toString('utf8');
-    const line = Buffer.concat([...this.parts, rest]).toString('utf8');
+  /** The next line, without its newline; empty ones are skipped. Undefined until more was pushed. Throws SyntaxError on an endless line. */
+  next(): string | undefined {
+    for (let end = this.rest.indexOf(NEWLINE); end >= 0; end = this.rest.indexOf(NEWLINE)) {
+      const line = this.take(this.rest.subarray(0, end));
+      this.rest = this.rest.subarray(end + 1);
+      if (line.trim()) return line;
+    }
+    this.keep();
+    return undefined;
+  }
+
+  private take(last: Buffer): string {
+    if (this.parts.length === 0) return last.toString('utf8');
+    const line = Buffer.concat([...this.parts, last]).toString('utf8');
     this.parts = [];
     this.length = 0;
     return line;
   }
 
-  private keep(part: Buffer): void {
-    this.length += part.length;
+  private keep(): void {
+    if (this.rest.length === 0) return;
+    this.length += this.rest.length;
     if (this.length > MAXIMUM_LINE) throw new SyntaxError(`a line is longer than ${MAXIMUM_LINE} bytes`);
-    this.parts.push(part);
+    this.parts.push(this.rest);
+    this.rest = EMPTY;
   }
 }

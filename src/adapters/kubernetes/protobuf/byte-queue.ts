@@ -13,20 +13,25 @@ export class ByteQueue {
     this.length += chunk.length;
   }
 
-  /** The first bytes, at most `size` of them; they stay. */
+  /** The first bytes, at least `size` of them unless fewer wait; they stay. */
   peek(size: number): Buffer {
     this.gather(Math.min(size, this.length));
-    return this.head.subarray(0, size);
+    return this.head;
   }
 
   /** Takes the first `size` bytes; undefined while there are fewer. */
   take(size: number): Buffer | undefined {
     if (size > this.length) return undefined;
     this.gather(size);
-    const taken = this.head.subarray(0, size);
-    this.head = this.head.subarray(size);
+    const { head } = this;
     this.length -= size;
-    return taken;
+    // Most pieces are one event.
+    if (head.length === size) {
+      this.head = EMPTY;
+      return head;
+    }
+    this.head = head.subarray(size);
+    return head.subarray(0, size);
   }
 
   private gather(size: number): void {

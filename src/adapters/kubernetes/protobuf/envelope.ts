@@ -27,9 +27,9 @@ export interface EncodedObject {
 
 /** Opens the envelope of an object. Throws WireError. */
 export function openEnvelope(encoded: Buffer): EncodedObject {
-  if (!encoded.subarray(0, MAGIC.length).equals(MAGIC))
+  if (!MAGIC.every((byte, index) => encoded[index] === byte))
     throw new WireError('it does not begin with "k8s\\0"');
-  const envelope = readMessage(new WireReader(encoded.subarray(MAGIC.length)), unknown);
+  const envelope = readMessage(new WireReader(encoded, MAGIC.length), unknown);
   const { typeMeta: { kind = '' } = {}, raw } = envelope as { typeMeta?: { kind?: string }; raw?: Buffer };
   if (!raw) throw new WireError('the envelope is empty');
   return { kind, raw };

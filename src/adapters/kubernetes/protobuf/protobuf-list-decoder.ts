@@ -77,7 +77,7 @@ export class ProtobufListDecoder implements ListDecoder {
   /** Whether the stream has begun as it must. */
   private begin(): boolean {
     if (!this.begun) {
-      const start = this.queue.peek(MAGIC.length);
+      const start = this.queue.peek(MAGIC.length).subarray(0, MAGIC.length);
       if (!start.equals(MAGIC.subarray(0, start.length)))
         throw new WireError('it does not begin with "k8s\\0"');
       this.begun = this.queue.take(MAGIC.length) !== undefined;
@@ -94,7 +94,7 @@ export class ProtobufListDecoder implements ListDecoder {
 
   /** Tag and length of the next field, which stay in the queue; undefined while they are incomplete. */
   private header(): Header | undefined {
-    const start = this.queue.peek(LONGEST_HEADER);
+    const start = this.queue.peek(LONGEST_HEADER).subarray(0, LONGEST_HEADER);
     if (countVarints(start) < 2) {
       if (start.length === LONGEST_HEADER) throw new WireError('a number of more than 10 bytes');
       return undefined;

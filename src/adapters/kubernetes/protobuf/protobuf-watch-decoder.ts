@@ -18,9 +18,13 @@ export class ProtobufWatchDecoder implements WatchDecoder {
 
   constructor(private readonly kind: ResourceKind) {}
 
-  *push(chunk: Buffer): Generator<RawEvent> {
-    this.queue.push(chunk);
-    for (let frame = this.takeFrame(); frame; frame = this.takeFrame()) yield this.decode(frame);
+  push(piece: Buffer): void {
+    this.queue.push(piece);
+  }
+
+  next(): RawEvent | undefined {
+    const frame = this.takeFrame();
+    return frame && this.decode(frame);
   }
 
   private takeFrame(): Buffer | undefined {

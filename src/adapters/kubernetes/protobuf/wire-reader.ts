@@ -21,12 +21,15 @@ const REPEATED = new RepeatedTexts();
  * the message that is open.
  */
 export class WireReader {
-  private at = 0;
   private end: number;
   /** Bits 32 to 63 of the last varint. */
   private high = 0;
 
-  constructor(private readonly bytes: Buffer) {
+  /** @param at where the message begins */
+  constructor(
+    private readonly bytes: Buffer,
+    private at = 0,
+  ) {
     this.end = bytes.length;
   }
 
@@ -75,6 +78,21 @@ export class WireReader {
     const end = this.limit();
     const text = REPEATED.decode(this.bytes, this.at, end);
     this.at = end;
+    return text;
+  }
+
+  /** Passes over a value of type `string`, which `stringAt` reads while the same message is open. Returns its position. */
+  later(): number {
+    const position = this.at;
+    this.at = this.limit();
+    return position;
+  }
+
+  stringAt(position: number): string {
+    const { at } = this;
+    this.at = position;
+    const text = this.string();
+    this.at = at;
     return text;
   }
 

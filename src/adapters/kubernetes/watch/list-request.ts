@@ -40,7 +40,7 @@ export async function requestList(
   { kind, path, labelSelector, fieldSelector }: Resource,
   { query, continued = false, signal, onObject, onUnreadable, onActivity }: ListRequest,
 ): Promise<ListMetadata> {
-  const response = await client.open({
+  const { contentType, body } = await client.open({
     path,
     query: { labelSelector, fieldSelector, ...query },
     accept: client.accept,
@@ -48,12 +48,12 @@ export async function requestList(
     continued,
     signal,
   });
-  const decoder = encodingOf(response.contentType).listDecoder(kind, onUnreadable);
+  const decoder = encodingOf(contentType).listDecoder(kind, onUnreadable);
   try {
-    for await (const chunk of response.chunks(client.silence)) {
+    await body.read(client.silence, (piece) => {
       onActivity();
-      for (const object of decoder.push(chunk)) onObject(object);
-    }
+      for (const object of decoder.push(piece)) onObject(object);
+    });
     return decoder.end();
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,38 +1,62 @@
-import type { WatchEvent } from './watch-event.js';
+import { ApiProtocolError } from '../client/api-error.js';
+import type { ResponseBody } from '../client/response-body.js';
+import type { RawEvent, WatchDecoder } from '../encoding/encoding.js';
+import { checkEvent, type WatchEvent } from './watch-event.js';
 
-/** An open watch. The events that one piece of the response completes are passed on without waiting in between. */
+export interface OpenWatchOptions {
+  /** Names the watch in errors. */
+  readonly name: string;
+  /** Milliseconds without any data after which the watch is given up. */
+  readonly silence: number;
+  /** Something arrived. */
+  readonly onActivity: () => void;
+}
+
+/** An open watch. Events are passed on as soon as they have arrived. */
 export class OpenWatch {
-  /** What is left of the last piece. */
-  private piece: Iterator<WatchEvent> | undefined;
-
-  /** @param pieces in order; each is passed on to its end before the next is asked for */
-  constructor(private readonly pieces: AsyncGenerator<Iterator<WatchEvent>>) {}
+  constructor(
+    private readonly body: ResponseBody,
+    private readonly decoder: WatchDecoder,
+    private readonly options: OpenWatchOptions,
+  ) {}
 
   /**
-   * Passes on the events, in order, up to one for which `take` returns true; the next call goes on after it. Returns false at the
-   * end of the watch. What the pieces or `take` throw ends it.
+   * Passes on the events, in order, up to one for which `take` returns true; the next call goes on after it. Resolves with false at
+   * the end of the watch. What `take` throws ends it, and so does what the connection or the decoder throws.
    */
   async read(take: (event: WatchEvent) => boolean): Promise<boolean> {
     try {
-      for (;;) {
-        if (this.piece && takesOf(this.piece, take)) return true;
-        const { done, value } = await this.pieces.next();
-        if (done) return false;
-        this.piece = value;
-      }
+      if (this.passOn(take)) return true;
+      const { silence, onActivity } = this.options;
+      return await this.body.read(silence, (piece) => {
+        onActivity();
+        this.decoder.push(piece);
+        return this.passOn(take);
+      });
     } catch (error) {
-      await this.close();
+      this.close();
       throw error;
     }
   }
 
   /** Idempotent. */
-  async close(): Promise<void> {
-    await this.pieces.return(undefined);
+  close(): void {
+    this.body.close();
   }
-}
 
-function takesOf(piece: Iterator<WatchEvent>, take: (event: WatchEvent) => boolean): boolean {
-  for (let next = piece.next(); !next.done; next = piece.next()) if (take(next.value)) return true;
-  return false;
+  private passOn(take: (event: WatchEvent) => boolean): boolean {
+    for (let event = this.decode(); event; event = this.decode())
+      if (take(checkEvent(event, this.options.name))) return true;
+    return false;
+  }
+
+  private decode(): RawEvent | undefined {
+    try {
+      return this.decoder.next();
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      const problem = `an event is unreadable: ${error.message}`;
+      throw new ApiProtocolError(this.options.name, problem, { cause: error });
+    }
+  }
 }

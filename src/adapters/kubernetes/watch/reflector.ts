@@ -50,6 +50,8 @@ export interface ReflectorListener extends ObjectListener {
  * no older state comes back. If that fails, they ask for the newest.
  */
 export class Reflector {
+  /** Names the watch in errors. */
+  private readonly name: string;
   private readonly known: KnownObjects;
   private readonly lister: Lister;
   private readonly position = new Position();
@@ -79,6 +81,7 @@ export class Reflector {
     logger: Logger,
     private readonly random: () => number = Math.random,
   ) {
+    this.name = watchName(resource);
     this.logger = logger.child({ kind: resource.kind });
     this.known = new KnownObjects(listener, this.logger);
     this.lister = new Lister(client, resource, this.known, this.logger, timings.streamLists);
@@ -99,7 +102,7 @@ export class Reflector {
         if (!signal.aborted) await this.recover(error as Error, signal);
       }
     }
-    await this.following?.close();
+    this.following?.close();
     this.state = 'stopped';
   }
 
@@ -125,7 +128,7 @@ export class Reflector {
     this.state = 'listing';
     // A server whose storage was restored may have given the same versions to other contents.
     if (this.position.listFrom === '') this.known.forgetVersions();
-    await this.following?.close();
+    this.following?.close();
     const { version, watch } = await this.lister.list({
       from: this.position.listFrom,
       pageSize: this.timings.pageSize,
@@ -205,7 +208,7 @@ export class Reflector {
       if (this.clock.now() - openedAt >= watchTooShort) this.retries.reached();
     }
     if (this.position.version === from && this.clock.now() - openedAt < watchTooShort) {
-      throw new ApiProtocolError(watchName(this.resource), 'the server ended the watch at once');
+      throw new ApiProtocolError(this.name, 'the server ended the watch at once');
     }
     if (this.clock.now() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
   }
@@ -214,11 +217,10 @@ export class Reflector {
     const { type, object } = event;
     if (type === 'ADDED' || type === 'MODIFIED') this.known.apply(object);
     else if (type === 'DELETED') this.known.delete(object);
-    const name = watchName(this.resource);
-    const version = versionOf(event, name);
+    const version = versionOf(event, this.name);
     this.position.version = version;
     if (this.rewinds.observe(version) && this.rewinds.suspect(this.clock.now()))
-      throw new ApiProtocolError(name, `an event of version ${version}, which is older than one before`);
+      throw new ApiProtocolError(this.name, `an event of version ${version}, which is older than one before`);
   }
 
   private async recover(error: Error, signal: AbortSignal): Promise<void> {

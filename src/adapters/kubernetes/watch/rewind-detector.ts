@@ -49,6 +49,6 @@ export class RewindDetector {
  * in any other form have no known order, so neither is older.
  */
 export function isOlder(version: string, other: string): boolean {
-  if (!WHOLE_NUMBER.test(version) || !WHOLE_NUMBER.test(other)) return false;
-  return version.length === other.length ? version < other : version.length < other.length;
+  const less = version.length === other.length ? version < other : version.length < other.length;
+  return less && WHOLE_NUMBER.test(version) && WHOLE_NUMBER.test(other);
 }

@@ -1,10 +1,7 @@
 import type { ApiClient } from '../client/api-client.js';
-import { ApiProtocolError } from '../client/api-error.js';
-import type { WatchDecoder } from '../encoding/encoding.js';
 import { encodingOf } from '../encoding/media-types.js';
 import { OpenWatch } from './open-watch.js';
 import type { Resource } from './resources.js';
-import { checkEvent, type WatchEvent } from './watch-event.js';
 
 export interface WatchRequest {
   /** The resourceVersion after which events are sent; with initial events, the least that they must show. */
@@ -35,7 +32,7 @@ export async function openWatch(
   { from, initialEvents = false, lifetime, silence, signal, onActivity }: WatchRequest,
 ): Promise<OpenWatch> {
   const { path, labelSelector, fieldSelector } = resource;
-  const response = await client.open({
+  const { contentType, body } = await client.open({
     path,
     query: {
       labelSelector,
@@ -50,27 +47,6 @@ export async function openWatch(
     signal,
   });
   onActivity();
-  const decoder = encodingOf(response.contentType).watchDecoder(resource.kind);
-  return new OpenWatch(readPieces(response.chunks(silence), decoder, watchName(resource), onActivity));
-}
-
-async function* readPieces(
-  chunks: AsyncIterable<Buffer>,
-  decoder: WatchDecoder,
-  name: string,
-  onActivity: () => void,
-): AsyncGenerator<Iterator<WatchEvent>> {
-  for await (const chunk of chunks) {
-    onActivity();
-    yield readEvents(chunk, decoder, name);
-  }
-}
-
-function* readEvents(chunk: Buffer, decoder: WatchDecoder, name: string): Generator<WatchEvent> {
-  try {
-    for (const event of decoder.push(chunk)) yield checkEvent(event, name);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new ApiProtocolError(name, `an event is unreadable: ${error.message}`, { cause: error });
-  }
+  const decoder = encodingOf(contentType).watchDecoder(resource.kind);
+  return new OpenWatch(body, decoder, { name: watchName(resource), silence, onActivity });
 }

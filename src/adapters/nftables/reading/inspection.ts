@@ -18,7 +18,7 @@ import { WantedElements } from './wanted-elements.js';
 const ELEMENTS_AT_ONCE = 256;
 const FRONTENDS_AT_ONCE = 64;
 
-/** A part with its elements, which are compiled each time that they are asked for. */
+/** A part with its elements, or the listed ones, which are compiled each time that they are asked for. */
 interface CompiledPart {
   readonly part: TablePart;
   readonly elements: readonly PlacedElement[];
@@ -47,10 +47,15 @@ export class Inspection {
     let batch: CompiledPart[] = [];
     let size = 0;
     for (const held of this.desired.heldByOwner()) {
-      const parts = held.map((part) => ({ part, elements: part.elements }));
-      for (const { elements } of parts) size += elements.length;
-      if (byDigest && this.recognizes(parts)) for (const part of parts) this.isSound(part);
-      else batch.push(...parts);
+      const recognized = byDigest && this.recognized(held);
+      if (recognized) {
+        for (const part of recognized) this.isSound(part);
+        size += recognized.length;
+      } else {
+        const parts = held.map((part) => ({ part, elements: part.elements }));
+        for (const { elements } of parts) size += elements.length;
+        batch.push(...parts);
+      }
       if (size < ELEMENTS_AT_ONCE) continue;
       await this.compare(batch);
       batch = [];
@@ -62,19 +67,19 @@ export class Inspection {
     return { state: this.rest(), sound: this.sound, isPartial: byDigest };
   }
 
-  /** Whether all that was listed of a service port is as it should be, with its digest. */
-  private recognizes(parts: readonly CompiledPart[]): boolean {
+  /** A service port's parts with their listed elements, if all these are as they should be, with their digest. */
+  private recognized(held: readonly TablePart[]): readonly CompiledPart[] | undefined {
+    const parts = held.map((part) => ({ part, elements: part.listed }));
     let marked = false;
     for (const { elements } of parts)
       for (const element of elements) {
-        if (LOOKED_UP_SETS.has(element.set)) continue;
         const present = this.elements.get(element.set.name)?.get(element.key);
-        if (!present || !sameElement(present, element)) return false;
+        if (!present || !sameElement(present, element)) return undefined;
         if (element.digest === undefined) continue;
-        if (present.digest === undefined) return false;
+        if (present.digest === undefined) return undefined;
         marked = true;
       }
-    return marked;
+    return marked ? parts : undefined;
   }
 
   private async compare(parts: readonly CompiledPart[]): Promise<void> {

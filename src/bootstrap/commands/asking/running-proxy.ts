@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { hostPort } from '../../../domain/net/address.js';
 import { splitHostPort } from '../../configuration/types/listen-address.js';
 import { CannotAskError } from './cannot-ask-error.js';
@@ -34,12 +36,35 @@ export class RunningProxy {
       const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
       return (await response.json()) as Answer;
     } catch (error) {
-      const { cause } = error as { readonly cause?: unknown };
-      const reason = cause instanceof Error ? cause.message : String(error);
-      throw new CannotAskError(
-        `no proxy answers at ${url}: ${reason}; check that it is running, with the same --metrics-bind-address`,
-        { cause: error },
-      );
+      throw noAnswer(url, error);
     }
   }
+
+  /**
+   * The JSON values, one a line, that it answers to a GET of this path for as long as it likes. The caller vouches for the type.
+   * @param signal ends it, without an error
+   * @throws CannotAskError if nobody answers, the proxy refuses, or the answer breaks off
+   */
+  async *follow<Answer>(path: string, signal: AbortSignal): AsyncGenerator<Answer> {
+    const url = `${this.url}${path}`;
+    try {
+      const response = await fetch(url, { signal });
+      if (!response.ok || !response.body)
+        throw new CannotAskError(`the proxy at ${url} refuses: ${(await response.text()).trim()}`);
+      for await (const line of createInterface({ input: Readable.fromWeb(response.body) }))
+        yield JSON.parse(line) as Answer;
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error instanceof CannotAskError ? error : noAnswer(url, error);
+    }
+  }
+}
+
+function noAnswer(url: string, error: unknown): CannotAskError {
+  const { cause } = error as { readonly cause?: unknown };
+  const reason = cause instanceof Error ? cause.message : String(error);
+  return new CannotAskError(
+    `no proxy answers at ${url}: ${reason}; check that it is running, with the same --metrics-bind-address`,
+    { cause: error },
+  );
 }

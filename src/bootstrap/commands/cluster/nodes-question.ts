@@ -14,7 +14,7 @@ import {
   type ClusterTraffic,
   type NodeTraffic,
 } from '../../../application/cluster/cluster-traffic.js';
-import type { Explanation } from '../../../application/use-cases/explanation.js';
+import type { Explanation } from '../../../application/explain/explanation.js';
 import { clusterStatusText } from './cluster-status-text.js';
 import { clusterTrafficText } from './cluster-traffic-text.js';
 

@@ -26,14 +26,17 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     .description(
       'Programs the services of a Kubernetes cluster into the kernel of a node, as kube-proxy does.',
     )
-    .usage(
-      `[${subcommands.map(({ name, usage }) => `${name} ${usage.replace(/ ?\[flags\]$/, '')}`.trim()).join(' | ')}] [flags]`,
-    )
+    .usage('[COMMAND] [flags]')
     .helpOption('-h, --help', 'Print this text.')
     .helpCommand(false)
     .argument('[arguments...]')
     .exitOverride()
-    .configureHelp({ showGlobalOptions: true, sortOptions: true, visibleArguments: () => [] })
+    .configureHelp({
+      showGlobalOptions: true,
+      sortOptions: true,
+      visibleArguments: () => [],
+      subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/ ?\[flags\]$/, '')}`.trim(),
+    })
     .configureOutput({ writeOut: (part) => (output += part), writeErr: () => undefined })
     .action((operands: readonly string[]) => refuseOperands(operands));
   for (const subcommand of subcommands) {

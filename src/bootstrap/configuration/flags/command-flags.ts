@@ -1,4 +1,5 @@
 import { field, type ValuesOf } from '../schema/field.js';
+import { ipPort } from '../types/address-types.js';
 import { pathArray } from '../types/list-types.js';
 import { bool, int32, oneOf, text, versionRequest } from '../types/scalar-types.js';
 
@@ -24,10 +25,17 @@ export const commandFlags = {
     flag: 'manifests',
     help: 'File or folder with Services, EndpointSlices and Nodes to serve instead of an API server; repeatable.',
   }),
-  once: field(bool, { flag: 'once', help: 'Program everything once, leave the rules in place and exit.' }),
+  once: field(bool, {
+    flag: 'once',
+    help: 'Program everything once, leave the rules in place and exit; with top: show one interval and exit.',
+  }),
   nftTransport: field(oneOf('auto', 'netlink', 'cli'), {
     flag: 'nft-transport',
     help: 'How to write nftables rules: netlink, cli (the nft command), or auto (netlink if available).',
+  }),
+  scrapeBindAddress: field(ipPort, {
+    flag: 'scrape-bind-address',
+    help: 'IP and port on which only metrics and health are served, for a monitoring system on another machine; a bare IP gets port 10246.',
   }),
   version: field(versionRequest, {
     flag: 'version',

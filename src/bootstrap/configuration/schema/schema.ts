@@ -24,6 +24,8 @@ import {
   durationUnless,
   float,
   int32,
+  int32Unless,
+  optionalBool,
   text,
   textOf,
 } from '../types/scalar-types.js';
@@ -42,6 +44,8 @@ export type DetectLocalMode = (typeof DETECT_LOCAL_MODES)[number];
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+/** Five series for each service port. */
+const TRAFFIC_SERIES = 1_000;
 /** As in the last kube-proxy that had mode userspace. */
 const IDLE_TIMEOUT = 250;
 
@@ -116,9 +120,29 @@ export const schema = {
     flag: 'bind-address-hard-fail',
     help: 'Treat a failure to bind to a port as fatal.',
   }),
+  page: field(optionalBool, {
+    keepsZero: true,
+    flag: 'page',
+    besideFile: true,
+    help:
+      'Serve a page for browsers at / of the metrics server; what it shows is only read. Not configured: only if ' +
+      'metricsBindAddress is a loopback address.',
+  }),
   enableProfiling: field(bool, {
     flag: 'profiling',
     help: 'Serve profiles under /debug on the metrics server.',
+  }),
+  serviceTrafficMetrics: field(boolOrNothing, {
+    flag: 'service-traffic-metrics',
+    besideFile: true,
+    help: 'Our own: count the connections of Services all the time, and show them as metrics.',
+  }),
+  serviceTrafficMetricsLimit: field(int32Unless(TRAFFIC_SERIES), {
+    default: TRAFFIC_SERIES,
+    flag: 'service-traffic-metrics-limit',
+    besideFile: true,
+    rule: notNegative(30, 'ServiceTrafficMetricsLimit'),
+    help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',

@@ -1,14 +1,19 @@
+import { parseSubject } from '../../../application/explain/subject.js';
 import { UsageError } from '../errors.js';
-import type { Subcommand } from './subcommand.js';
+import { outputOf, outputOption, type Subcommand } from './subcommand.js';
 
 export const explain: Subcommand = {
   name: 'explain',
-  description: 'Show how the proxy running on this node handles a Service, and why.',
-  usage: 'NAMESPACE/NAME [flags]',
-  request(operands) {
-    const [service = ''] = operands;
-    if (operands.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service))
-      return { name: 'explain', service };
-    throw new UsageError(`explain takes one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`);
+  description:
+    'Show how the proxy running on this node handles a Service, and why; or whose an address, a port of it, or a node port is.',
+  usage: 'NAMESPACE/NAME|ADDRESS[:PORT][/PROTOCOL]|NODEPORT[/PROTOCOL] [flags]',
+  options: [outputOption()],
+  request(operands, options) {
+    const [subject = ''] = operands;
+    if (operands.length === 1 && parseSubject(subject))
+      return { name: 'explain', subject, output: outputOf(options) };
+    throw new UsageError(
+      `explain takes one Service as NAMESPACE/NAME, an address, or a port, got [${operands.join(' ')}]`,
+    );
   },
 };

@@ -1,9 +1,25 @@
 import { cluster } from './cluster.js';
 import { diff } from './diff.js';
 import { explain } from './explain.js';
+import { history } from './history.js';
 import { plan } from './plan.js';
+import { services } from './services.js';
+import { status } from './status.js';
 import type { Subcommand } from './subcommand.js';
+import { top } from './top.js';
+import { trace } from './trace.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [plan, explain, diff, cluster, validate];
+export const subcommands: readonly Subcommand[] = [
+  status,
+  services,
+  explain,
+  trace,
+  diff,
+  history,
+  top,
+  cluster,
+  plan,
+  validate,
+];

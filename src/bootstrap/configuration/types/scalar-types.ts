@@ -45,10 +45,23 @@ export const bool: ValueType<boolean> = {
   toFile: itself,
 };
 
+/** A boolean, or undefined when not configured. */
+export const optionalBool: ValueType<boolean | undefined> = {
+  ...bool,
+  zero: undefined,
+  format: (value) => (value === undefined ? '' : String(value)),
+};
+
 /** A boolean that a file leaves out when it is false. */
 export const boolOrNothing: ValueType<boolean> = { ...bool, toFile: (value) => value || undefined };
 
 export const int32 = integer('int32', INT32.lowest, INT32.highest, parseInteger);
+
+/** A number that a file leaves out when it is this one. */
+export function int32Unless(usual: number): ValueType<number> {
+  return { ...int32, toFile: (value) => (value === usual ? undefined : value) };
+}
+
 /** The flag `-v` goes to 2^31-1; the file takes all of uint32 and leaves the limit to validation. */
 export const verbosityLevel: ValueType<number> = {
   ...integer('level', 0, INT32.highest, parseDecimal),

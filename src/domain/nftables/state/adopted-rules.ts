@@ -1,6 +1,6 @@
 import type { Protocol, ServicePortKey, ServicePortName } from '../../model/service-port-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
-import { frontendComment, frontendText } from '../compile.js';
+import { frontendComment, frontendText } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 import { VARIANTS, type FrontendVariant } from '../layout/keys.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
@@ -9,6 +9,7 @@ import {
   CLUSTER_IPS,
   RESTRICTED_FRONTENDS,
   HAIRPIN_CONNECTIONS,
+  LOOKED_UP_SETS,
   setsOf,
   SOURCES_SETS,
 } from '../layout/sets.js';
@@ -143,7 +144,8 @@ class PartReader {
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
     const frontend = frontendText(address, Number(port), protocol.toUpperCase() as Protocol);
-    const own: TablePart = { key, frontend, elements: this.elements, uses: this.uses };
+    const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
+    const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
     return [own, ...clusterIP, ...this.hairpins(protocol)];
   }
@@ -195,6 +197,8 @@ class PartReader {
 
   private shared(set: SetDefinition, key: string): readonly TablePart[] {
     const element = this.lookup.element(set.name, key);
-    return element ? [{ key: `${set.name} ${key}`, elements: [{ set, ...element }], uses: [] }] : [];
+    if (!element) return [];
+    const elements = [{ set, ...element }];
+    return [{ key: `${set.name} ${key}`, shared: set, elements, listed: [], uses: [] }];
   }
 }

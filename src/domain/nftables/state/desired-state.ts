@@ -37,8 +37,13 @@ export class NftablesDesiredState implements DesiredState<NftablesServicePortRul
     take: (element: PlacedElement, owner: ServicePortKey) => void,
     except: ReadonlySet<TablePart> = NO_PARTS,
   ): void {
-    for (const { owner, part } of this.parts.held())
-      if (!except.has(part)) for (const element of part.elements) take(element, owner);
+    for (const { owner, part } of this.parts.held((part) => !except.has(part)))
+      for (const element of part.elements) take(element, owner);
+  }
+
+  /** The parts that pass, with their holders. */
+  held(passes: (part: TablePart) => boolean): Iterable<HeldPart<TablePart>> {
+    return this.parts.held(passes);
   }
 
   /** How many elements service ports have. */

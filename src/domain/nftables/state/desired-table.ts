@@ -29,22 +29,31 @@ export function desiredTable(
   node: NodeNetwork,
   except?: ReadonlySet<TablePart>,
 ): DesiredTable {
-  const sets = new Map<SetDefinition, { elements: SetElement[]; owners: (ServicePortKey | undefined)[] }>();
-  for (const set of tableSets(desired)) sets.set(set, { elements: [], owners: [] });
-  const place = (set: SetDefinition, element: SetElement, owner?: ServicePortKey) => {
-    const contents = sets.get(set)!;
-    contents.elements.push(element);
-    contents.owners.push(owner);
-  };
-  for (const key of nodePortKeys(node)) place(NODEPORT_IPS, { key });
-  for (const structure of desired.structures()) {
-    const placed = classElement(structure);
-    if (placed) place(placed.set, placed.element);
-  }
-  desired.forEachElement((element, owner) => place(element.set, element, owner), except);
+  const { chains, sets } = tableWithoutServices(desired, node);
+  const contents = new Map(
+    sets.map(({ set, elements, owners }) => [
+      set,
+      { set, elements: elements.slice(), owners: owners.slice() },
+    ]),
+  );
+  desired.forEachElement((element, owner) => {
+    const { elements, owners } = contents.get(element.set)!;
+    elements.push(element);
+    owners.push(owner);
+  }, except);
+  return { chains, sets: [...contents.values()] };
+}
+
+/** The same without the elements of service ports: what has to be there before them. */
+export function tableWithoutServices(desired: NftablesDesiredState, node: NodeNetwork): DesiredTable {
+  const placed = [...desired.structures()].flatMap((structure) => classElement(structure) ?? []);
+  placed.push(...nodePortKeys(node).map((key) => ({ set: NODEPORT_IPS, element: { key } })));
   return {
     chains: tableChains(desired, node),
-    sets: [...sets].map(([set, { elements, owners }]) => ({ set, elements, owners })),
+    sets: tableSets(desired).map((set) => {
+      const elements = placed.filter((each) => each.set === set).map(({ element }) => element);
+      return { set, elements, owners: elements.map(() => undefined) };
+    }),
   };
 }
 

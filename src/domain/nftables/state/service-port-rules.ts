@@ -10,6 +10,10 @@ export interface PlacedElement extends SetElement {
 /** All elements of one frontend, or one element that service ports share. Its key is the frontend's, or that element's. */
 export interface TablePart extends Part {
   readonly elements: readonly PlacedElement[];
+  /** Those by which a later process recognizes the part: its elements of sets that are listed to read them. */
+  readonly listed: readonly PlacedElement[];
+  /** The set of the one element that service ports share; undefined for a frontend. */
+  readonly shared?: SetDefinition | undefined;
   readonly uses: readonly Structure[];
 }
 

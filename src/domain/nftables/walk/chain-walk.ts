@@ -1,27 +1,13 @@
-import type { Protocol } from '../../model/service-port-name.js';
+import { hostPort } from '../../net/address.js';
 import { maskAddress } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
-import type { Ending } from './ending.js';
 import type { PacketEnvironment } from '../../trace/packet.js';
 import { formatPriority, parsePriority } from '../layout/priority.js';
-import type { Key, KeyField, Statement } from '../layout/rule.js';
+import type { Key, KeyField, Rule, Statement } from '../layout/rule.js';
+import { nftFamily, TABLE_NAME, type SetElement } from '../layout/table.js';
+import { renderRule } from '../text/render-text.js';
 import type { SetContents, TableContents } from '../text/table-contents.js';
-
-/** A packet in flight: what the rules have changed so far. */
-export interface Course {
-  readonly source: string;
-  readonly destination: string;
-  readonly port: number;
-  readonly protocol: Protocol;
-  /** Empty if there is none. */
-  readonly inputInterface: string;
-  readonly mark: number;
-  readonly priority: number;
-  readonly translated: boolean;
-  readonly masquerade: boolean;
-  readonly verdict: 'refused' | 'dropped' | undefined;
-  readonly remembers: Ending['remembers'];
-}
+import { withStep, type Course, type Place } from './course.js';
 
 /** The table cannot be walked: a rule or element names something that does not exist, or that no kernel would accept. */
 export class MalformedTable extends Error {
@@ -32,7 +18,7 @@ export class MalformedTable extends Error {
 }
 
 /** Where evaluation continues: at the next statement, the next rule, after the current chain, or (accepted) after all chains. */
-interface Step {
+interface Turn {
   readonly course: Course;
   readonly to: 'statement' | 'rule' | 'caller' | 'end';
 }
@@ -42,6 +28,8 @@ const MAX_DEPTH = 16;
 
 /** Evaluates chains. One course becomes several where a rule picks a random number. */
 export class ChainWalk {
+  private readonly texts = new Map<Rule, string>();
+
   constructor(
     private readonly table: TableContents,
     private readonly family: IpFamily,
@@ -49,38 +37,46 @@ export class ChainWalk {
     private readonly isLocal: (address: string) => boolean,
   ) {}
 
-  /** What happens to a packet in a base chain. Its policy is accept. */
-  base(chain: string, course: Course): readonly Course[] {
-    return this.chain(chain, course, 0).map((step) => step.course);
+  /** What happens to a packet in a base chain at a hook. Its policy is accept. */
+  base(chain: string, hook: string, course: Course): readonly Course[] {
+    return this.chain(chain, hook, course, 0).map((turn) => turn.course);
   }
 
-  private chain(name: string, start: Course, depth: number): readonly Step[] {
+  private chain(name: string, hook: string, start: Course, depth: number): readonly Turn[] {
     const chain = this.table.chains.get(name);
     if (!chain) throw new MalformedTable(`chain ${name} does not exist`);
     if (depth > MAX_DEPTH) throw new MalformedTable(`chain ${name} is reached by too many jumps`);
-    const ended: Step[] = [];
+    const where = `${nftFamily(this.family)} ${TABLE_NAME} ${name}`;
+    const ended: Turn[] = [];
     let courses: readonly Course[] = [start];
-    for (const { statements } of chain.rules) {
+    for (const rule of chain.rules) {
+      const place: Place = { hook, where, text: () => this.text(rule), depth };
       const next: Course[] = [];
-      for (const step of courses.flatMap((course) => this.rule(statements, course, depth))) {
-        if (step.to === 'caller' || step.to === 'end') ended.push(step);
-        else next.push(step.course);
+      for (const turn of courses.flatMap((course) => this.rule(rule.statements, course, place))) {
+        if (turn.to === 'caller' || turn.to === 'end') ended.push(turn);
+        else next.push(turn.course);
       }
       courses = next;
       if (courses.length === 0) break;
     }
-    return [...ended, ...courses.map((course): Step => ({ course, to: 'caller' }))];
+    return [...ended, ...courses.map((course): Turn => ({ course, to: 'caller' }))];
   }
 
-  private rule(statements: readonly Statement[], course: Course, depth: number): readonly Step[] {
+  private text(rule: Rule): string {
+    let text = this.texts.get(rule);
+    if (text === undefined) this.texts.set(rule, (text = renderRule(this.family, rule)));
+    return text;
+  }
+
+  private rule(statements: readonly Statement[], course: Course, place: Place): readonly Turn[] {
     const [statement, ...rest] = statements;
     if (!statement) return [{ course, to: 'rule' }];
-    return this.statement(statement, course, depth).flatMap((step) =>
-      step.to === 'statement' ? this.rule(rest, step.course, depth) : [step],
+    return this.statement(statement, course, place).flatMap((turn) =>
+      turn.to === 'statement' ? this.rule(rest, turn.course, place) : [turn],
     );
   }
 
-  private statement(statement: Statement, course: Course, depth: number): readonly Step[] {
+  private statement(statement: Statement, course: Course, place: Place): readonly Turn[] {
     switch (statement.kind) {
       case 'address': {
         const address = statement.field === 'saddr' ? course.source : course.destination;
@@ -100,77 +96,94 @@ export class ChainWalk {
       case 'translated':
         return goOn(course.translated, course);
       case 'member':
-        return goOn(
-          this.isMember(statement.set, keyOf(statement.key, course)) === (statement.is === '=='),
-          course,
-        );
-      case 'verdict-map':
-        return this.verdict(this.lookUp(statement.map, keyOf(statement.key, course)), course, depth);
+        return this.member(statement, course);
+      case 'verdict-map': {
+        const { value } = this.lookUp(statement.map, keyOf(statement.key, course)) ?? {};
+        return this.verdict(value, course, place);
+      }
       case 'set-priority':
-        return this.priorities(statement.to, course).map((priority) =>
-          priority === undefined
-            ? { course, to: 'rule' }
-            : { course: { ...course, priority }, to: 'statement' },
-        );
+        return this.setPriority(statement.to, course, place);
       case 'priority-at-least':
         return goOn(course.priority >= statement.value, course);
       case 'mark-has':
         return goOn(((course.mark >>> statement.bit) & 1) === 1, course);
-      case 'mark-set':
-        return goOn(true, { ...course, mark: (course.mark | (1 << statement.bit)) >>> 0 });
+      case 'mark-set': {
+        const marked = { ...course, mark: (course.mark | (1 << statement.bit)) >>> 0 };
+        return goOn(true, withStep(marked, place, 'marks it to be masqueraded'));
+      }
       case 'mark-flip':
         return goOn(true, { ...course, mark: (course.mark ^ (1 << statement.bit)) >>> 0 });
-      case 'remember':
-        return goOn(true, {
-          ...course,
-          remembers: [...course.remembers, { set: statement.set, key: keyOf(statement.key, course) }],
-        });
-      case 'dnat':
-        return [this.translate(this.lookUp(statement.map, keyOf(statement.key, course)), course)];
+      case 'remember': {
+        const added = { set: statement.set, key: keyOf(statement.key, course) };
+        const remembering = { ...course, remembers: [...course.remembers, added] };
+        const effect = `remembers the client's endpoint for ${statement.timeoutSeconds} s`;
+        return goOn(true, withStep(remembering, place, effect));
+      }
+      case 'dnat': {
+        const { value } = this.lookUp(statement.map, keyOf(statement.key, course)) ?? {};
+        return [translate(value, course, place)];
+      }
       case 'masquerade':
-        return [{ course: { ...course, masquerade: true }, to: 'end' }];
+        return end({ ...course, masquerade: true }, place, 'rewrites the source to an address of this node');
       case 'reject':
-        return [{ course: { ...course, verdict: 'refused' }, to: 'end' }];
+        return end({ ...course, verdict: 'refused' }, place, 'answers with an ICMP error');
       case 'drop':
       case 'return':
-        return this.verdict(statement.kind, course, depth);
+        return this.verdict(statement.kind, course, place);
       case 'jump':
       case 'goto':
-        return this.verdict(`${statement.kind} ${statement.chain}`, course, depth);
+        return this.verdict(`${statement.kind} ${statement.chain}`, course, place);
     }
   }
 
+  private member({ set, key, is }: Extract<Statement, { kind: 'member' }>, course: Course): readonly Turn[] {
+    const text = keyOf(key, course);
+    const servicePort = this.contents(set).elements.get(text)?.comment;
+    const isMember = this.isMember(set, text);
+    return goOn(isMember === (is === '=='), servicePort === undefined ? course : { ...course, servicePort });
+  }
+
   /** Applies a verdict by its text; a key that the map does not have ends the rule. */
-  private verdict(text: string | undefined, course: Course, depth: number): readonly Step[] {
+  private verdict(text: string | undefined, course: Course, place: Place): readonly Turn[] {
     if (text === undefined) return [{ course, to: 'rule' }];
-    if (text === 'drop') return [{ course: { ...course, verdict: 'dropped' }, to: 'end' }];
+    if (text === 'drop') return end({ ...course, verdict: 'dropped' }, place, 'drops it');
     if (text === 'return') return [{ course, to: 'caller' }];
     if (text === 'accept') return [{ course, to: 'end' }];
     const [verb, chain = ''] = text.split(' ');
-    const steps = this.chain(chain, course, depth + 1);
-    if (verb === 'goto') return steps;
-    return steps.map((step) => (step.to === 'caller' ? { ...step, to: 'rule' } : step));
+    const jumped = withStep(course, place, text);
+    const turns = this.chain(chain, place.hook, jumped, place.depth + 1);
+    return turns.map((turn) => {
+      // A jump that led to nothing is no step.
+      const { steps } = turn.course.steps.length === jumped.steps.length ? course : turn.course;
+      const to = verb === 'jump' && turn.to === 'caller' ? 'rule' : turn.to;
+      return { course: { ...turn.course, steps }, to };
+    });
   }
 
-  private translate(value: string | undefined, course: Course): Step {
-    if (value === undefined) return { course, to: 'rule' };
-    const [destination, port] = value.split(' . ') as [string, string];
-    return { course: { ...course, destination, port: Number(port), translated: true }, to: 'end' };
-  }
-
-  /** The values that may be set; undefined if the map has none for the key. */
-  private priorities(
+  /** One course for each value that may be set. A key that the map does not have ends the rule. */
+  private setPriority(
     to: Extract<Statement, { kind: 'set-priority' }>['to'],
     course: Course,
-  ): readonly (number | undefined)[] {
-    if (to === 'none') return [0];
-    if ('modulus' in to) return Array.from({ length: to.modulus }, (_, number) => to.offset + number);
-    const value = this.lookUp(to.map, keyOf(to.key, course));
-    return [value === undefined ? undefined : parsePriority(value)];
+    place: Place,
+  ): readonly Turn[] {
+    if (to === 'none') return goOn(true, { ...course, priority: 0 });
+    if ('map' in to) {
+      const { value, comment: servicePort } = this.lookUp(to.map, keyOf(to.key, course)) ?? {};
+      if (value === undefined) return [{ course, to: 'rule' }];
+      const priority = parsePriority(value);
+      return goOn(true, { ...course, priority, ...(servicePort !== undefined && { servicePort }) });
+    }
+    const { modulus, offset } = to;
+    if (modulus === 1) return goOn(true, { ...course, priority: offset });
+    const probability = course.probability / modulus;
+    return Array.from({ length: modulus }, (_, number) => {
+      const drawn = { ...course, priority: offset + number, probability };
+      return { course: withStep(drawn, place, `draws ${number + 1} of ${modulus}`), to: 'statement' };
+    });
   }
 
-  private lookUp(map: string, key: string): string | undefined {
-    return this.contents(map).elements.get(key)?.value;
+  private lookUp(map: string, key: string): SetElement | undefined {
+    return this.contents(map).elements.get(key);
   }
 
   private isMember(name: string, key: string): boolean {
@@ -187,8 +200,20 @@ export class ChainWalk {
   }
 }
 
-function goOn(matches: boolean, course: Course): readonly Step[] {
+function goOn(matches: boolean, course: Course): readonly Turn[] {
   return [{ course, to: matches ? 'statement' : 'rule' }];
+}
+
+function end(course: Course, place: Place, effect: string): readonly Turn[] {
+  return [{ course: withStep(course, place, effect), to: 'end' }];
+}
+
+function translate(value: string | undefined, course: Course, place: Place): Turn {
+  if (value === undefined) return { course, to: 'rule' };
+  const [destination, port] = value.split(' . ') as [string, string];
+  const translated = { ...course, destination, port: Number(port), translated: true };
+  const effect = `sends it to ${hostPort(destination, Number(port))}`;
+  return { course: withStep(translated, place, effect), to: 'end' };
 }
 
 function keyOf(key: Key, course: Course): string {

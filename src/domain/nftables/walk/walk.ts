@@ -1,10 +1,12 @@
-import { hostPort, isLoopback } from '../../net/address.js';
+import { isLoopback } from '../../net/address.js';
 import type { ChainRules } from '../layout/node-rules.js';
 import type { Ending } from './ending.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
-import { ChainWalk, type Course } from './chain-walk.js';
+import { ChainWalk } from './chain-walk.js';
+import type { Course } from './course.js';
+import { HookPath } from './hook-path.js';
 
 /**
  * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and
@@ -17,7 +19,6 @@ export function walk(
   packet: Packet,
   environment: PacketEnvironment,
 ): readonly Ending[] {
-  const walks = new Walk(table, environment, packet.family);
   const start: Course = {
     source: packet.source,
     destination: packet.destination,
@@ -30,76 +31,41 @@ export function walk(
     masquerade: false,
     verdict: undefined,
     remembers: [],
+    probability: 1,
+    steps: [],
   };
-  const courses = packet.inputInterface === undefined ? walks.leave(start) : walks.arrive(start);
+  const isLocal = (address: string): boolean =>
+    environment.localAddresses.has(address) || isLoopback({ family: packet.family, text: address });
+  const chains = new ChainWalk(table, packet.family, environment, isLocal);
+  const baseChains = baseChainsOf(table);
+  const path = new HookPath<Course>((hook, course, translates) => {
+    let courses: readonly Course[] = [course];
+    for (const { chain } of baseChains) {
+      if (chain.hook.hook !== hook || (chain.hook.type === 'nat' && !translates)) continue;
+      courses = courses.flatMap((each) => (each.verdict ? [each] : chains.base(chain.name, hook, each)));
+    }
+    return courses;
+  }, isLocal);
+  const courses = packet.inputInterface === undefined ? path.leave(start) : path.arrive(start);
   return courses.map(endingOf);
 }
 
-/** The base chains at each hook, and the order of the hooks. */
-class Walk {
-  private readonly baseChains: readonly (ChainRules & { readonly chain: { readonly hook: Hook } })[];
-  private readonly chains: ChainWalk;
+type BaseChain = ChainRules & { readonly chain: { readonly name: string; readonly hook: Hook } };
 
-  constructor(
-    table: TableContents,
-    private readonly environment: PacketEnvironment,
-    family: Packet['family'],
-  ) {
-    this.chains = new ChainWalk(table, family, environment, (address) => this.isLocal(address));
-    this.baseChains = [...table.chains.values()]
-      .filter((chain): chain is ChainRules & { chain: { name: string; hook: Hook } } => !!chain.chain.hook)
-      .sort((a, b) => a.chain.hook.priority - b.chain.hook.priority);
-  }
-
-  /** A packet that comes in through an interface. */
-  arrive(course: Course): readonly Course[] {
-    return this.hook('prerouting', course, ['filter', 'nat']).flatMap((routed) =>
-      this.isLocal(routed.destination) ? this.hook('input', routed) : this.forward(routed),
-    );
-  }
-
-  /** A packet that the node itself sends. One to itself leaves through `lo` and comes in again, without another translation. */
-  leave(course: Course): readonly Course[] {
-    return this.hook('output', course)
-      .flatMap((routed) => this.hook('postrouting', routed))
-      .flatMap((sent) => (this.isLocal(sent.destination) ? this.receive(sent) : [sent]));
-  }
-
-  private receive(course: Course): readonly Course[] {
-    if (course.verdict) return [course];
-    return this.hook('prerouting', { ...course, inputInterface: 'lo' }, ['filter']).flatMap((come) =>
-      this.hook('input', come, ['filter']),
-    );
-  }
-
-  private forward(course: Course): readonly Course[] {
-    return this.hook('forward', course).flatMap((forwarded) => this.hook('postrouting', forwarded));
-  }
-
-  private hook(
-    hook: Hook['hook'],
-    course: Course,
-    types: readonly Hook['type'][] = ['filter', 'nat'],
-  ): readonly Course[] {
-    let courses: readonly Course[] = [course];
-    for (const { chain } of this.baseChains) {
-      if (chain.hook.hook !== hook || !types.includes(chain.hook.type)) continue;
-      courses = courses.flatMap((each) => (each.verdict ? [each] : this.chains.base(chain.name, each)));
-    }
-    return courses;
-  }
-
-  private isLocal(address: string): boolean {
-    const family = address.includes(':') ? 'IPv6' : 'IPv4';
-    return this.environment.localAddresses.has(address) || isLoopback({ family, text: address });
-  }
+/** In the order in which packets meet them at a hook. */
+function baseChainsOf(table: TableContents): readonly BaseChain[] {
+  return [...table.chains.values()]
+    .filter((chain): chain is BaseChain => !!chain.chain.hook)
+    .sort((a, b) => a.chain.hook.priority - b.chain.hook.priority);
 }
 
 function endingOf(course: Course): Ending {
   const { verdict, translated, destination, port, masquerade, mark, priority, remembers } = course;
-  const carried = { masquerade, mark, priority, remembers };
+  const { probability, steps } = course;
+  const sticky = remembers.length > 0;
+  const carried = { probability, masquerade, sticky, steps, mark, priority, remembers };
   if (verdict) return { verdict, ...carried };
   return translated
-    ? { verdict: 'sent', endpoint: hostPort(destination, port), ...carried }
+    ? { verdict: 'sent', endpoint: { address: destination, port }, ...carried }
     : { verdict: 'untouched', ...carried };
 }

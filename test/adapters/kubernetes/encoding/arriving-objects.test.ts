@@ -4,7 +4,7 @@ import { jsonEncoding } from '../../../../src/adapters/kubernetes/json/json-enco
 import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/protobuf-encoding.js';
 import { collectGarbage } from '../../../../src/adapters/process/collect-garbage.js';
 import { encodeEvent, encodeObject } from '../../../support/api-server/protobuf.js';
-import { service } from '../harness.js';
+import { completedBy, service } from '../harness.js';
 
 /** Bytes; several to an object, so that each object comes in parts. */
 const CHUNK = 100;
@@ -24,22 +24,24 @@ const failed = (): never => {
 
 interface Arrival {
   readonly body: Buffer;
-  readonly decoder: { push(chunk: Buffer): Iterable<unknown> };
+  /** What a chunk completes. */
+  readonly push: (chunk: Buffer) => Iterable<unknown>;
 }
 
 function arrivalOf(encoding: Encoding, listing: string): Arrival {
   const json = encoding === jsonEncoding;
-  if (listing === 'pages')
-    return {
-      body: json ? Buffer.from(JSON.stringify(list)) : encodeObject(list)!,
-      decoder: encoding.listDecoder('Service', failed),
-    };
+  if (listing === 'pages') {
+    const decoder = encoding.listDecoder('Service', failed);
+    const body = json ? Buffer.from(JSON.stringify(list)) : encodeObject(list)!;
+    return { body, push: (chunk) => decoder.push(chunk) };
+  }
   const events = objects.map((object) =>
     json
       ? Buffer.from(`${JSON.stringify({ type: 'ADDED', object })}\n`)
       : encodeEvent('ADDED', object as Parameters<typeof encodeEvent>[1]),
   );
-  return { body: Buffer.concat(events), decoder: encoding.watchDecoder('Service') };
+  const decoder = encoding.watchDecoder('Service');
+  return { body: Buffer.concat(events), push: (chunk) => completedBy(decoder, chunk) };
 }
 
 /** The body in parts that share no memory with each other. */
@@ -55,12 +57,12 @@ describe.each([
   ['protobuf', 'streams', protobufEncoding],
 ] as const)('a list over %s in %s', (_, listing, encoding) => {
   it('hands out each object as soon as it is there: never more than one waits', () => {
-    const { body, decoder } = arrivalOf(encoding, listing);
+    const { body, push } = arrivalOf(encoding, listing);
     const size = (body.length - ENVELOPE) / COUNT;
     let waiting = 0;
     for (const chunk of chunksOf(body)) {
       waiting += chunk.length;
-      for (const object of decoder.push(chunk)) {
+      for (const object of push(chunk)) {
         expect(object).toBeDefined();
         waiting -= size;
       }
@@ -69,19 +71,19 @@ describe.each([
   });
 
   it('keeps none of the bytes of what it has handed out', async () => {
-    const { body, decoder } = arrivalOf(encoding, listing);
+    const { body, push } = arrivalOf(encoding, listing);
     const arrived: WeakRef<ArrayBufferLike>[] = [];
     const handedOut: unknown[] = [];
     for (const chunk of chunksOf(body.subarray(0, body.length / 2))) {
       arrived.push(new WeakRef(chunk.buffer));
-      handedOut.push(...decoder.push(chunk));
+      handedOut.push(...push(chunk));
     }
     await turn();
     await collectGarbage();
     const kept = arrived.filter((chunk) => chunk.deref() !== undefined).length * CHUNK;
     expect(handedOut.length).toBeGreaterThan(COUNT / 2 - 3);
     // What comes next belongs to the object that is not complete, or to the envelope.
-    expect([...decoder.push(body.subarray(body.length / 2))]).toHaveLength(COUNT - handedOut.length);
+    expect([...push(body.subarray(body.length / 2))]).toHaveLength(COUNT - handedOut.length);
     expect(kept).toBeLessThan(body.length / COUNT + 2 * CHUNK + ENVELOPE);
   });
 });

@@ -4,6 +4,7 @@ import { protobufEncoding } from '../../../../src/adapters/kubernetes/protobuf/p
 import { WireError } from '../../../../src/adapters/kubernetes/protobuf/wire-reader.js';
 import { encodeEvent, encodeObject, part, varint } from '../../../support/api-server/protobuf.js';
 import { recording } from '../../../support/api-recordings.js';
+import { completedBy } from '../harness.js';
 
 interface Outcome {
   readonly items: unknown[];
@@ -24,7 +25,7 @@ function readWatch(kind: ResourceKind, bytes: Buffer, chunkSize = bytes.length |
   const events: unknown[] = [];
   const decoder = protobufEncoding.watchDecoder(kind);
   for (let at = 0; at < bytes.length; at += chunkSize)
-    events.push(...decoder.push(bytes.subarray(at, at + chunkSize)));
+    events.push(...completedBy(decoder, bytes.subarray(at, at + chunkSize)));
   return events;
 }
 
@@ -215,8 +216,8 @@ describe('an event', () => {
 
   it('comes when its last byte has come', () => {
     const decoder = protobufEncoding.watchDecoder('Service');
-    expect([...decoder.push(event.subarray(0, -1))]).toEqual([]);
-    expect([...decoder.push(event.subarray(-1))]).toEqual([
+    expect([...completedBy(decoder, event.subarray(0, -1))]).toEqual([]);
+    expect([...completedBy(decoder, event.subarray(-1))]).toEqual([
       { type: 'ADDED', object: { metadata: { name: 'web' } } },
     ]);
   });

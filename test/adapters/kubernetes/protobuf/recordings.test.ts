@@ -9,6 +9,7 @@ import { readNode } from '../../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../../src/domain/decode/read-service.js';
 import { recording } from '../../../support/api-recordings.js';
+import { completedBy } from '../harness.js';
 
 const READERS: Record<ResourceKind, (raw: unknown) => unknown> = {
   Service: readService,
@@ -44,7 +45,7 @@ function readWatch(encoding: Encoding, kind: ResourceKind, bytes: Buffer, chunkS
   const decoder = encoding.watchDecoder(kind);
   const events: RawEvent[] = [];
   for (let at = 0; at < bytes.length; at += chunkSize)
-    events.push(...decoder.push(bytes.subarray(at, at + chunkSize)));
+    events.push(...completedBy(decoder, bytes.subarray(at, at + chunkSize)));
   return events;
 }
 

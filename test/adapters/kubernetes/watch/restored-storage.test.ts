@@ -1,33 +1,20 @@
 import type { ReflectorTimings } from '../../../../src/adapters/kubernetes/watch/reflector-timings.js';
-import { StandInApiServer } from '../../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../../support/api-server/certificates.js';
-import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
-import { DELIVERIES, listsOf, service, setUp, until, type Setup } from '../harness.js';
+import { DELIVERIES, listsOf, service, until, useServedSource, type Setup } from '../harness.js';
 
 /** An API server whose storage is restored from a backup: what it says is older than what was heard of it before. */
 
 const SERVICES = '/api/v1/services';
 
-let certificates: Certificates;
-let api: StandInApiServer;
-let setup: Setup;
-
-beforeAll(async () => {
-  certificates = await makeCertificates();
-});
-
-afterEach(async () => {
-  await setup.source.stop();
-  await api.close();
-});
+const served = useServedSource();
 
 const clusterIP = (name: string): unknown =>
-  (setup.sink.objects.get(`Service default/${name}`) as { spec?: { clusterIP?: string } })?.spec?.clusterIP;
+  (served.setup.sink.objects.get(`Service default/${name}`) as { spec?: { clusterIP?: string } })?.spec
+    ?.clusterIP;
 const rewinds = (): number | undefined =>
-  setup.source.status().find(({ kind }) => kind === 'Service')!.rewinds;
+  served.setup.source.status().find(({ kind }) => kind === 'Service')!.rewinds;
 /** Requests for Services after the first list: for one, which shows the version, or for everything from a version on. */
 const laterLists = (): unknown[] =>
-  listsOf(api, SERVICES)
+  listsOf(served.api, SERVICES)
     .slice(1)
     .map(({ query }) => (query.limit === '1' ? 'one' : { from: query.resourceVersion }));
 
@@ -39,28 +26,21 @@ function expectListedWholeAfter(probes: number): void {
 }
 
 describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists }) => {
-  beforeEach(async () => {
-    api = await StandInApiServer.start(certificates);
-    api.speaksProtobuf = encoding === 'protobuf';
-  });
+  beforeEach(() => served.open(encoding));
 
-  async function startSynced(timings: Partial<ReflectorTimings>): Promise<Setup> {
-    setup = setUp({ kubeconfig: await writeKubeconfig(api) }, { streamLists, ...timings });
-    await setup.source.start(setup.sink, new AbortController().signal);
-    await until(() => setup.sink.kindsSynced.length === 4 && api.openWatches === 4);
-    return setup;
-  }
+  const startSynced = (timings: Partial<ReflectorTimings>): Promise<Setup> =>
+    served.startSynced({ streamLists, ...timings });
 
   it('is noticed by the silence of the watch, and what differs is delivered', async () => {
-    for (const name of ['same', 'changed', 'gone']) api.put(service(name));
-    const backup = api.store.backup();
+    for (const name of ['same', 'changed', 'gone']) served.api.put(service(name));
+    const backup = served.api.store.backup();
     const { sink, logger } = await startSynced({ silenceMinimum: 300, silenceMaximum: 400 });
-    api.remove('v1', 'Service', { name: 'gone' });
-    api.patch('v1', 'Service', { name: 'changed' }, { spec: { clusterIP: '172.30.0.9' } });
-    api.put(service('new'));
+    served.api.remove('v1', 'Service', { name: 'gone' });
+    served.api.patch('v1', 'Service', { name: 'changed' }, { spec: { clusterIP: '172.30.0.9' } });
+    served.api.put(service('new'));
     await until(() => sink.objects.has('Service default/new'));
-    await api.restore(backup);
-    await until(() => api.openWatches === 4);
+    await served.api.restore(backup);
+    await until(() => served.api.openWatches === 4);
     expect(sink.objects.has('Service default/new')).toBe(true);
     await until(() => sink.objects.has('Service default/gone') && !sink.objects.has('Service default/new'));
     expect(clusterIP('changed')).toBe('172.30.0.1');
@@ -69,67 +49,67 @@ describe.each(DELIVERIES)('over $encoding in $listing', ({ encoding, streamLists
     expect(logger.matching('warn', 'has gone back').map(({ facts }) => facts)).toContainEqual(
       expect.objectContaining({ kind: 'Service', now: String(backup.version) }),
     );
-    api.put(service('later'));
+    served.api.put(service('later'));
     await until(() => sink.objects.has('Service default/later'));
   });
 
   it('is noticed when it has given a version that was known to other contents', async () => {
-    const backup = api.store.backup();
+    const backup = served.api.store.backup();
     const { sink } = await startSynced({ silenceMinimum: 300, silenceMaximum: 300 });
-    const { version } = api.store;
-    api.put(service('web', { clusterIP: '172.30.0.2' }));
-    api.put(service('other'));
+    const { version } = served.api.store;
+    served.api.put(service('web', { clusterIP: '172.30.0.2' }));
+    served.api.put(service('other'));
     await until(() => sink.objects.has('Service default/other'));
-    await api.restore(backup);
-    expect(api.store.version).toBe(version);
-    api.put(service('web', { clusterIP: '172.30.0.3' }));
+    await served.api.restore(backup);
+    expect(served.api.store.version).toBe(version);
+    served.api.put(service('web', { clusterIP: '172.30.0.3' }));
     await until(() => !sink.objects.has('Service default/other'));
     expect(clusterIP('web')).toBe('172.30.0.3');
   });
 
   it('is noticed by an event of an older version', async () => {
-    api.put(service('web'));
+    served.api.put(service('web'));
     const { sink, logger } = await startSynced({ silenceMinimum: 10_000, silenceMaximum: 10_000 });
-    const backup = api.store.backup();
-    api.put(service('new'));
+    const backup = served.api.store.backup();
+    served.api.put(service('new'));
     await until(() => sink.objects.has('Service default/new'));
-    api.store.restore(backup);
-    api.bookmark('1001');
+    served.api.store.restore(backup);
+    served.api.bookmark('1001');
     await until(() => !sink.objects.has('Service default/new'));
     expect(logger.matching('warn', 'failed')[0]!.facts.error).toMatch(/version 1001, which is older/);
     expect(rewinds()).toBe(1);
   });
 
   it('is counted too when the list says so that an expired watch led to', async () => {
-    api.put(service('web'));
-    const backup = api.store.backup();
+    served.api.put(service('web'));
+    const backup = served.api.store.backup();
     const { sink } = await startSynced({});
-    api.put(service('new'));
+    served.api.put(service('new'));
     await until(() => sink.objects.has('Service default/new'));
-    api.faults.fail({ status: 410, reason: 'Expired', match: `${SERVICES}?labelSelector`, times: 1 });
-    await api.restore(backup);
+    served.api.faults.fail({ status: 410, reason: 'Expired', match: `${SERVICES}?labelSelector`, times: 1 });
+    await served.api.restore(backup);
     await until(() => !sink.objects.has('Service default/new'));
     expect(rewinds()).toBe(1);
   });
 
   it('is not assumed for a server that is merely silent; that is checked once in a while', async () => {
-    api.put(service('web'));
+    served.api.put(service('web'));
     const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
-    await until(() => api.requestsOf('watch', SERVICES).length === 4);
+    await until(() => served.api.requestsOf('watch', SERVICES).length === 4);
     expect(laterLists()).toEqual(['one', 'one', 'one']);
-    const asked = api.requestsOf('list', SERVICES).filter(({ query }) => query.limit === '1');
+    const asked = served.api.requestsOf('list', SERVICES).filter(({ query }) => query.limit === '1');
     expect(asked[2]!.at - asked[0]!.at).toBeGreaterThanOrEqual(390);
     expect(sink.calls.filter((call) => call.includes('Service default/web'))).toHaveLength(1);
     expect(rewinds()).toBe(0);
   });
 
   it('is checked again at the next silence if the server does not respond', async () => {
-    const backup = api.store.backup();
+    const backup = served.api.store.backup();
     const { sink } = await startSynced({ silenceMinimum: 200, silenceMaximum: 200 });
-    api.put(service('new'));
+    served.api.put(service('new'));
     await until(() => sink.objects.has('Service default/new'));
-    api.faults.fail({ status: 500, match: 'clusterIP!=None&limit=1', times: 1 });
-    await api.restore(backup);
+    served.api.faults.fail({ status: 500, match: 'clusterIP!=None&limit=1', times: 1 });
+    await served.api.restore(backup);
     await until(() => !sink.objects.has('Service default/new'));
     expectListedWholeAfter(2);
   });

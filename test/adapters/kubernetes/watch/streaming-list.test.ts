@@ -1,52 +1,29 @@
-import { StandInApiServer } from '../../../support/api-server/api-server.js';
-import { makeCertificates, type Certificates } from '../../../support/api-server/certificates.js';
-import { writeKubeconfig } from '../../../support/api-server/kubeconfig.js';
-import { node, service, setUp, slice, until, type Setup } from '../harness.js';
+import { node, service, slice, until, useServedSource, type Setup } from '../harness.js';
 
 const SERVICES = '/api/v1/services';
 
-let certificates: Certificates;
-let api: StandInApiServer;
-let setup: Setup;
-
-beforeAll(async () => {
-  certificates = await makeCertificates();
-});
-
-afterEach(async () => {
-  await setup?.source.stop();
-  expect(setup.clock.open.size).toBe(0);
-  await api.close();
-});
+const served = useServedSource();
 
 describe.each(['protobuf', 'JSON'])('a streamed list over %s', (encoding) => {
-  beforeEach(async () => {
-    api = await StandInApiServer.start(certificates);
-    api.speaksProtobuf = encoding === 'protobuf';
-  });
+  beforeEach(() => served.open(encoding));
 
-  async function startSynced(timings = {}): Promise<Setup> {
-    setup = setUp({ kubeconfig: await writeKubeconfig(api) }, { streamLists: true, ...timings });
-    await setup.source.start(setup.sink, new AbortController().signal);
-    await until(() => setup.sink.kindsSynced.length >= 4 && api.openWatches >= 4);
-    return setup;
-  }
+  const startSynced = (timings = {}): Promise<Setup> => served.startSynced({ streamLists: true, ...timings });
 
   it('delivers what is there, then what changes, over one request for each kind', async () => {
-    for (let n = 0; n < 10; n++) api.put(service(`svc-${n}`));
-    api.put(slice('web-1'));
-    api.put(node('node-a'));
+    for (let n = 0; n < 10; n++) served.api.put(service(`svc-${n}`));
+    served.api.put(slice('web-1'));
+    served.api.put(node('node-a'));
     const { sink } = await startSynced();
     expect(sink.names('Service')).toHaveLength(10);
     expect(sink.calls.indexOf('synced Service')).toBeGreaterThan(
       sink.calls.indexOf('applied Service default/svc-9'),
     );
-    api.remove('v1', 'Service', { name: 'svc-3' });
-    api.put(service('new'));
+    served.api.remove('v1', 'Service', { name: 'svc-3' });
+    served.api.put(service('new'));
     await until(() => sink.objects.has('Service default/new'));
     expect(sink.objects.has('Service default/svc-3')).toBe(false);
-    expect(api.requests).toHaveLength(4);
-    expect(api.requestsOf('watch', SERVICES)[0]!.query).toMatchObject({
+    expect(served.api.requests).toHaveLength(4);
+    expect(served.api.requestsOf('watch', SERVICES)[0]!.query).toMatchObject({
       sendInitialEvents: 'true',
       resourceVersionMatch: 'NotOlderThan',
       resourceVersion: '0',
@@ -55,39 +32,41 @@ describe.each(['protobuf', 'JSON'])('a streamed list over %s', (encoding) => {
   });
 
   it('that is refused comes in pages, then and later', async () => {
-    api.streamsLists = false;
-    for (let n = 0; n < 10; n++) api.put(service(`svc-${n}`));
+    served.api.streamsLists = false;
+    for (let n = 0; n < 10; n++) served.api.put(service(`svc-${n}`));
     const { sink, logger } = await startSynced();
     expect(sink.names('Service')).toHaveLength(10);
-    expect(api.requestsOf('list', SERVICES)).toHaveLength(3);
-    api.expireWatches();
-    await until(() => api.requestsOf('list', SERVICES).length === 6);
-    await until(() => api.openWatches === 4);
-    const streamed = api.requestsOf('watch', SERVICES).filter(({ query }) => query.sendInitialEvents);
+    expect(served.api.requestsOf('list', SERVICES)).toHaveLength(3);
+    served.api.expireWatches();
+    await until(() => served.api.requestsOf('list', SERVICES).length === 6);
+    await until(() => served.api.openWatches === 4);
+    const streamed = served.api.requestsOf('watch', SERVICES).filter(({ query }) => query.sendInitialEvents);
     expect(streamed).toHaveLength(1);
     expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
   it('that never ends is replaced by pages', async () => {
-    api.faults.withholdListEnd = true;
-    api.put(service('web'));
+    served.api.faults.withholdListEnd = true;
+    served.api.put(service('web'));
     const { sink } = await startSynced({ silenceMinimum: 150, silenceMaximum: 200 });
     expect(sink.names('Service')).toEqual(['Service default/web']);
-    expect(api.requestsOf('list', SERVICES).length).toBeGreaterThan(0);
+    expect(served.api.requestsOf('list', SERVICES).length).toBeGreaterThan(0);
   });
 
   it('that is cut off deletes nothing and is tried again', async () => {
-    for (const name of ['a', 'b']) api.put(service(name));
+    for (const name of ['a', 'b']) served.api.put(service(name));
     const { sink } = await startSynced();
-    api.faults.withholdListEnd = true;
-    const begun = api.requestsOf('watch', SERVICES).length;
-    api.expireWatches();
-    await until(() => api.requestsOf('watch', SERVICES).length > begun && api.openWatches === 4);
-    api.faults.withholdListEnd = false;
-    api.disconnectWatches();
-    await until(() => setup.source.status().every(({ state }) => state === 'watching'));
+    served.api.faults.withholdListEnd = true;
+    const begun = served.api.requestsOf('watch', SERVICES).length;
+    served.api.expireWatches();
+    await until(
+      () => served.api.requestsOf('watch', SERVICES).length > begun && served.api.openWatches === 4,
+    );
+    served.api.faults.withholdListEnd = false;
+    served.api.disconnectWatches();
+    await until(() => served.setup.source.status().every(({ state }) => state === 'watching'));
     expect(sink.calls.filter((call) => call.startsWith('deleted'))).toEqual([]);
-    api.put(service('later'));
+    served.api.put(service('later'));
     await until(() => sink.objects.has('Service default/later'));
   });
 });

@@ -142,10 +142,20 @@ describe('flags (docs/spec/configuration.md §2)', () => {
 
   it('are these, and our own', () => {
     const known = [...FIELDS, ...OTHERS].map(([flag]) => flag);
-    const own = ['manifests', 'once', 'nft-transport', 'proxy-port-range', 'udp-timeout'];
+    const own = [
+      'manifests',
+      'once',
+      'nft-transport',
+      'scrape-bind-address',
+      'proxy-port-range',
+      'udp-timeout',
+      'page',
+    ];
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'metrics-port',
+      'service-traffic-metrics',
+      'service-traffic-metrics-limit',
     ]);
   });
 

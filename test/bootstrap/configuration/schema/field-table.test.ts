@@ -105,7 +105,9 @@ describe('fields (docs/spec/configuration.md §3)', () => {
   it('are all of the schema, but for our own', () => {
     const rows = FIELDS.map(([path]) => path);
     const others = fieldEntries(schema).map(([path]) => path);
-    expect(others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout')).toEqual(['mode']);
+    expect(
+      others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout' && path !== 'page'),
+    ).toEqual(['serviceTrafficMetrics', 'serviceTrafficMetricsLimit', 'mode']);
   });
 
   it('whatever is set, the text that is written is read as what it was', () => {

@@ -70,6 +70,26 @@ describe('virtual servers over netlink', () => {
     );
   });
 
+  it('are found one at a time', async () => {
+    const reals = [
+      { address: 'fd00:10:244:1::5', port: 53, weight: 1 },
+      { address: 'fd00:10:244:1::6', port: 53, weight: 0 },
+    ];
+    await done(
+      { kind: 'add', server: web },
+      { kind: 'add', server: dns },
+      ...reals.map((real) => ({ kind: 'add-real', server: dns, real }) as const),
+    );
+    const found = await servers.find({ address: dns.address, protocol: 'UDP', port: 53 });
+    expect(found).toMatchObject({ scheduler: 'wlc', flags: 0, persistenceSeconds: 0 });
+    expect(found!.realServers.map(({ address, weight }) => [address, weight]).toSorted()).toEqual(
+      reals.map(({ address, weight }) => [address, weight]),
+    );
+    expect(await servers.find(web)).toEqual({ ...web, realServers: [] });
+    expect(await servers.find({ ...web, protocol: 'UDP' })).toBeUndefined();
+    expect(await servers.find({ ...web, port: 0 })).toBeUndefined();
+  });
+
   it('are listed by family as they were made, also those of others', async () => {
     await done(
       { kind: 'add', server: web },

@@ -72,7 +72,7 @@ export function readRule(attributes: AttributeReader): { chain: string; fingerpr
   while (attributes.next()) {
     if (attributes.type === nf.RULE.CHAIN) chain = attributes.text();
     else if (attributes.type === nf.RULE.EXPRESSIONS) expressions = expressionsText(attributes.nested());
-    else if (attributes.type === nf.RULE.USERDATA) comment = readUserdata(attributes.value()).comment;
+    else if (attributes.type === nf.RULE.USERDATA) ({ comment } = readUserdata(attributes.value()));
   }
   return { chain, fingerprint: comment === undefined ? expressions : `${expressions} # ${comment}` };
 }
@@ -153,19 +153,16 @@ export class ElementReader {
     const { entry, layout } = this;
     let key = '';
     let value: string | undefined;
-    let userdata: Userdata = NO_USERDATA;
+    let userdata = NO_USERDATA;
     entry.over(bytes, start, end);
     while (entry.next()) {
       if (entry.type === nf.ELEMENT.KEY) key = this.readData(bytes, layout.key) ?? '';
       else if (entry.type === nf.ELEMENT.DATA) value = this.readData(bytes, layout.value ?? []);
-      else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(entry.value());
+      else if (entry.type === nf.ELEMENT.USERDATA) userdata = readUserdata(bytes, entry.start, entry.end);
     }
     this.seen++;
-    this.elements.set(key, {
-      key,
-      ...(value !== undefined && { value }),
-      ...userdata,
-    });
+    const { comment, digest } = userdata;
+    this.elements.set(key, { key, value, comment, digest });
   }
 
   private readData(bytes: Buffer, components: SetLayout['key']): string | undefined {
@@ -189,15 +186,17 @@ type Userdata = Pick<SetElement, 'comment' | 'digest'>;
 
 const NO_USERDATA: Userdata = {};
 
-/** The userdata of a rule or element. */
-function readUserdata(userdata: Buffer): Userdata {
-  let read = NO_USERDATA;
-  for (let at = 0; at + 2 <= userdata.length; at += 2 + userdata[at + 1]!) {
-    const [type, length] = [userdata[at], userdata[at + 1]!];
-    if (type === nf.USERDATA.COMMENT)
-      read = { ...read, comment: userdata.toString('utf8', at + 2, at + 2 + Math.max(0, length - 1)) };
-    else if (type === nf.USERDATA.DIGEST && length === nf.DIGEST_LENGTH && at + 2 + length <= userdata.length)
-      read = { ...read, digest: userdata.readDoubleLE(at + 2) };
+/** The userdata of a rule or element, between these positions. */
+export function readUserdata(bytes: Buffer, start = 0, end = bytes.length): Userdata {
+  let comment: string | undefined;
+  let digest: number | undefined;
+  for (let at = start; at + 2 <= end; at += 2 + bytes[at + 1]!) {
+    const [type, length] = [bytes[at], bytes[at + 1]!];
+    const valueEnd = Math.min(end, at + 2 + length);
+    // A text ends with a zero.
+    if (type === nf.USERDATA.COMMENT) comment = bytes.toString('utf8', at + 2, valueEnd - 1);
+    else if (type === nf.USERDATA.DIGEST && length === nf.DIGEST_LENGTH && at + 2 + length <= end)
+      digest = bytes.readDoubleLE(at + 2);
   }
-  return read;
+  return { comment, digest };
 }

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Builds a Debian package of the proxy from the bundle: deploy/debian/build.sh FOLDER
+# Prints the path of the package that it has made in FOLDER. Needs dpkg-deb; installs nothing.
+set -eu
+mkdir -p "$1"
+folder=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+[ -e dist/kubeproxy.js ] || npm run --silent build
+
+name=kube-proxy-ts
+version=$(node -p 'require("./package.json").version')
+cpu=$(node -p process.arch)
+architecture=$(node -p 'process.arch.replace("x64", "amd64")')
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+
+app=$root/usr/lib/$name
+mkdir -p "$app/node_modules/@koromix" "$root/usr/bin" "$root/usr/lib/systemd/system" "$root/usr/share/doc/$name" \
+  "$root/etc/$name/manifests" "$root/DEBIAN"
+cp -R dist bin package.json "$app/"
+rm -f "$app"/dist/*.map
+cp -R node_modules/koffi "$app/node_modules/"
+cp -R "node_modules/@koromix/koffi-linux-$cpu" "$app/node_modules/@koromix/"
+ln -s "../lib/$name/bin/kubeproxy" "$root/usr/bin/kubeproxy"
+cp deploy/systemd/$name.service "$root/usr/lib/systemd/system/"
+cp deploy/systemd/config.yaml "$root/etc/$name/"
+cp deploy/systemd/node.yaml "$root/etc/$name/manifests/"
+cp README.md CHANGELOG.md "$root/usr/share/doc/$name/"
+cp -R examples/one-machine "$root/usr/share/doc/$name/"
+{
+  echo 'License: Apache-2.0'
+  echo
+  cat LICENSE
+  echo
+  echo 'Packages from npm that the program contains:'
+  cat dist/bundled-packages.json
+} >"$root/usr/share/doc/$name/copyright"
+
+cat >"$root/DEBIAN/control" <<CONTROL
+Package: $name
+Version: $version
+Architecture: $architecture
+Maintainer: The $name authors <noreply@example.com>
+Section: net
+Priority: optional
+Depends: nodejs (>= 20.19)
+Recommends: nftables
+Suggests: iptables, ipset, conntrack
+Installed-Size: $(du -sk "$root" | cut -f1)
+Homepage: https://kubernetes.io/docs/reference/networking/virtual-ips/
+Description: Kubernetes node service proxy, for one machine or a cluster
+ Programs Services into nftables, iptables or IPVS, from manifests in a folder or from an API server: a drop-in for kube-proxy
+ that costs what changed. Removing the package removes its rules.
+CONTROL
+(cd "$root" && find etc -type f | sed 's|^|/|') >"$root/DEBIAN/conffiles"
+for script in postinst prerm postrm; do
+  install -m 755 "deploy/debian/$script" "$root/DEBIAN/$script"
+done
+find "$root" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-0}" {} +
+package=$folder/${name}_${version}_$architecture.deb
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
+echo "$package"

@@ -1,0 +1,147 @@
+import { hostPort } from '../../../domain/net/address.js';
+import type { Protocol } from '../../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { flowHash, inSample } from '../../../domain/traffic/sample.js';
+import type { SeenFlow } from '../../../domain/traffic/seen-flow.js';
+import { addressText } from '../../netlink/address-bytes.js';
+import { AttributeReader } from '../../netlink/attribute-reader.js';
+import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import {
+  COUNTERS,
+  CTA,
+  GENERIC_HEADER_LENGTH,
+  IPPROTO_SCTP,
+  IPPROTO_TCP,
+  IPPROTO_UDP,
+  PROTOINFO,
+  PROTOINFO_TCP,
+  STATUS_SEEN_REPLY,
+  TCP_CLOSE,
+  TCP_TIME_WAIT,
+} from '../ctnetlink.js';
+import { TupleReader, type TupleSide } from '../tuple-reader.js';
+
+const NOTHING = Buffer.alloc(0);
+const PROTOCOLS = new Map<number, Protocol>([
+  [IPPROTO_TCP, 'TCP'],
+  [IPPROTO_UDP, 'UDP'],
+  [IPPROTO_SCTP, 'SCTP'],
+]);
+const IPV4_LENGTH = 4;
+
+/**
+ * Reads tracked connections from events and dumps, one at a time, and is itself the last one read. Those outside of the sample
+ * are given up after their first tuple; text is made only on demand.
+ */
+export class SeenFlowReader implements SeenFlow {
+  hash = 0;
+  protocol: Protocol = 'TCP';
+  replied = false;
+  closed = false;
+  bytes: number | undefined;
+  private buffer: Buffer = NOTHING;
+  private kernelId = 0;
+  private readonly outer = new AttributeReader(NOTHING);
+  private readonly inner = new AttributeReader(NOTHING);
+  private readonly innermost = new AttributeReader(NOTHING);
+  private readonly original = new TupleReader();
+  private readonly replies = new TupleReader();
+
+  /** Returns false if this is not a connection of the sample with all required parts. */
+  read({ bytes, start, end }: NetlinkMessage, shift: number): boolean {
+    const { original, replies } = this;
+    this.buffer = bytes;
+    this.replied = this.closed = false;
+    this.bytes = undefined;
+    this.kernelId = 0;
+    original.clear();
+    replies.clear();
+    const outer = this.outer.over(bytes, start + GENERIC_HEADER_LENGTH, end);
+    while (outer.next()) {
+      switch (outer.type) {
+        case CTA.TUPLE_ORIG:
+          original.read(bytes, outer.start, outer.end);
+          if (!this.isWanted(shift)) return false;
+          break;
+        case CTA.TUPLE_REPLY:
+          replies.read(bytes, outer.start, outer.end);
+          break;
+        case CTA.STATUS:
+          this.replied = (outer.number() & STATUS_SEEN_REPLY) !== 0;
+          break;
+        case CTA.PROTOINFO:
+          this.readState();
+          break;
+        case CTA.COUNTERS_ORIG:
+        case CTA.COUNTERS_REPLY:
+          this.readBytes();
+          break;
+        case CTA.ID:
+          this.kernelId = outer.number();
+          break;
+      }
+    }
+    return original.complete && replies.complete;
+  }
+
+  /** The kernel's own is a hash; with the client's port no two are the same by accident. */
+  get id(): number {
+    return this.kernelId * 0x1_0000 + this.portOf(this.original.source);
+  }
+
+  get family(): IpFamily {
+    const { address, addressEnd } = this.original.destination;
+    return addressEnd - address === IPV4_LENGTH ? 'IPv4' : 'IPv6';
+  }
+
+  get destination(): string {
+    return this.addressOf(this.original.destination);
+  }
+
+  get destinationPort(): number {
+    return this.portOf(this.original.destination);
+  }
+
+  get replySource(): string {
+    const { source } = this.replies;
+    return hostPort(this.addressOf(source), this.portOf(source));
+  }
+
+  private isWanted(shift: number): boolean {
+    const { original } = this;
+    const protocol = PROTOCOLS.get(original.protocol);
+    if (protocol === undefined || !original.complete) return false;
+    const { source } = original;
+    this.protocol = protocol;
+    this.hash = flowHash(this.buffer.readUInt32BE(source.addressEnd - IPV4_LENGTH), this.portOf(source));
+    return inSample(this.hash, shift);
+  }
+
+  private readState(): void {
+    const { outer, inner, innermost, buffer } = this;
+    inner.over(buffer, outer.start, outer.end);
+    while (inner.next()) {
+      if (inner.type !== PROTOINFO.TCP) continue;
+      innermost.over(buffer, inner.start, inner.end);
+      while (innermost.next()) {
+        if (innermost.type !== PROTOINFO_TCP.STATE) continue;
+        const state = innermost.number();
+        this.closed = state === TCP_TIME_WAIT || state === TCP_CLOSE;
+      }
+    }
+  }
+
+  private readBytes(): void {
+    const { outer, inner, buffer } = this;
+    inner.over(buffer, outer.start, outer.end);
+    while (inner.next()) if (inner.type === COUNTERS.BYTES) this.bytes = (this.bytes ?? 0) + inner.number();
+  }
+
+  private addressOf({ address, addressEnd }: TupleSide): string {
+    return addressText(this.buffer, address, addressEnd);
+  }
+
+  private portOf({ port }: TupleSide): number {
+    return this.buffer.readUInt16BE(port);
+  }
+}

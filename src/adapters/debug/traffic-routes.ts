@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { ConntrackUnavailableError } from '../../application/ports/node/conntrack.js';
+import {
+  TooManyWatchersError,
+  type TrafficWatch,
+  type TrafficWatchers,
+} from '../../application/traffic/traffic-watchers.js';
+import { TRAFFIC_ORDERS, type TrafficQuery } from '../../domain/traffic/traffic-report.js';
+import { respond, TEXT_TYPE } from '../http/plain-response.js';
+import type { Query, Routes } from '../http/router.js';
+
+const SECOND = 1_000;
+/** In seconds. */
+const SHORTEST = 0.1;
+const LONGEST = 60;
+
+/** What a request for traffic asks for. */
+interface TrafficRequest {
+  readonly query: TrafficQuery;
+  readonly intervalMilliseconds: number;
+  readonly once: boolean;
+}
+
+/**
+ * Our own: `/debug/traffic` streams the connections of Services, one JSON object a line (`TrafficReport`) for each interval,
+ * until the client leaves. Parameters: `interval` in seconds (1), `once` for one report of an interval, after the counting is
+ * complete; `namespace`, `service` (repeatable), `sort`, `limit`.
+ */
+export function trafficRoutes(watchers: Pick<TrafficWatchers, 'watch'>): Routes {
+  return {
+    '/debug/traffic': async (query, response) => {
+      const asked = readRequest(query);
+      if (typeof asked === 'string') return respond(response, 400, TEXT_TYPE, `${asked}\n`);
+      const watch = tryWatch(watchers);
+      if (watch instanceof Error) return respond(response, 503, TEXT_TYPE, `${watch.message}\n`);
+      try {
+        await stream(watch, asked, response);
+      } finally {
+        watch.leave();
+      }
+    },
+  };
+}
+
+function tryWatch(watchers: Pick<TrafficWatchers, 'watch'>): TrafficWatch | Error {
+  try {
+    return watchers.watch();
+  } catch (error) {
+    if (error instanceof TooManyWatchersError || error instanceof ConntrackUnavailableError) return error;
+    throw error;
+  }
+}
+
+async function stream(watch: TrafficWatch, asked: TrafficRequest, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const { signal } = gone;
+  response.writeHead(200, {
+    'Content-Type': 'application/x-ndjson',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  });
+  response.flushHeaders();
+  try {
+    if (asked.once) await watch.complete(signal);
+    do {
+      const report = await watch.next(asked.query, asked.intervalMilliseconds, signal);
+      // Nothing piles up for a client that does not read.
+      if (!response.write(`${JSON.stringify(report)}\n`)) await once(response, 'drain', { signal });
+    } while (!asked.once);
+    response.end();
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Returns what is wrong with it, if something is. */
+function readRequest({ method, parameters }: Query): TrafficRequest | string {
+  if (method !== 'GET') return 'only GET is possible';
+  const seconds = Number(parameters.get('interval') ?? 1);
+  if (!(seconds >= SHORTEST && seconds <= LONGEST))
+    return `interval is a number of seconds from ${SHORTEST} to ${LONGEST}`;
+  const limit = Number(parameters.get('limit') ?? Infinity);
+  if (!(limit >= 0)) return 'limit is a number of service ports';
+  const order = parameters.get('sort') ?? 'open';
+  const sort = TRAFFIC_ORDERS.find((known) => known === order);
+  if (!sort) return `sort is one of ${TRAFFIC_ORDERS.join(', ')}`;
+  const namespace = parameters.get('namespace');
+  return {
+    query: { ...(namespace !== null && { namespace }), services: parameters.getAll('service'), sort, limit },
+    intervalMilliseconds: seconds * SECOND,
+    once: !['0', 'false', null].includes(parameters.get('once')),
+  };
+}

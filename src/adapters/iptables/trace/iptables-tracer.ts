@@ -1,0 +1,34 @@
+import type { Tracer, Walk } from '../../../application/ports/tracer.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import type { IptablesHost } from '../../../domain/iptables/compile/options.js';
+import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { IptablesDesiredWalk } from '../../../domain/iptables/walk/desired-walk.js';
+import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
+import { SavedRules } from '../../../domain/iptables/walk/saved-rules.js';
+import { walkTables } from '../../../domain/iptables/walk/tables-walk.js';
+import { isIptablesChain } from './own-chains.js';
+
+/** Follows packets through mode iptables. Tables in nftables that are not iptables' own are not seen. */
+export class IptablesTracer implements Tracer {
+  /**
+   * @param readHost what the rules depend on
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   */
+  constructor(
+    private readonly readHost: () => Promise<IptablesHost>,
+    private readonly readTables: () => Promise<SavedTables>,
+  ) {}
+
+  async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
+    return new IptablesDesiredWalk(entries, node, await this.readHost());
+  }
+
+  async actual(): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(), isIptablesChain);
+    return {
+      walk: (packet, environment) =>
+        walkWithDevices(environment, (devices) => walkTables(rules, packet, environment, { devices })),
+    };
+  }
+}

@@ -1,0 +1,61 @@
+import type { Tracer, Walk } from '../../../application/ports/tracer.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { SavedRules } from '../../../domain/iptables/walk/saved-rules.js';
+import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
+import { IpvsDesiredWalk } from '../../../domain/ipvs/walk/desired-walk.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { isOwned } from '../../iptables/restore/clean-up-scripts.js';
+import { IPVS_OWNED_CHAINS } from '../clean-up/owned-chains.js';
+import type { IpvsReader } from './ipvs-reader.js';
+import { KernelWalk } from './kernel-walk.js';
+
+/** Follows packets through mode ipvs. Virtual servers by firewall mark are not seen. */
+export class IpvsTracer implements Tracer {
+  /**
+   * @param scheduler of Services that do not ask for another one; the kernel is assumed to have those that are asked for
+   * @param open gives access to the kernel, each time it is read
+   */
+  constructor(
+    private readonly family: IpFamily,
+    private readonly scheduler: string,
+    private readonly open: () => IpvsReader,
+  ) {}
+
+  desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
+    const schedulers = { scheduler: this.scheduler, hasScheduler: () => true };
+    return new IpvsDesiredWalk(entries, node, { randomFully: true }, schedulers);
+  }
+
+  async actual(): Promise<Walk> {
+    const { family, open } = this;
+    const reader = open();
+    try {
+      const saved = await reader.tables.save(family);
+      const { sets } = await reader.sets.read(setsIn(saved, family));
+      const addresses = (await reader.addresses.list(family)) ?? [];
+      const rules = new SavedRules(saved, (table, chain) => isOwned(IPVS_OWNED_CHAINS, table, chain));
+      const read = {
+        rules,
+        sets: new Map(sets.map((set) => [set.name, set])),
+        addresses: new Set(addresses),
+      };
+      return new KernelWalk(read, open);
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+const MATCHED_SET = /--match-set (\S+)/g;
+
+/** The sets of the mode, and those that rules of other programs look into. */
+function setsIn(tables: SavedTables, family: IpFamily): ReadonlySet<string> {
+  const named = tables.flatMap(({ chains }) =>
+    chains.flatMap(({ rules }) =>
+      rules.flatMap((rule) => [...rule.matchAll(MATCHED_SET)].map(([, name]) => name!)),
+    ),
+  );
+  return new Set([...SERVICE_SETS.map((set) => setName(set, family)), ...named]);
+}

@@ -1,0 +1,84 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ConnectionLine } from './parts/connection-line.js';
+import { hrefOf, type Place } from './place.js';
+import { usePlace } from './use-place.js';
+import { OverviewView } from './views/overview/overview-view.js';
+import { ServiceView } from './views/service/service-view.js';
+import { ServicesView } from './views/services/services-view.js';
+import { TraceView } from './views/trace/trace-view.js';
+
+const ENTRIES: readonly {
+  readonly label: string;
+  readonly place: Place;
+  readonly views: readonly string[];
+}[] = [
+  { label: 'Overview', place: { view: 'overview' }, views: ['overview'] },
+  { label: 'Services', place: { view: 'services', search: '', show: 'all' }, views: ['services', 'service'] },
+  { label: 'Trace', place: { view: 'trace', from: '', to: '', kernel: false }, views: ['trace'] },
+];
+
+/** The whole page: its head, and the view that the address names. */
+export function Frame(): JSX.Element {
+  const place = usePlace();
+  const main = useRef<HTMLElement>(null);
+  useArrival(place, main);
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <header class="head">
+        <a class="brand" href={hrefOf({ view: 'overview' })}>
+          kube-proxy <span class="host">{location.host}</span>
+        </a>
+        <nav aria-label="Views">
+          {ENTRIES.map(({ label, place: target, views }) => (
+            <a
+              key={label}
+              href={hrefOf(target)}
+              {...(views.includes(place.view) && { 'aria-current': 'page' as const })}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        <ConnectionLine />
+      </header>
+      <main id="main" class={`view ${place.view}`} tabIndex={-1} ref={main}>
+        <View place={place} />
+      </main>
+    </>
+  );
+}
+
+function View({ place }: { readonly place: Place }): JSX.Element {
+  switch (place.view) {
+    case 'overview':
+      return <OverviewView />;
+    case 'services':
+      return <ServicesView place={place} />;
+    case 'service':
+      return <ServiceView {...place} key={`${place.namespace}/${place.name}`} />;
+    case 'trace':
+      return <TraceView place={place} />;
+  }
+}
+
+/** A new view gets the focus, so that the next tab is in it and a screen reader reads it, and the title of the window. */
+function useArrival(place: Place, main: { readonly current: HTMLElement | null }): void {
+  const name = place.view === 'service' ? `${place.namespace}/${place.name}` : place.view;
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = `${name} – kube-proxy`;
+    if (!first.current) main.current?.focus();
+    first.current = false;
+  }, [name]);
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { ProxyStatus, WatchStatus } from '../../asking/answers.js';
+import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
+import { Mark } from '../../parts/mark.js';
+import { PortLink } from '../../parts/port-link.js';
+import { clockTime, span } from '../../parts/time.js';
+import { hrefOf } from '../../place.js';
+
+/** What failed, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
+export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
+  const failed = status.families.flatMap(({ family, failed: ports }) =>
+    ports.map((port) => ({ family, ...port })),
+  );
+  return (
+    <>
+      <Part title={`Failed service ports (${failed.length})`} isEmpty={failed.length === 0}>
+        <div class="wide">
+          <table class="stacked">
+            <thead>
+              <tr>
+                <th scope="col">Service port</th>
+                <th scope="col">Since</th>
+                <th scope="col">Why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {failed.slice(0, MOST).map(({ family, key, since, reason }) => (
+                <tr key={`${family} ${key}`}>
+                  <td>
+                    <PortLink port={key} /> <span class="quiet">{family}</span>
+                  </td>
+                  <td>{clockTime(since)}</td>
+                  <td class="words">{reason}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {failed.length > MOST && (
+          <p>
+            {moreThanShown(failed.length)}:{' '}
+            <a href={hrefOf({ view: 'services', search: '', show: 'failing' })}>services that fail</a>
+          </p>
+        )}
+      </Part>
+      <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
+        <Lines lines={status.ignored} />
+      </Part>
+      <Part title="Watches" isEmpty={status.watches.length === 0}>
+        <Watches watches={status.watches} />
+      </Part>
+      <Part title="Last errors" isEmpty={status.lastErrors.length === 0}>
+        <Lines lines={status.lastErrors.map(({ at, text }) => `${clockTime(at)}  ${text}`)} />
+      </Part>
+    </>
+  );
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly isEmpty: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Part({ title, isEmpty, children }: PartProps): JSX.Element | null {
+  if (isEmpty) return null;
+  return (
+    <section class="panel" aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Watches({ watches }: { readonly watches: readonly WatchStatus[] }): JSX.Element {
+  return (
+    <ul class="lines">
+      {watches.map(({ kind, connected, objects, silence, failure }) => (
+        <li key={kind}>
+          <Mark kind={connected ? 'good' : 'bad'} /> {kind}: {connected ? 'connected' : 'not connected'},{' '}
+          {objects.toLocaleString('en')} objects
+          {silence !== undefined && `, heard ${span(silence * 1_000)} ago`}
+          {failure !== undefined && `, ${failure}`}
+        </li>
+      ))}
+    </ul>
+  );
+}

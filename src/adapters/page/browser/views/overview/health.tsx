@@ -1,0 +1,71 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { FamilyStatus, ProxyStatus } from '../../asking/answers.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
+import { Mark } from '../../parts/mark.js';
+import { Lines } from '../../parts/lines.js';
+import { clockTime, counted, span } from '../../parts/time.js';
+
+const STATES: Readonly<Record<ProxyStatus['state'], { readonly mark: MarkKind; readonly words: string }>> = {
+  good: { mark: 'good', words: 'All is well' },
+  degraded: { mark: 'waiting', words: 'Degraded' },
+  'not-serving': { mark: 'bad', words: 'Not serving' },
+};
+
+/** How the proxy is and why, and what it is. */
+export function Health({ status }: { readonly status: ProxyStatus }): JSX.Element {
+  const { state, reasons, inSync, lag, waiting, families } = status;
+  const { mark, words } = STATES[state];
+  return (
+    <>
+      <p class={`verdict ${mark}`} role="status">
+        <Mark kind={mark} /> {words}
+        <span class="quiet">
+          {inSync ? ', in sync' : `, changes wait${lag > 0 ? ` for ${span(lag * 1_000)}` : ''}`}
+        </span>
+      </p>
+      <Lines lines={[...reasons, ...waiting.filter((line) => !reasons.includes(line))]} />
+      <dl class="facts">
+        <Fact name="Node">{status.node}</Fact>
+        <Fact name="Mode">{status.mode}</Fact>
+        <Fact name="Running since">
+          {clockTime(status.startedAt)} ({span(status.now - status.startedAt)})
+        </Fact>
+        <Fact name="Versions">
+          {status.versions.program}, for Kubernetes {status.versions.kubernetes}, Node.js{' '}
+          {status.versions.node}, kernel {status.versions.kernel}
+        </Fact>
+        {families.map((family) => (
+          <Fact key={family.family} name={family.family}>
+            {familyText(family)}
+          </Fact>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function Fact({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function familyText({ programmed, failed, waiting, sync }: FamilyStatus): string {
+  const { lastSuccess, drift } = sync;
+  return [
+    `${counted(programmed, 'service port')} programmed`,
+    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
+    ...(waiting > 0 ? [`${counted(waiting, 'Service')} waiting`] : []),
+    lastSuccess ? `last sync ${clockTime(lastSuccess.at)}` : 'never synced',
+    ...(drift.last === undefined ? [] : [`repaired ${clockTime(drift.last)}`]),
+  ].join(', ');
+}

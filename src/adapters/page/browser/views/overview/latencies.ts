@@ -1,0 +1,30 @@
+import type { ChangeEntry, ServicePortChange } from '../../asking/answers.js';
+
+/** How long the remembered changes took from their event to the kernel, in a few numbers. Milliseconds. */
+export interface LatencySummary {
+  readonly count: number;
+  readonly median: number;
+  /** 99 of 100 changes took no longer. */
+  readonly nearlyAll: number;
+  readonly slowest: ServicePortChange;
+}
+
+/** The changes that reached the kernel, the oldest first. */
+export function programmedChanges(changes: readonly ChangeEntry[]): readonly ServicePortChange[] {
+  return changes.filter(
+    (change): change is ServicePortChange => change.what === 'service-port' && change.result !== 'failed',
+  );
+}
+
+/** Undefined without changes. */
+export function summary(changes: readonly ServicePortChange[]): LatencySummary | undefined {
+  if (changes.length === 0) return undefined;
+  const sorted = [...changes].sort((a, b) => a.took - b.took);
+  const at = (share: number): ServicePortChange => sorted[Math.ceil(share * sorted.length) - 1]!;
+  return {
+    count: sorted.length,
+    median: at(0.5).took,
+    nearlyAll: at(0.99).took,
+    slowest: at(1),
+  };
+}

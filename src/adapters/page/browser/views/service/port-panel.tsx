@@ -1,0 +1,106 @@
+import type { JSX } from 'preact';
+import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
+import { Mark } from '../../parts/mark.js';
+import { portWords } from '../../parts/service-port.js';
+import { clockTime, span } from '../../parts/time.js';
+import { hrefOf } from '../../place.js';
+import { ServiceDrawing } from './service-drawing.js';
+import { endpointAddress, endpointWords, frontendAddress } from './words.js';
+
+interface PortProps {
+  readonly family: FamilyExplanation['family'];
+  readonly port: PortExplanation;
+}
+
+/** One service port: its state and why, its drawing, and the same as a list. */
+export function PortPanel({ family, port }: PortProps): JSX.Element {
+  const name = `${portWords(port)}, ${family}`;
+  const { mark, words } = stateOf(port);
+  const { affinitySeconds, sourceRanges, findings } = port;
+  return (
+    <section class="panel" aria-label={`Port ${name}`}>
+      <h2>{name}</h2>
+      <p class={`verdict small ${mark}`}>
+        <Mark kind={mark} /> {words}
+      </p>
+      <ul class="lines">
+        {findings.map(({ kind, text, isFault }) => (
+          <li key={kind} class={isFault ? 'bad' : ''}>
+            {isFault && <Mark kind="bad" />} {text}
+          </li>
+        ))}
+        {affinitySeconds > 0 && <li>clients stay with their endpoint for {span(affinitySeconds * 1_000)}</li>}
+        {sourceRanges.length > 0 && <li>load-balancer IPs accept only {sourceRanges.join(', ')}</li>}
+      </ul>
+      <ServiceDrawing
+        port={port}
+        label={`Drawing of port ${name}: ${port.frontends.length} frontends, ${port.endpoints.length} endpoints. The list below it says the same.`}
+      />
+      <details>
+        <summary>As a list</summary>
+        <PortLists port={port} />
+      </details>
+    </section>
+  );
+}
+
+function PortLists({
+  port: { frontends, endpoints, protocol },
+}: {
+  readonly port: PortExplanation;
+}): JSX.Element {
+  return (
+    <>
+      <h3>Frontends</h3>
+      <ul class="lines">
+        {frontends.map((frontend) => {
+          const { kind, policy, outcome, reason, address, port } = frontend;
+          const to = address === undefined ? '' : `${frontendAddress(frontend)}/${protocol.toLowerCase()}`;
+          return (
+            <li key={`${address} ${port}`}>
+              <code>{frontendAddress(frontend)}</code> {kind} ({policy}): {outcome}, {reason}{' '}
+              {to !== '' && (
+                <a
+                  href={hrefOf({ view: 'trace', from: 'node', to, kernel: false })}
+                  aria-label={`Trace to ${to}`}
+                >
+                  trace
+                </a>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      <h3>Endpoints</h3>
+      <ul class="lines">
+        {endpoints.slice(0, MOST).map((endpoint) => (
+          <li key={endpointAddress(endpoint)}>
+            <code>{endpointAddress(endpoint)}</code> {endpointWords(endpoint)}
+          </li>
+        ))}
+        {endpoints.length === 0 && <li>none</li>}
+        {endpoints.length > MOST && <li>{moreThanShown(endpoints.length)}</li>}
+      </ul>
+    </>
+  );
+}
+
+function stateOf({ status }: PortExplanation): { readonly mark: MarkKind; readonly words: string } {
+  switch (status.state) {
+    case 'pending':
+      return { mark: 'waiting', words: 'Waits to be programmed' };
+    case 'programmed': {
+      const words = `Programmed ${clockTime(status.since)}`;
+      return status.note === undefined
+        ? { mark: 'good', words }
+        : { mark: 'waiting', words: `${words}, with deviations` };
+    }
+    case 'failed':
+      return {
+        mark: 'bad',
+        words: `Failed since ${clockTime(status.since)}, ${status.attempts} attempts: ${status.reason}`,
+      };
+  }
+}

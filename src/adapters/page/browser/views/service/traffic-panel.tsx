@@ -1,0 +1,119 @@
+import type { JSX } from 'preact';
+import type { PortReport, TrafficReport } from '../../asking/answers.js';
+import { trafficOf } from '../../asking/routes.js';
+import { useLines } from '../../asking/use-lines.js';
+import { bytes } from '../../parts/amount.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
+import { Mark } from '../../parts/mark.js';
+import { portWords } from '../../parts/service-port.js';
+import { Trouble } from '../../parts/trouble.js';
+import { endpointAddress } from './words.js';
+
+/** The connections of a Service, second by second. The proxy counts them only while somebody looks. */
+export function TrafficPanel({ service }: { readonly service: string }): JSX.Element {
+  const { value, problem } = useLines<TrafficReport>(trafficOf(service));
+  return (
+    <section class="panel" aria-labelledby="traffic">
+      <h2 id="traffic">Traffic</h2>
+      <Trouble problem={problem} what="traffic" />
+      {!value && !problem && <p class="absent">Counting…</p>}
+      {value && <Facts report={value} />}
+      {value?.services.map((port) => (
+        <PortTraffic
+          key={`${port.family} ${port.port} ${port.protocol}`}
+          port={port}
+          countsBytes={value.countsBytes}
+        />
+      ))}
+    </section>
+  );
+}
+
+/** What to know about the numbers; nothing if they are exact and complete. */
+function Facts({ report }: { readonly report: TrafficReport }): JSX.Element | null {
+  const { complete, sampledOneIn, timesLost } = report;
+  const facts = [
+    ...(complete ? [] : ['still counting the connections that were there before']),
+    ...(sampledOneIn > 1 ? [`estimated from one connection in ${sampledOneIn}`] : []),
+    ...(timesLost > 0 ? [`the kernel’s events came too fast ${timesLost} times, and some were lost`] : []),
+  ];
+  if (facts.length === 0) return null;
+  return <p class="quiet">{facts.join('; ')}.</p>;
+}
+
+function PortTraffic({
+  port,
+  countsBytes,
+}: {
+  readonly port: PortReport;
+  readonly countsBytes: boolean;
+}): JSX.Element {
+  return (
+    <div class="wide">
+      <table class="traffic">
+        <thead>
+          <tr>
+            <th scope="col">
+              {portWords(port)}, {port.family}
+            </th>
+            <th scope="col" class="number">
+              Open
+            </th>
+            <th scope="col" class="number">
+              New/s
+            </th>
+            <th scope="col" class="number">
+              Unanswered
+            </th>
+            {countsBytes && (
+              <th scope="col" class="number">
+                Bytes/s
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          <Numbers name="all" numbers={port} countsBytes={countsBytes} />
+          {port.endpoints.slice(0, MOST).map((endpoint) => (
+            <Numbers
+              key={endpointAddress(endpoint)}
+              name={endpointAddress(endpoint)}
+              numbers={endpoint}
+              isSilent={endpoint.silent}
+              countsBytes={countsBytes}
+            />
+          ))}
+        </tbody>
+      </table>
+      <p class="quiet">{moreThanShown(port.endpoints.length)}</p>
+    </div>
+  );
+}
+
+interface NumbersProps {
+  readonly name: string;
+  readonly numbers: Pick<PortReport, 'open' | 'newPerSecond' | 'unanswered' | 'bytesPerSecond'>;
+  readonly isSilent?: boolean;
+  readonly countsBytes: boolean;
+}
+
+function Numbers({ name, numbers, isSilent = false, countsBytes }: NumbersProps): JSX.Element {
+  const { open, newPerSecond, unanswered, bytesPerSecond } = numbers;
+  return (
+    <tr>
+      <td>
+        <code>{name}</code>
+        {isSilent && (
+          <span class="bad">
+            {' '}
+            <Mark kind="bad" /> ready, but answers nobody
+          </span>
+        )}
+      </td>
+      <td class="number">{open.toLocaleString('en')}</td>
+      <td class="number">{newPerSecond.toLocaleString('en', { maximumFractionDigits: 1 })}</td>
+      <td class={`number ${unanswered > 0 ? 'bad' : ''}`}>{unanswered.toLocaleString('en')}</td>
+      {countsBytes && <td class="number">{bytesPerSecond === undefined ? '' : bytes(bytesPerSecond)}</td>}
+    </tr>
+  );
+}

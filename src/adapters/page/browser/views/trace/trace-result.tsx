@@ -1,0 +1,127 @@
+import type { JSX } from 'preact';
+import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
+import { MOST, moreThanShown } from '../../parts/lines.js';
+import { Mark } from '../../parts/mark.js';
+import { clockTime } from '../../parts/time.js';
+import { PortLink } from '../../parts/port-link.js';
+
+const OUTCOMES: Readonly<
+  Record<TraceAnswer['outcome'], { readonly mark: MarkKind; readonly words: string }>
+> = {
+  forward: { mark: 'good', words: 'is forwarded' },
+  refused: { mark: 'bad', words: 'is refused: the sender gets an error' },
+  dropped: { mark: 'bad', words: 'is dropped: the sender gets no answer' },
+  untouched: { mark: 'off', words: 'is left as it is by all rules' },
+  mixed: { mark: 'waiting', words: 'meets rules of other programs that leave it to chance' },
+};
+
+interface ResultProps {
+  readonly answer: TraceAnswer;
+  /** When the proxy said so, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What becomes of the packet, where it may go, and the rules that it met. */
+export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element {
+  const { mark, words } = OUTCOMES[answer.outcome];
+  return (
+    <>
+      <section class="panel" aria-label="Outcome">
+        <p class={`verdict ${mark}`} role="status">
+          <Mark kind={mark} /> A packet from {from} to {to} {words}{' '}
+          <span class="quiet">at {clockTime(at)}</span>
+        </p>
+        {answer.isUncertain && (
+          <p class="bad">
+            <Mark kind="bad" /> Uncertain: a rule could not be understood. The steps say which.
+          </p>
+        )}
+        {answer.endpoints.length > 0 && <Shares endpoints={answer.endpoints} />}
+        <ul class="lines">
+          {answer.endpoints.length > 0 && (
+            <>
+              <li>{sourceWords(answer.sourceRewritten)}</li>
+              <li>
+                {answer.sticky
+                  ? 'the next connection of the same client goes to the same endpoint'
+                  : 'each connection chooses its endpoint anew'}
+              </li>
+            </>
+          )}
+          {answer.remarks.map((remark) => (
+            <li key={remark}>{remark}</li>
+          ))}
+        </ul>
+      </section>
+      <section class="panel" aria-label="Rules">
+        <h2>The rules that it met</h2>
+        <Steps steps={answer.steps} />
+      </section>
+    </>
+  );
+}
+
+function sourceWords(rewritten: TraceAnswer['sourceRewritten']): string {
+  switch (rewritten) {
+    case true:
+      return 'its source is rewritten to an address of this node';
+    case false:
+      return 'its source stays as it is';
+    case 'mixed':
+      return 'whether its source is rewritten depends on the endpoint';
+  }
+}
+
+function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
+  return (
+    <table class="shares">
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col" class="number">
+            Probability
+          </th>
+          <th scope="col" class="bar-cell" aria-hidden="true" />
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.slice(0, MOST).map(({ address, port, probability }) => (
+          <tr key={`${address} ${port}`}>
+            <td>
+              <code>{address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`}</code>
+            </td>
+            <td class="number">{`${Number((probability * 100).toFixed(1))} %`}</td>
+            <td class="bar-cell" aria-hidden="true">
+              <span class="share" style={{ width: `${probability * 100}%` }} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Steps({ steps }: { readonly steps: readonly Step[] }): JSX.Element {
+  if (steps.length === 0) return <p class="absent">No rule acted on it.</p>;
+  return (
+    <ol class="steps">
+      {steps.slice(0, MOST).map(({ hook, where, rule, effect, servicePort, isForeign }, place) => (
+        <li key={place} class={isForeign ? 'foreign' : ''}>
+          <p>
+            <b>{effect}</b>{' '}
+            <span class="quiet">
+              {hook}, {where}
+              {isForeign && ', of another program'}
+            </span>{' '}
+            {servicePort !== undefined && <PortLink port={servicePort} />}
+          </p>
+          <code>{rule}</code>
+        </li>
+      ))}
+      {steps.length > MOST && <li>{moreThanShown(steps.length)}, much alike</li>}
+    </ol>
+  );
+}

@@ -1,0 +1,110 @@
+import { errorMessage } from '../../application/error-message.js';
+import type { Logger } from '../../application/ports/logger.js';
+import type { ServiceManager } from '../../application/ports/node/service-manager.js';
+import { loadCLibrary, type CFunction } from './c-library.js';
+
+const AF_UNIX = 1;
+const SOCK_DGRAM = 2;
+const SOCK_CLOEXEC = 0o2000000;
+const MSG_NOSIGNAL = 0x4000;
+
+/**
+ * systemd, by the protocol of sd_notify(3): each message is one datagram to the socket that it names in the environment. Node has no
+ * datagrams over sockets of the file system, so the C library sends them. What cannot be told is logged once.
+ */
+export class Systemd implements ServiceManager {
+  readonly watchdogMilliseconds?: number;
+  private failed = false;
+
+  private constructor(
+    private readonly address: Buffer,
+    watchdogMilliseconds: number | undefined,
+    private readonly logger: Logger,
+  ) {
+    if (watchdogMilliseconds !== undefined) this.watchdogMilliseconds = watchdogMilliseconds;
+  }
+
+  /** Undefined where systemd did not start this process, or does not want to be told. */
+  static fromEnvironment(
+    { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv,
+    logger: Logger,
+  ): Systemd | undefined {
+    if (!NOTIFY_SOCKET || !/^[/@]/.test(NOTIFY_SOCKET)) return undefined;
+    const isWatched = WATCHDOG_USEC && (!WATCHDOG_PID || Number(WATCHDOG_PID) === process.pid);
+    return new Systemd(
+      socketAddress(NOTIFY_SOCKET),
+      isWatched ? Number(WATCHDOG_USEC) / 1000 : undefined,
+      logger,
+    );
+  }
+
+  ready(): void {
+    this.tell('READY=1');
+  }
+
+  alive(): void {
+    if (this.watchdogMilliseconds !== undefined) this.tell('WATCHDOG=1');
+  }
+
+  status(text: string): void {
+    this.tell(`STATUS=${text.replaceAll('\n', ' ')}`);
+  }
+
+  stopping(): void {
+    this.tell('STOPPING=1');
+  }
+
+  private tell(message: string): void {
+    if (this.failed) return;
+    try {
+      send(message, this.address);
+    } catch (error) {
+      this.failed = true;
+      this.logger.warn(
+        { reason: errorMessage(error) },
+        'cannot tell systemd how the proxy is; it may restart it',
+      );
+    }
+  }
+}
+
+interface Calls {
+  readonly socket: CFunction;
+  readonly sendto: CFunction;
+  readonly close: CFunction;
+  errno(): number;
+}
+
+let calls: Calls | undefined;
+
+function bind(): Calls {
+  const library = loadCLibrary();
+  return {
+    socket: library.func('int socket(int domain, int type, int protocol)'),
+    sendto: library.func(
+      'long sendto(int fd, const void *bytes, size_t size, int flags, const void *address, unsigned int length)',
+    ),
+    close: library.func('int close(int fd)'),
+    errno: () => library.errno(),
+  };
+}
+
+function send(message: string, address: Buffer): void {
+  const { socket, sendto, close, errno } = (calls ??= bind());
+  const descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) throw new Error(`no socket: errno ${errno()}`);
+  try {
+    const bytes = Buffer.from(message);
+    if (sendto(descriptor, bytes, bytes.length, MSG_NOSIGNAL, address, address.length) < 0)
+      throw new Error(`its socket takes no message: errno ${errno()}`);
+  } finally {
+    close(descriptor);
+  }
+}
+
+/** `struct sockaddr_un`; a name that begins with `@` is abstract, which the kernel writes as a zero byte. */
+function socketAddress(name: string): Buffer {
+  const family = Buffer.alloc(2);
+  family.writeUInt16LE(AF_UNIX);
+  return Buffer.concat([family, Buffer.from(name.startsWith('@') ? `\0${name.slice(1)}` : name)]);
+}

@@ -1,0 +1,80 @@
+import type { Route, Routes } from '../../application/ports/node/routes.js';
+import { addressBits } from '../../domain/net/cidr.js';
+import { addressBytes, addressText } from '../netlink/address-bytes.js';
+import { AttributeReader } from '../netlink/attribute-reader.js';
+import { EACCES, EHOSTUNREACH, EINVAL, ENETUNREACH } from '../netlink/errno.js';
+import { NetlinkRequestError } from '../netlink/errors.js';
+import type { NetlinkMessage } from '../netlink/message-reader.js';
+import { NetlinkChannel } from '../netlink/netlink-channel.js';
+import { NetlinkSocket } from '../netlink/netlink-socket.js';
+import { NETLINK_ROUTE } from '../netlink/protocol.js';
+import { linkOfIndex } from './links.js';
+import {
+  AF_INET,
+  AF_INET6,
+  ROUTE_HEADER_LENGTH,
+  RTA_DST,
+  RTA_OIF,
+  RTA_PREFSRC,
+  RTM_GETROUTE,
+  RTN_LOCAL,
+  RTN_UNICAST,
+} from './rtnetlink.js';
+
+/** What the kernel answers where no route leads on, or one that refuses: `unreachable`, `prohibit`, `blackhole`. */
+const NO_ROUTE: ReadonlySet<number> = new Set([ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL]);
+
+/** The routes of this network namespace, one lookup for each question, as `ip route get` does it. */
+export class NetlinkRoutes implements Routes {
+  private readonly channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
+  private readonly names = new Map<number, string>();
+
+  /** Rejects with a NetlinkError if the kernel cannot be asked. */
+  async to(address: string): Promise<Route | undefined> {
+    const isIPv6 = address.includes(':');
+    const attempt = `looking for the route to ${address}`;
+    let found: { device: number; source: string } | undefined;
+    const { errno, explanation } = await this.channel.ask(
+      {
+        type: RTM_GETROUTE,
+        attempt,
+        put(writer) {
+          const prefixLength = addressBits(isIPv6 ? 'IPv6' : 'IPv4');
+          writer.putWord((isIPv6 ? AF_INET6 : AF_INET) | (prefixLength << 8));
+          writer.putWord(0);
+          writer.putWord(0);
+          writer.putBytes(RTA_DST, addressBytes(address));
+        },
+      },
+      (message) => (found = readRoute(message)),
+    );
+    if (NO_ROUTE.has(errno)) return undefined;
+    if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
+    return found && { source: found.source, device: await this.nameOf(found.device) };
+  }
+
+  close(): Promise<void> {
+    return this.channel.close();
+  }
+
+  private async nameOf(device: number): Promise<string> {
+    const name =
+      this.names.get(device) ?? (await linkOfIndex(this.channel, device))?.name ?? `device ${device}`;
+    this.names.set(device, name);
+    return name;
+  }
+}
+
+/** Undefined for routes that refuse packets. */
+function readRoute({ bytes, start, end }: NetlinkMessage): { device: number; source: string } | undefined {
+  const type = bytes[start + 7];
+  if (type !== RTN_UNICAST && type !== RTN_LOCAL) return undefined;
+  const attributes = new AttributeReader(bytes, start + ROUTE_HEADER_LENGTH, end);
+  let device = 0;
+  let source = '';
+  while (attributes.next()) {
+    if (attributes.type === RTA_OIF) device = attributes.hostNumber();
+    else if (attributes.type === RTA_PREFSRC) source = addressText(bytes, attributes.start, attributes.end);
+  }
+  return { device, source };
+}

@@ -1,0 +1,54 @@
+import type { Tracer, Walk } from '../../../application/ports/tracer.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { walkWithDevices } from '../../../domain/iptables/walk/known-devices.js';
+import { SavedRules, type OwnChains } from '../../../domain/iptables/walk/saved-rules.js';
+import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
+import { USERSPACE_BASE_RULES } from '../../../domain/userspace/base-rules.js';
+import type { ProxyAddress } from '../../../domain/userspace/proxy-address.js';
+import { UserspaceDesiredWalk } from '../../../domain/userspace/walk/desired-walk.js';
+import type { FindProxiedPort } from '../../../domain/userspace/walk/proxied-port.js';
+import { walkProxied } from '../../../domain/userspace/walk/proxied-walk.js';
+
+/** The sockets of a process that serves. */
+export interface ProxyPorts {
+  readonly proxiedAt: FindProxiedPort;
+  /** Undefined while the service port has none. */
+  readonly proxyPortOf: (key: ServicePortKey) => number | undefined;
+}
+
+/** Those of a process that does not serve. */
+export const NO_PROXY_PORTS: ProxyPorts = {
+  proxiedAt: () => undefined,
+  proxyPortOf: () => undefined,
+};
+
+/** Follows packets through mode userspace. What is behind a proxy port only the process knows that has it. */
+export class UserspaceTracer implements Tracer {
+  /**
+   * @param readAddress where the sockets are, or would be
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   */
+  constructor(
+    private readonly ports: ProxyPorts,
+    private readonly readAddress: () => Promise<ProxyAddress>,
+    private readonly readTables: () => Promise<SavedTables>,
+  ) {}
+
+  async desired(entries: Iterable<ForwardingEntry>): Promise<Walk> {
+    return new UserspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
+  }
+
+  async actual(): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(), isPortalChain);
+    return {
+      walk: (packet, environment) =>
+        walkWithDevices(environment, (devices) =>
+          walkProxied(rules, this.ports.proxiedAt, packet, environment, devices),
+        ),
+    };
+  }
+}
+
+const isPortalChain: OwnChains = (table, chain) =>
+  USERSPACE_BASE_RULES.shared.some((portal) => portal.table === table && portal.name === chain);

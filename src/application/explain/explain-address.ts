@@ -1,0 +1,165 @@
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
+import type { Explain, ExplainedLoop } from './explain.js';
+import { subjectText, type AddressSubject } from './subject.js';
+
+/** What addresses mean on this node. */
+export interface ExplainedNode {
+  /** Such as `nftables`. */
+  readonly mode: string;
+  /** Whether all Services and EndpointSlices have been listed. */
+  isListed(): boolean;
+  network(family: IpFamily): NodeNetwork;
+  /** The addresses of this machine. */
+  localAddresses(): readonly string[];
+}
+
+/** Modes whose rules refuse unused ports of cluster IPs. */
+const REFUSING: ReadonlySet<string> = new Set(['nftables', 'ipvs']);
+
+/** What becomes of packets that no rule is for. */
+const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed as any others';
+
+/** Use case ExplainAddress: whose an address or a port is. Searches everything, so only for people who ask. */
+export class ExplainAddress {
+  constructor(
+    private readonly explain: Explain,
+    private readonly state: ClusterState,
+    private readonly loops: readonly ExplainedLoop[],
+    private readonly node: ExplainedNode,
+  ) {}
+
+  address(subject: AddressSubject): AddressExplanation {
+    const loops = this.loops.filter(
+      ({ family }) => subject.address === undefined || familyOf(subject.address) === family,
+    );
+    const frontends = loops.flatMap((loop) => this.frontends(loop, subject));
+    const services = this.servicesOfEndpoint(subject);
+    const endpoints = loops.flatMap((loop) =>
+      [...services].flatMap((service) => this.endpoints(loop, service, subject)),
+    );
+    const found = frontends.length + endpoints.length > 0;
+    return {
+      subject: subjectText(subject),
+      frontends,
+      endpoints,
+      ...(!found && { otherwise: this.otherwise(subject, loops, services) }),
+    };
+  }
+
+  private frontends(loop: ExplainedLoop, subject: AddressSubject): readonly FrontendMatch[] {
+    const isOfNode = this.acceptsNodePorts(loop.family, subject.address);
+    const matches = (entry: ForwardingEntry, { address, port }: Frontend): boolean =>
+      (subject.protocol === undefined || subject.protocol === entry.name.protocol) &&
+      (subject.port === undefined ? address !== undefined : port === subject.port) &&
+      (address === undefined ? isOfNode : address === subject.address);
+    const found: FrontendMatch[] = [];
+    for (const entry of loop.table.entries()) {
+      if (!entry.frontends.some((frontend) => matches(entry, frontend))) continue;
+      const { frontends, status } = this.explain.port(entry);
+      for (const frontend of frontends)
+        if (matches(entry, frontend)) found.push({ ...identity(entry), frontend, status });
+    }
+    return found;
+  }
+
+  /** Whether node ports are asked for: those of any address, or of one that accepts them. */
+  private acceptsNodePorts(family: IpFamily, address: string | undefined): boolean {
+    if (address === undefined) return true;
+    const { nodePortIPs } = this.node.network(family);
+    return (nodePortIPs === 'all' ? this.node.localAddresses() : nodePortIPs).includes(address);
+  }
+
+  private servicesOfEndpoint({ address, port }: AddressSubject): ReadonlySet<ServiceKey> {
+    const services = new Set<ServiceKey>();
+    if (address === undefined) return services;
+    for (const slice of this.state.allSlices()) {
+      const has = slice.ports.some(({ endpoints }) =>
+        endpoints.some((one) => one.address === address && (port === undefined || one.port === port)),
+      );
+      if (has) services.add(`${slice.namespace}/${slice.service}`);
+    }
+    return services;
+  }
+
+  private endpoints(
+    loop: ExplainedLoop,
+    service: ServiceKey,
+    { address, port, protocol }: AddressSubject,
+  ): readonly EndpointMatch[] {
+    return loop.table
+      .entriesOf(service)
+      .filter(({ name }) => protocol === undefined || protocol === name.protocol)
+      .flatMap((entry) =>
+        this.explain
+          .port(entry)
+          .endpoints.filter((one) => one.address === address && (port === undefined || one.port === port))
+          .map((endpoint) => ({ ...identity(entry), endpoint })),
+      );
+  }
+
+  private otherwise(
+    subject: AddressSubject,
+    loops: readonly ExplainedLoop[],
+    services: ReadonlySet<ServiceKey>,
+  ): string {
+    const { address, port } = subject;
+    if (!this.node.isListed()) return 'not all objects have been listed yet, so nothing can be said about it';
+    if (address === undefined) return this.unusedNodePort(port!, loops);
+    if (services.size > 0)
+      return `EndpointSlices of ${[...services].sort().join(', ')} list it, but no served port of that Service leads to it`;
+    const owner = this.ownerOf(address, loops);
+    if (owner) return this.unusedPort(address, owner);
+    const ranges = this.node.network(familyOf(address)).serviceCIDRs;
+    const range = ranges.find((text) => cidrContains(parseCidr(text)!, address));
+    if (range === undefined) return `no Service and no EndpointSlice has this address; ${UNTOUCHED}`;
+    const fate = this.node.mode === 'nftables' ? 'packets to it are dropped' : UNTOUCHED;
+    return `it is in the service range ${range}, but no Service has it; ${fate}`;
+  }
+
+  private unusedNodePort(port: number, loops: readonly ExplainedLoop[]): string {
+    for (const { table } of loops)
+      for (const { name, healthCheckNodePort } of table.entries())
+        if (healthCheckNodePort === port)
+          return `it is the health-check node port of ${name.namespace}/${name.name}, at which the proxy itself answers load balancers`;
+    return `no Service has this node port; ${UNTOUCHED}`;
+  }
+
+  private unusedPort(address: string, owned: readonly ForwardingEntry[]): string {
+    const [first] = owned;
+    const frontends = owned.flatMap((entry) =>
+      entry.frontends
+        .filter((frontend) => frontend.address === address)
+        .map(({ kind, port }) => ({ kind, text: `${port}/${entry.name.protocol}` })),
+    );
+    const { kind } = frontends[0]!;
+    const refused = kind === 'cluster-ip' && REFUSING.has(this.node.mode);
+    return `it is a ${kind} of ${first!.name.namespace}/${first!.name.name}, which has only the ports ${frontends.map(({ text }) => text).join(', ')} there; ${refused ? 'packets to others are refused' : UNTOUCHED}`;
+  }
+
+  /** The entries of the Service that has this address. */
+  private ownerOf(address: string, loops: readonly ExplainedLoop[]): readonly ForwardingEntry[] | undefined {
+    for (const { table } of loops) {
+      for (const { name, frontends } of table.entries()) {
+        if (!frontends.some((frontend) => frontend.address === address)) continue;
+        const entries = table.entriesOf(`${name.namespace}/${name.name}`);
+        return entries.filter((entry) => entry.frontends.some((frontend) => frontend.address === address));
+      }
+    }
+    return undefined;
+  }
+}
+
+function identity({ name, family }: ForwardingEntry) {
+  const { namespace, name: service, port, protocol } = name;
+  return { service: `${namespace}/${service}`, port, protocol, family };
+}
+
+function familyOf(address: string): IpFamily {
+  return address.includes(':') ? 'IPv6' : 'IPv4';
+}

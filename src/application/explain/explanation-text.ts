@@ -1,0 +1,90 @@
+import { hostPort } from '../../domain/net/address.js';
+import type {
+  EndpointExplanation,
+  Explanation,
+  FamilyExplanation,
+  FrontendExplanation,
+  PortExplanation,
+  PortStatus,
+} from './explanation.js';
+import type { FindingKind } from './findings.js';
+
+/** An explanation for people, several lines, each with its end. */
+export function explanationText({ service, known, unserved, problems, families }: Explanation): string {
+  const lines = [service];
+  if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
+  for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
+  if (known) for (const family of families) lines.push(...familyLines(family));
+  return `${lines.join('\n')}\n`;
+}
+
+function familyLines({
+  family,
+  waiting,
+  ports,
+  absence,
+  healthCheck,
+  sync,
+}: FamilyExplanation): readonly string[] {
+  const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
+  if (absence) lines.push(`    ${absence.text}`);
+  for (const port of ports) lines.push(...portLines(port));
+  if (healthCheck) {
+    const { port, localEndpoints, listening, problem } = healthCheck;
+    const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
+    lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
+  }
+  if (sync.failures > 0 && sync.lastFailure)
+    lines.push(`    no sync has succeeded since ${time(sync.lastFailure.at)}: ${sync.lastFailure.reason}`);
+  if (sync.drift.last !== undefined)
+    lines.push(`    rules that another program had changed were last repaired ${time(sync.drift.last)}`);
+  return lines;
+}
+
+/** What neither the status nor the frontends tell. */
+const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones']);
+
+function portLines(explained: PortExplanation): readonly string[] {
+  const { port, protocol, status, frontends, endpoints, findings, affinitySeconds, sourceRanges } = explained;
+  const lines = [`    port ${port === '' ? '(unnamed)' : port} ${protocol}: ${statusText(status)}`];
+  for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
+  for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
+  for (const { kind, text } of findings) if (UNSAID.has(kind)) lines.push(`      note: ${text}`);
+  if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
+  if (sourceRanges.length > 0) lines.push(`      load-balancer IPs accept only ${sourceRanges.join(', ')}`);
+  return lines;
+}
+
+export function statusText(status: PortStatus): string {
+  switch (status.state) {
+    case 'pending':
+      return 'pending';
+    case 'programmed':
+      return `programmed ${time(status.since)}${status.note === undefined ? '' : `, with deviations: ${status.note}`}`;
+    case 'failed':
+      return `failed since ${time(status.since)}, ${status.attempts} attempts: ${status.reason}`;
+  }
+}
+
+export function frontendText({ kind, address, port, policy, outcome, reason }: FrontendExplanation): string {
+  const where = address === undefined ? String(port) : hostPort(address, port);
+  return `${kind} ${where} (${policy}): ${outcome}, ${reason}`;
+}
+
+export function endpointText(endpoint: EndpointExplanation): string {
+  const { address, port, used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints } =
+    endpoint;
+  const facts = [
+    used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
+    ...(isLocal ? ['on this node'] : []),
+    ready ? 'ready' : 'not ready',
+    ...(terminating ? [serving ? 'terminating, still serving' : 'terminating'] : []),
+    ...(zoneHints.length > 0 ? [`for zones ${zoneHints.join(' ')}`] : []),
+    ...(nodeHints.length > 0 ? [`for nodes ${nodeHints.join(' ')}`] : []),
+  ];
+  return `endpoint ${hostPort(address, port)}: ${facts.join(', ')}`;
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

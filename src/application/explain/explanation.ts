@@ -1,0 +1,97 @@
+import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
+import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
+import type { UnservedKind } from '../../domain/model/unserved.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { HealthCheckState } from '../health/service-health-check.js';
+import type { FamilyHistory } from '../status/sync-history.js';
+import type { Finding } from './findings.js';
+
+/** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
+export interface Explanation {
+  readonly service: ServiceKey;
+  /** Whether this proxy serves such a Service. */
+  readonly known: boolean;
+  /** Why it does not. Missing if it does. */
+  readonly unserved?: Unserved;
+  /** What is wrong with the Service's objects in the cluster. */
+  readonly problems: readonly string[];
+  readonly families: readonly FamilyExplanation[];
+}
+
+/**
+ * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
+ * `undelivered`: the API server did not say whether there is one of the kinds that it does not deliver.
+ */
+export interface Unserved {
+  readonly kind: UnservedKind | 'invalid' | 'absent' | 'undelivered';
+  /** For people. */
+  readonly text: string;
+}
+
+export interface FamilyExplanation {
+  readonly family: IpFamily;
+  /** A change of it is not in the kernel yet. */
+  readonly waiting: boolean;
+  /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
+  readonly waitingSeconds?: number;
+  readonly ports: readonly PortExplanation[];
+  /** Why nothing is to be programmed for it, if it has no ports here. */
+  readonly absence?: Absence;
+  readonly healthCheck?: HealthCheckState;
+  readonly sync: FamilyHistory;
+}
+
+/** Why a Service has no service port in a family. `held-back`: its endpoints may be in what could not be read. */
+export interface Absence {
+  readonly kind: 'no-cluster-ip' | 'not-processed' | 'held-back';
+  /** For people. */
+  readonly text: string;
+}
+
+export interface PortExplanation {
+  /** Empty for an unnamed port. */
+  readonly port: string;
+  readonly protocol: Protocol;
+  readonly status: PortStatus;
+  readonly frontends: readonly FrontendExplanation[];
+  readonly endpoints: readonly EndpointExplanation[];
+  /** What stops or limits its traffic, the most important first. */
+  readonly findings: readonly Finding[];
+  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  readonly affinitySeconds: number;
+  /** Sources that may use the load-balancer IPs; empty when all may. */
+  readonly sourceRanges: readonly string[];
+}
+
+export type PortStatus =
+  | { readonly state: 'pending' }
+  | {
+      readonly state: 'programmed';
+      readonly since: number;
+      /** How it deviates from what was asked for, such as a frontend that another service port holds. */
+      readonly note?: string;
+    }
+  | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
+
+export interface FrontendExplanation extends Frontend {
+  /** Why clients outside this node get that outcome. */
+  readonly reason: string;
+}
+
+export interface EndpointExplanation extends Pick<
+  Endpoint,
+  'address' | 'port' | 'isLocal' | 'ready' | 'serving' | 'terminating' | 'zoneHints' | 'nodeHints'
+> {
+  /** Whether any frontend may lead to it. */
+  readonly used: boolean;
+  /** Why it is not used although it is ready. */
+  readonly reason?: string;
+}
+
+/** Whether traffic of the Service reaches endpoints as its objects ask for. */
+export function isSound({ known, problems, families }: Explanation): boolean {
+  const findings = families.flatMap(({ ports }) => ports.flatMap((port) => port.findings));
+  const isHeldBack = families.some(({ absence }) => absence?.kind === 'held-back');
+  return known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault);
+}

@@ -1,0 +1,56 @@
+import type { SeenFlow } from '../../../domain/traffic/seen-flow.js';
+
+/** What happens to tracked connections. A flow is only valid during the call. */
+export interface FlowSink {
+  began(flow: SeenFlow): void;
+  /** Of changes only those that matter to counting are told: the first answer, and the end as TCP has it. */
+  changed(flow: SeenFlow): void;
+  /** The kernel no longer tracks it. */
+  ceased(flow: SeenFlow): void;
+}
+
+/** What was read. */
+export interface EventsRead {
+  readonly count: number;
+  /** Events came faster than they were read, and some are lost. Only a walk shows what they were. */
+  readonly lost: boolean;
+}
+
+/** The kernel's table of tracked connections as a whole. */
+export interface TrackedConnections {
+  readonly count: number;
+  /** Bytes are counted, at least of connections that begin from now on. */
+  readonly countsBytes: boolean;
+}
+
+/**
+ * What the kernel tells about tracked TCP, UDP and SCTP connections of both families in this network namespace: events, in
+ * their order, and walks through its table. Between `open` and `close` the kernel collects events in a bounded buffer, so
+ * they have to be read often. Nothing is retried here.
+ */
+export interface FlowEvents {
+  /** @throws ConntrackUnavailableError when there are no events to be had */
+  open(): void;
+  /** Passes on what happened since the last call, as much as the buffer holds. Blocks for some milliseconds at most. */
+  read(sink: FlowSink): EventsRead;
+  /**
+   * From now on only connections of this sample are told and found (`inSample`), by events and walks alike. The kernel leaves
+   * the others out, so they cost nothing here.
+   */
+  sample(shift: number): void;
+  /**
+   * Walks through the whole table. Connections that begin or end meanwhile may be found or not, and one that is found may be
+   * gone by then.
+   * @param found called for those of the sample
+   * @param pause awaited now and then, with the number of connections since the last time, of the sample or not
+   * @throws the signal's reason when aborted; otherwise why it is incomplete
+   */
+  walk(
+    found: (flow: SeenFlow) => void,
+    pause: (walked: number) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void>;
+  table(): TrackedConnections;
+  /** Idempotent. It may be opened again. */
+  close(): void;
+}

@@ -1,0 +1,114 @@
+import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Clock } from '../ports/clock.js';
+import type { SyncReport } from '../ports/sync-observer.js';
+import type { ProgrammedChanges } from '../sync/change-log.js';
+import type { ChangeEntry, FamilyChange, History, ServicePortChange } from './change-entry.js';
+import { endpointsChange, frontendsChange } from './list-changes.js';
+import type { ServiceStatuses } from './service-statuses.js';
+
+/** How many changes are remembered. */
+const CAPACITY = 1000;
+
+type Outcome = Pick<ServicePortChange, 'result' | 'reason'>;
+
+const SUCCESSES: Readonly<Record<'present' | 'gone', Outcome>> = {
+  present: { result: 'programmed' },
+  gone: { result: 'removed' },
+};
+
+/** Remembers the last changes of all families: small values in a ring, so that what changed can be told afterwards. */
+export class ChangeHistory {
+  private readonly ring: ChangeEntry[] = [];
+  private count = 0;
+  /** Why the last sync of a family failed, until one succeeds. */
+  private readonly failures = new Map<IpFamily, string>();
+
+  constructor(
+    private readonly statuses: ServiceStatuses,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The service ports that a sync programmed, or could not. When all were due, only failures are told one by one. */
+  programmed({
+    family,
+    changed,
+    everyService,
+    failed,
+    written,
+    ms,
+    sinceEvent,
+    triggers,
+  }: ProgrammedChanges): void {
+    const failures = new Set(failed);
+    const at = this.clock.now();
+    if (everyService) this.add({ what: 'everything-programmed', family, at, steps: written, took: ms });
+    for (const change of changed) {
+      const hasFailed = failures.has(change.key);
+      if (everyService && !hasFailed) continue;
+      const outcome = hasFailed ? this.failure(family, change) : SUCCESSES[change.entry ? 'present' : 'gone'];
+      if (!outcome) continue;
+      const times = triggers.size > 0 ? triggers.get(serviceOf(change.key)) : undefined;
+      this.add({
+        what: 'service-port',
+        family,
+        at,
+        steps: written,
+        servicePort: change.key,
+        ...outcome,
+        event: at - sinceEvent,
+        ...(times?.[0] !== undefined && { trigger: times[0] }),
+        took: sinceEvent,
+        endpoints: endpointsChange(change.former?.endpoints.reachable, change.entry?.endpoints.reachable),
+        frontends: frontendsChange(change.former?.frontends, change.entry?.frontends),
+      });
+    }
+  }
+
+  /** A whole sync. Only what concerns everything is remembered, and of failures in a row the first for each reason. */
+  finished(family: IpFamily, { ok, error = 'unknown', full, seconds, written }: SyncReport): void {
+    const isAsBefore = !ok && this.failures.get(family) === error;
+    if (ok) this.failures.delete(family);
+    else this.failures.set(family, error);
+    if ((ok && !full) || isAsBefore) return;
+    const what: FamilyChange['what'] = ok ? 'everything-programmed' : 'sync-failed';
+    this.add({
+      what,
+      family,
+      at: this.clock.now(),
+      steps: written,
+      took: Math.round(seconds * 1000),
+      ...(!ok && { reason: error }),
+    });
+  }
+
+  /** Rules that another program had changed were repaired. */
+  repaired(family: IpFamily, steps: number): void {
+    this.add({ what: 'repaired', family, at: this.clock.now(), steps });
+  }
+
+  /** What is remembered, the oldest first: all, or what concerned one Service alone. */
+  changes(service?: ServiceKey): History {
+    const oldest = this.count % CAPACITY;
+    const all =
+      this.count < CAPACITY ? this.ring : [...this.ring.slice(oldest), ...this.ring.slice(0, oldest)];
+    const concerns = (entry: ChangeEntry): boolean =>
+      entry.what === 'service-port' && serviceOf(entry.servicePort) === service;
+    return { changes: service === undefined ? [...all] : all.filter(concerns), total: this.count };
+  }
+
+  /** Undefined if a retry failed as the attempt before: that would soon fill the ring. */
+  private failure(family: IpFamily, { key, entry, former }: ForwardingChange): Outcome | undefined {
+    const status = this.statuses.get(family, key);
+    if (status?.state !== 'failed') return { result: 'failed' };
+    const { attempts, reason } = status;
+    const isAsBefore =
+      attempts > 1 && entry?.endpoints.reachable.length === former?.endpoints.reachable.length;
+    return isAsBefore ? undefined : { result: 'failed', reason };
+  }
+
+  private add(entry: ChangeEntry): void {
+    this.ring[this.count++ % CAPACITY] = entry;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
+import { hostPort } from '../../domain/net/address.js';
+import type { ListChange } from './change-entry.js';
+
+/** How many members of a change are named. */
+const NAMED = 3;
+
+const NOTHING: readonly never[] = [];
+
+/** How a list of endpoints changed. Both are sorted by text, so one walk through both finds it. */
+export function endpointsChange(
+  former: readonly Endpoint[] = NOTHING,
+  present: readonly Endpoint[] = NOTHING,
+): ListChange {
+  const change = new ChangeCount();
+  if (former === present) return change.of(present);
+  let [old, fresh] = [0, 0];
+  while (old < former.length || fresh < present.length) {
+    const before = former[old]?.text;
+    const after = present[fresh]?.text;
+    if (before === after) {
+      old++;
+      fresh++;
+    } else if (before === undefined || (after !== undefined && after < before)) {
+      fresh++;
+      change.add(after!);
+    } else {
+      old++;
+      change.remove(before);
+    }
+  }
+  return change.of(present);
+}
+
+/** How the frontends changed, the outcome for clients included. They are few. */
+export function frontendsChange(
+  former: readonly Frontend[] = NOTHING,
+  present: readonly Frontend[] = NOTHING,
+): ListChange {
+  const change = new ChangeCount();
+  const isAt =
+    ({ address, port }: Frontend) =>
+    (other: Frontend): boolean =>
+      other.address === address && other.port === port;
+  for (const frontend of present) {
+    const before = former.find(isAt(frontend));
+    if (!before) change.add(frontendText(frontend));
+    else if (before.outcome !== frontend.outcome)
+      change.turn(`${frontendText(frontend)} ${before.outcome} → ${frontend.outcome}`);
+  }
+  for (const frontend of former) if (!present.some(isAt(frontend))) change.remove(frontendText(frontend));
+  return change.of(present);
+}
+
+/** Counts changes, and keeps the first of them as texts. */
+class ChangeCount {
+  private added = 0;
+  private removed = 0;
+  private turned = 0;
+  private some: readonly string[] = NOTHING;
+
+  add(text: string): void {
+    this.added++;
+    this.name('+', text);
+  }
+
+  remove(text: string): void {
+    this.removed++;
+    this.name('-', text);
+  }
+
+  turn(text: string): void {
+    this.turned++;
+    this.name('', text);
+  }
+
+  of({ length: now }: readonly unknown[]): ListChange {
+    const { added, removed, turned, some } = this;
+    return { now, added, removed, turned, some };
+  }
+
+  private name(sign: string, text: string): void {
+    if (this.some.length < NAMED) this.some = [...this.some, sign + text];
+  }
+}
+
+function frontendText({ address, port }: Frontend): string {
+  return address === undefined ? String(port) : hostPort(address, port);
+}

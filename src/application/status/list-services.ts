@@ -1,0 +1,159 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import type { ServiceKey } from '../../domain/model/service-port-name.js';
+import { hostPort } from '../../domain/net/address.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ClusterState } from '../../domain/state/cluster-state.js';
+import { heldBack } from '../explain/held-back.js';
+import type { Unserved } from '../explain/explanation.js';
+import type { RowFilter, RowState, ServiceList, ServiceRow } from './service-row.js';
+import type { ServiceStatuses } from './service-statuses.js';
+
+/** The part of a sync loop that is read. */
+export interface ListedLoop {
+  readonly family: IpFamily;
+  readonly table: ForwardingTable;
+  /** What could not be read since the start. */
+  readonly keptFor: readonly string[];
+  isWaiting(service: ServiceKey): boolean;
+}
+
+/** Rows that are made in one turn of the event loop: a few milliseconds. */
+const PORTION = 250;
+
+/** Use case ListServices: a row for each Service, made in portions so that changes are programmed in between. */
+export class ListServices {
+  constructor(
+    private readonly state: ClusterState,
+    private readonly loops: readonly ListedLoop[],
+    private readonly statuses: ServiceStatuses,
+    /** Tells why a Service is not served. */
+    private readonly whyUnserved: (service: ServiceKey) => Promise<Unserved>,
+  ) {}
+
+  /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
+  async *rows(filter: RowFilter): AsyncGenerator<readonly ServiceRow[]> {
+    const chosen = chosenBy(filter);
+    const keys = sorted([...this.state.serviceKeys()].filter(chosen));
+    for (let start = 0; start < keys.length; start += PORTION) {
+      await yieldToEventLoop();
+      const rows = keys.slice(start, start + PORTION).flatMap((key) => this.row(key) ?? []);
+      yield rows.filter((row) => passes(row, filter));
+    }
+  }
+
+  /** What becomes of the names asked for that no served Service has. Asks the cluster about those with a namespace. */
+  async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
+    const services: ServiceRow[] = [];
+    const unknown: string[] = [];
+    for (const name of names) {
+      const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
+      if (some(this.state.serviceKeys(), isIt)) continue;
+      const left = sorted([...this.state.unservedKeys()].filter(isIt));
+      const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
+      const keys = left.length > 0 ? left : full;
+      const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));
+      const shown = found.filter(({ why }) => why.kind !== 'absent');
+      services.push(...shown.map(({ key, why }) => unservedRow(key, why)));
+      if (shown.every(({ why }) => why.kind === 'undelivered')) unknown.push(name);
+    }
+    return { services, unknown };
+  }
+
+  /** Undefined if the Service is gone by now. */
+  private row(key: ServiceKey): ServiceRow | undefined {
+    const service = this.state.service(key);
+    if (!service) return undefined;
+    const { namespace, name, type } = service;
+    const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
+    let used = 0;
+    let known = 0;
+    for (const { endpoints, knownEndpoints } of entries) {
+      used += endpoints.reachable.length;
+      known += knownEndpoints;
+    }
+    return {
+      namespace,
+      name,
+      type,
+      frontends: frontendTexts(entries),
+      endpoints: { used, known },
+      ...this.outcome(key, entries),
+    };
+  }
+
+  private outcome(
+    key: ServiceKey,
+    entries: readonly ForwardingEntry[],
+  ): { readonly state: RowState; readonly reason?: string } {
+    const statuses = entries.map((entry) => this.statuses.get(entry.family, entry.key));
+    for (const status of statuses)
+      if (status?.state === 'failed') return { state: 'failed', reason: status.reason };
+    const isPending = this.loops.some((loop) => loop.isWaiting(key));
+    if (isPending || statuses.includes(undefined)) return { state: 'pending' };
+    const unread = this.loops.flatMap(({ keptFor }) => keptFor);
+    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: heldBack(unread) };
+    for (const status of statuses)
+      if (status?.state === 'programmed' && status.note !== undefined)
+        return { state: 'programmed', reason: status.note };
+    return { state: 'programmed' };
+  }
+}
+
+function some(keys: Iterable<ServiceKey>, passing: (key: ServiceKey) => boolean): boolean {
+  for (const key of keys) if (passing(key)) return true;
+  return false;
+}
+
+function chosenBy({
+  namespace,
+  names,
+}: Pick<RowFilter, 'namespace' | 'names'>): (key: ServiceKey) => boolean {
+  const plain = new Set(names.filter((name) => !name.includes('/')));
+  const full = new Set(names.filter((name) => name.includes('/')));
+  const prefix = `${namespace}/`;
+  return (key) =>
+    (full.size > 0 && full.has(key)) ||
+    ((namespace === undefined || key.startsWith(prefix)) &&
+      (names.length === 0 || (plain.size > 0 && plain.has(key.slice(key.indexOf('/') + 1)))));
+}
+
+/** By namespace, then name. In the keys a `/` is between them, which `-` and `.` come before. */
+function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
+  return keys
+    .map((key) => key.replace('/', '\0'))
+    .sort()
+    .map((key) => key.replace('\0', '/'));
+}
+
+function passes({ state, endpoints }: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
+  return (!failing || state === 'failed') && (!withoutEndpoints || endpoints.used === 0);
+}
+
+const CLUSTER_IP_FIRST = (one: Frontend): boolean => one.kind === 'cluster-ip';
+
+function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
+  const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
+    entries.flatMap(({ frontends, name }) =>
+      frontends
+        .filter(wanted)
+        .map(
+          ({ address, port }) => `${address === undefined ? port : hostPort(address, port)}/${name.protocol}`,
+        ),
+    );
+  // A node port is one for both families.
+  return [...new Set([...texts(CLUSTER_IP_FIRST), ...texts((one) => !CLUSTER_IP_FIRST(one))])];
+}
+
+function unservedRow(key: ServiceKey, { text }: Unserved): ServiceRow {
+  const [namespace = '', name = ''] = key.split('/');
+  return {
+    namespace,
+    name,
+    frontends: [],
+    endpoints: { used: 0, known: 0 },
+    state: 'not-served',
+    reason: text,
+  };
+}

@@ -1,0 +1,91 @@
+import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
+
+/** How many members of a list are shown unless all are wanted. */
+const SHOWN = 5;
+
+/** What was asked for in a URL, up to the colon or blank after it. */
+const URL_QUERY = /(?<=https?:\/\/[^\s?]*)\?\S*?(?=:?(?:\s|$))/g;
+
+/** For people, several lines, each with its end. `isWide`: every list and every URL in full. */
+export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
+  const { node, state, reasons, mode, versions, startedAt, now, waiting, families, ignored } = status;
+  const { program, kubernetes, node: runtime, kernel } = versions;
+  const listed = (label: string, texts: readonly string[]): readonly string[] => {
+    const shown = isWide ? texts : texts.slice(0, SHOWN);
+    const more = texts.length - shown.length;
+    return [...shown, ...(more > 0 ? [`and ${more} more (-o wide)`] : [])].map(
+      (text) => `  ${label}: ${text}`,
+    );
+  };
+  return [
+    `${node}: ${state.replace('-', ' ')}`,
+    ...reasons.map((reason) => `  reason: ${reason}`),
+    `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
+    `  running since ${time(startedAt)}, for ${duration(now - startedAt)}`,
+    ...listed('waiting', waiting),
+    ...families.map(familyText),
+    ...listed(
+      'failing',
+      families.flatMap(({ family, failed }) =>
+        failed.map(({ key, since, reason }) => `${key} (${family}) since ${time(since)}: ${reason}`),
+      ),
+    ),
+    ...listed('ignored', ignored),
+    ...status.watches.map(watchText),
+    ...listed(
+      'last error',
+      status.lastErrors.map(({ at, text }) => `${time(at)} ${text}`),
+    ),
+  ]
+    .map((line) => `${isWide ? line : line.replace(URL_QUERY, '')}\n`)
+    .join('');
+}
+
+function familyText({ family, inSync, programmed, failed, sync }: FamilyStatus): string {
+  const { lastSuccess, drift } = sync;
+  const parts = [
+    inSync ? 'in sync' : 'not in sync',
+    `${programmed} service ports programmed`,
+    ...(failed.length > 0 ? [`${failed.length} failing`] : []),
+    lastSuccess
+      ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
+      : 'no sync yet',
+    ...(drift.last === undefined
+      ? []
+      : [
+          `${drift.found} ${drift.found === 1 ? 'repair' : 'repairs'} after another program, the last ${time(drift.last)}`,
+        ]),
+  ];
+  return `  ${family}: ${parts.join(', ')}`;
+}
+
+function watchText({ kind, state, connected, objects, silence, failure }: WatchStatus): string {
+  const parts = [
+    connected ? 'connected' : state.replace('-', ' '),
+    `${objects} objects`,
+    ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
+    ...(failure === undefined ? [] : [failure]),
+  ];
+  return `  watch ${kind}: ${parts.join(', ')}`;
+}
+
+/** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */
+function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = Math.max(
+    0,
+    units.findIndex(([count]) => count > 0),
+  );
+  const shown = seconds === 0 ? units.slice(-1) : units.slice(first, first + 2);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,156 @@
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ProxyHealth } from '../health/proxy-health.js';
+import type { Clock } from '../ports/clock.js';
+import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
+import type { ObjectReports } from '../use-cases/object-reports.js';
+import type { FamilyStatus, ProxyStatus, Versions, WatchStatus } from './proxy-status.js';
+import type { ServiceStatuses } from './service-statuses.js';
+import type { SyncHistory } from './sync-history.js';
+
+/** What does not change while the program runs. */
+export interface ProgramFacts {
+  readonly node: string;
+  readonly mode: string;
+  readonly versions: Versions;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** The part of a sync loop that is read. */
+export interface ReportedLoop {
+  readonly family: IpFamily;
+  readonly inSync: boolean;
+  readonly pending: { readonly serviceCount: number };
+  /** What could not be read since the start, for people. */
+  readonly keptFor: readonly string[];
+}
+
+/** Where news of the cluster comes from. */
+export interface ReportedSource {
+  status(): readonly SourceStatus[];
+  /** Kinds whose first list has not arrived. */
+  missing(): readonly ResourceKind[];
+  /** Why an edit of the configuration file is not in force. */
+  refusedConfiguration(): string | undefined;
+}
+
+/** Use case Status: how the proxy is, in one value. Changes nothing. Costs what fails and what is ignored. */
+export class ReportStatus {
+  constructor(
+    private readonly facts: ProgramFacts,
+    private readonly loops: readonly ReportedLoop[],
+    private readonly source: ReportedSource,
+    private readonly statuses: ServiceStatuses,
+    private readonly reports: ObjectReports,
+    private readonly history: SyncHistory,
+    private readonly health: ProxyHealth,
+    private readonly clock: Clock,
+  ) {}
+
+  status(): ProxyStatus {
+    const now = this.clock.now();
+    const families = this.loops.map((loop) => this.family(loop));
+    const reasons = this.reasons(families);
+    const isServing = families.length > 0 && families.every(({ sync }) => sync.lastSuccess !== undefined);
+    const since = families.flatMap(({ waitingSince }) => waitingSince ?? []);
+    const inSync = families.length > 0 && families.every((family) => family.inSync);
+    return {
+      state: !isServing ? 'not-serving' : reasons.length > 0 ? 'degraded' : 'good',
+      reasons,
+      ...this.facts,
+      now,
+      inSync,
+      lag: inSync ? 0 : (now - Math.min(now, ...since)) / 1000,
+      waiting: this.waiting(families),
+      families,
+      ignored: this.reports.unusable,
+      watches: this.watches(now),
+      lastErrors: this.lastErrors(families),
+    };
+  }
+
+  private family({ family, inSync, pending }: ReportedLoop): FamilyStatus {
+    const waitingSince = this.health.waitingSince(family);
+    return {
+      family,
+      inSync,
+      waiting: pending.serviceCount,
+      ...(waitingSince !== undefined && { waitingSince }),
+      programmed: this.statuses.counts(family).programmed,
+      failed: this.statuses.failures(family),
+      sync: this.history.of(family),
+    };
+  }
+
+  private reasons(families: readonly FamilyStatus[]): readonly string[] {
+    const { families: verdicts, stale } = this.health.verdict();
+    const ignored = this.reports.unusable.length;
+    const kept = new Set(this.loops.flatMap(({ keptFor }) => keptFor)).size;
+    const refused = this.source.refusedConfiguration();
+    return [
+      ...families.flatMap(({ family, sync, failed }) => [
+        ...(sync.lastSuccess === undefined ? [`${family} was never programmed`] : []),
+        ...(sync.failures > 0
+          ? [`${family}: the last ${counted(sync.failures, 'sync', 'syncs')} failed`]
+          : []),
+        ...(sync.lastSuccess && sync.failures === 0 ? overdue(family, verdicts.get(family)?.reason) : []),
+        ...(failed.length > 0
+          ? [`${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`]
+          : []),
+      ]),
+      ...(ignored > 0 ? [counted(ignored, 'object is ignored', 'objects are ignored')] : []),
+      ...(kept > 0 ? ['rules that no object explains are kept until everything has been readable once'] : []),
+      ...stale.map(({ kind, reason }) => `${kind}: ${reason}`),
+      ...(refused === undefined ? [] : [`the edited configuration is not in force: ${refused}`]),
+    ];
+  }
+
+  private waiting(families: readonly FamilyStatus[]): readonly string[] {
+    const missing = this.source.missing();
+    if (missing.length > 0) return missing.map((kind) => `everything, for the first list of ${kind}`);
+    return families.flatMap(({ family, inSync, waiting, sync }) => {
+      if (inSync) return [];
+      if (!this.health.hasStarted(family))
+        return [`${family}: everything, for the Node object ${this.facts.node}`];
+      const what = waiting > 0 ? counted(waiting, 'Service', 'Services') : 'everything that has changed';
+      return [
+        `${family}: ${what}, for the ${sync.failures > 0 ? 'next attempt after a failure' : 'running or next sync'}`,
+      ];
+    });
+  }
+
+  private watches(now: number): readonly WatchStatus[] {
+    return this.source
+      .status()
+      .filter(({ state }) => state !== 'absent')
+      .map(({ kind, state, connected, objects, lastActivity, failure }) => ({
+        kind,
+        state,
+        connected,
+        objects,
+        ...(lastActivity !== undefined && { silence: (now - lastActivity) / 1000 }),
+        ...(failure !== undefined && { failure }),
+      }));
+  }
+
+  private lastErrors(families: readonly FamilyStatus[]): ProxyStatus['lastErrors'] {
+    return families
+      .flatMap(({ family, sync, failed }) => [
+        ...(sync.lastFailure
+          ? [{ at: sync.lastFailure.at, text: `${family}: a sync failed: ${sync.lastFailure.reason}` }]
+          : []),
+        ...failed
+          .slice(-1)
+          .map(({ key, reason, since }) => ({ at: since, text: `${family}: ${key} failed: ${reason}` })),
+      ])
+      .sort((one, other) => other.at - one.at);
+  }
+}
+
+function overdue(family: IpFamily, reason: string | undefined): readonly string[] {
+  return reason === undefined ? [] : [`${family}: ${reason}`];
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

@@ -1,0 +1,185 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { isLoopback } from '../../domain/net/address.js';
+import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { outsideAddress } from '../../domain/trace/outside-address.js';
+import type { Packet } from '../../domain/trace/packet.js';
+import type { TraceQuery } from '../../domain/trace/query.js';
+import { summaryOf } from '../../domain/trace/summary.js';
+import type { Step, Trace, TraceOutcome } from '../../domain/trace/trace.js';
+import type { TracedEnding } from '../../domain/trace/traced-ending.js';
+import type { Tracer, Walk } from '../ports/tracer.js';
+import type { TraceAnswer } from './answer.js';
+import type { NodeView, OwnAddress } from './node-view.js';
+import { wayOfReplies } from './way-of-replies.js';
+
+/** What one family's packets meet. */
+export interface TracedFamily {
+  readonly network: NodeNetwork;
+  readonly view: NodeView;
+  readonly tracer: Tracer;
+  /** The pod networks of this node. */
+  readonly podCIDRs: readonly string[];
+  entries(): Iterable<ForwardingEntry>;
+}
+
+/** Rules as they should be, or as the kernel has them now. */
+export type TracedRules = 'desired' | 'actual';
+
+/** The packet cannot be followed here; the message says why. */
+export class CannotTraceError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CannotTraceError';
+  }
+}
+
+/**
+ * Use case Trace: what becomes of new connections. Changes nothing. An instance sees the entries as they are when it follows its
+ * first packet; those that the desired rules are compiled from are looked through once.
+ */
+export class TracePackets {
+  private readonly walks = new Map<IpFamily, Promise<Walk>>();
+  private nodePorts: ReadonlySet<string> | undefined;
+
+  constructor(private readonly families: ReadonlyMap<IpFamily, TracedFamily>) {}
+
+  /**
+   * Follows the first packet of a connection.
+   * @throws CannotTraceError if the family is not served here; what the tracer throws if the kernel's rules cannot be read
+   */
+  async trace(query: TraceQuery, rules: TracedRules): Promise<TraceAnswer> {
+    const { family } = query.to;
+    const traced = this.families.get(family);
+    if (!traced) throw new CannotTraceError(`this proxy does not serve ${family}`);
+    const { view } = traced;
+    const source = await sourceOf(query, traced);
+    const packet: Packet = {
+      family,
+      inputInterface: source.inputInterface,
+      source: source.text ?? '',
+      destination: query.to.text,
+      protocol: query.protocol,
+      destinationPort: query.port,
+    };
+    const remarks = view.assumption === undefined ? source.remarks : [...source.remarks, view.assumption];
+    if (source.text === undefined) return { ...unsent(query), packet, remarks };
+    const walk = rules === 'actual' ? await traced.tracer.actual() : await this.desired(traced);
+    const endings = await walk.walk(packet, {
+      localAddresses: view.localAddresses,
+      deviceTowards: (address) => view.arrival(address),
+    });
+    const trace = this.delivered(await summary(endings, packet, view), packet, view);
+    return { ...trace, packet, remarks: [...remarks, ...wayOfReplies(trace, packet)] };
+  }
+
+  private desired({ tracer, network, entries }: TracedFamily): Promise<Walk> {
+    const known = this.walks.get(network.family) ?? Promise.resolve(tracer.desired(entries(), network));
+    this.walks.set(network.family, known);
+    return known;
+  }
+
+  /** What the machine itself does with a packet to one of its own addresses that no rule has taken. */
+  private delivered(trace: Trace, packet: Packet, { localAddresses }: NodeView): Trace {
+    const { family, destination, inputInterface } = packet;
+    if (trace.outcome !== 'untouched') return trace;
+    if (isLoopback({ family, text: destination }))
+      return inputInterface === undefined
+        ? this.toProcess(trace, packet)
+        : ended(
+            trace,
+            'dropped',
+            'the kernel drops packets to loopback addresses that come from another machine or a pod',
+          );
+    return localAddresses.has(destination) ? this.toProcess(trace, packet) : trace;
+  }
+
+  private toProcess(trace: Trace, { protocol, destinationPort }: Packet): Trace {
+    this.nodePorts ??= nodePortsOf(this.families.values());
+    return this.nodePorts.has(`${protocol} ${destinationPort}`)
+      ? ended(
+          trace,
+          'refused',
+          'a node port that this address does not serve: no process listens, so the kernel answers with an error',
+        )
+      : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
+  }
+}
+
+interface Source {
+  /** Undefined: the node cannot send there. */
+  readonly text: string | undefined;
+  readonly inputInterface: string | undefined;
+  readonly remarks: readonly string[];
+}
+
+async function sourceOf(
+  { from, to }: TraceQuery,
+  { view, network, podCIDRs }: TracedFamily,
+): Promise<Source> {
+  if (from.kind === 'node') {
+    const own = await view.ownAddressTowards(to.text);
+    return { text: own?.text, inputInterface: undefined, remarks: [] };
+  }
+  if (from.address) {
+    const { text } = from.address;
+    if (!view.localAddresses.has(text) && !isLoopback(from.address))
+      return { text, inputInterface: await view.arrival(text), remarks: [] };
+    return { text, inputInterface: undefined, remarks: [`${text} is an address of the node itself`] };
+  }
+  const { detector, serviceCIDRs } = network;
+  const ranges = [...podCIDRs, ...serviceCIDRs].flatMap((range) => parseCidr(range) ?? []);
+  if (detector?.kind === 'cidr') ranges.push(detector.cidr);
+  const text = outsideAddress(
+    to.family,
+    (address) => view.localAddresses.has(address) || ranges.some((range) => cidrContains(range, address)),
+  );
+  const remark = `outside stands for ${text}, which is no address of the cluster`;
+  return { text, inputInterface: await view.arrival(text), remarks: [remark] };
+}
+
+/** Masquerading changes nothing where the node sends from the same address anyway. */
+async function summary(endings: readonly TracedEnding[], packet: Packet, view: NodeView): Promise<Trace> {
+  if (packet.inputInterface !== undefined) return summaryOf(endings, ({ masquerade }) => masquerade);
+  const destinationOf = ({ endpoint }: TracedEnding): string => endpoint?.address ?? packet.destination;
+  const isFromLoopback = isLoopback({ family: packet.family, text: packet.source });
+  const own = new Map<string, OwnAddress | undefined>();
+  for (const ending of endings) {
+    const destination = destinationOf(ending);
+    if (ending.masquerade && !own.has(destination))
+      own.set(destination, await view.ownAddressTowards(destination));
+  }
+  return summaryOf(endings, (ending) => {
+    if (!ending.masquerade || isFromLoopback) return ending.masquerade;
+    const address = own.get(destinationOf(ending));
+    return address?.isAssumed ? 'mixed' : address?.text !== packet.source;
+  });
+}
+
+/** A program on a node without a route gets an error before any rule is met. */
+function unsent({ to }: TraceQuery): Trace {
+  const nothing: Trace = {
+    outcome: 'untouched',
+    endpoints: [],
+    sourceRewritten: false,
+    sticky: false,
+    steps: [],
+  };
+  return ended(nothing, 'refused', `no route to ${to.text}, so programs get an error at once`);
+}
+
+function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
+  const step: Step = { hook: 'routing', where: 'this node', rule: '', effect };
+  return { ...trace, outcome, steps: [...trace.steps, step] };
+}
+
+/** Protocol and port of each. */
+function nodePortsOf(families: Iterable<TracedFamily>): ReadonlySet<string> {
+  const nodePorts = new Set<string>();
+  for (const family of families)
+    for (const { name, frontends } of family.entries())
+      for (const { kind, port } of frontends)
+        if (kind === 'node-port') nodePorts.add(`${name.protocol} ${port}`);
+  return nodePorts;
+}

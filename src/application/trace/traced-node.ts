@@ -1,0 +1,72 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { Node } from '../../domain/model/node.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import { AssumedNode } from '../../domain/trace/assumed-node.js';
+import type { LocalAddresses } from '../ports/node/local-addresses.js';
+import type { Routes } from '../ports/node/routes.js';
+import type { Tracer } from '../ports/tracer.js';
+import { AssumedView } from './assumed-view.js';
+import { MachineView } from './machine-view.js';
+import type { NodeView } from './node-view.js';
+import { TracePackets, type TracedFamily } from './trace-packets.js';
+
+/** The node whose packets are followed, and the machine that follows them. */
+export interface TracedNode {
+  /** Undefined if the source has no Node object: then the node is this machine. */
+  readonly node: Node | undefined;
+  /** Of this machine. */
+  readonly addresses: Pick<LocalAddresses, 'list'>;
+  readonly routes: Pick<Routes, 'to'>;
+}
+
+/** Whether this machine is the node: it has one of the node's addresses. */
+function isThisMachine(node: Node | undefined, addresses: readonly string[]): boolean {
+  return !node || node.ips.some(({ text }) => addresses.includes(text));
+}
+
+/** What decides about the packets of one family. */
+export interface FamilyRules {
+  readonly family: IpFamily;
+  readonly network: NodeNetwork;
+  readonly tracer: Tracer;
+  entries(): Iterable<ForwardingEntry>;
+}
+
+/** The use case for a node, with its families. */
+export function tracePackets(traced: TracedNode, families: readonly FamilyRules[]): TracePackets {
+  const podCIDRs = traced.node?.podCIDRs ?? [];
+  return new TracePackets(
+    new Map(
+      families.map((rules): [IpFamily, TracedFamily] => [
+        rules.family,
+        { ...rules, entries: () => rules.entries(), podCIDRs, view: viewOf(traced, rules) },
+      ]),
+    ),
+  );
+}
+
+function viewOf({ node, addresses, routes }: TracedNode, rules: FamilyRules): NodeView {
+  const own = addresses.list();
+  if (!node || isThisMachine(node, own))
+    return new MachineView(new Set([...own, '127.0.0.1', '::1']), routes);
+  return new AssumedView(new AssumedNode(node), rules.network, () => rules.entries());
+}
+
+/** The addresses of the node: this machine's, or those that are assumed where it is another one. */
+export class TracedAddresses implements LocalAddresses {
+  constructor(
+    private readonly machine: LocalAddresses,
+    private readonly node: () => Node | undefined,
+  ) {}
+
+  list(): readonly string[] {
+    const own = this.machine.list();
+    const node = this.node();
+    return !node || isThisMachine(node, own) ? own : [...new AssumedNode(node).localAddresses];
+  }
+
+  close(): void {
+    this.machine.close?.();
+  }
+}

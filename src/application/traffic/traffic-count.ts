@@ -1,0 +1,216 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
+import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
+import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
+import { TrafficTable } from '../../domain/traffic/traffic-table.js';
+import { delay } from '../delay.js';
+import { errorMessage } from '../error-message.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { FlowEvents, FlowSink } from '../ports/node/flow-events.js';
+import type { Logger } from '../ports/logger.js';
+
+/** How often events are read, in milliseconds. */
+const READ_EVERY = 100;
+/** How often frontends, load and sample are looked at, and the least time between the beginnings of two walks. */
+const LOOK_EVERY = 1_000;
+/** So many connections are walked through without a pause; with it, some 15,000 in a second: some hundredths of a core. */
+const WALKED_AT_ONCE = 1_000;
+const PAUSE = 50;
+/** Until the next walk after one that failed. */
+const AFTER_FAILURE = 5_000;
+/** So many quiet seconds in a row before a larger sample is taken, which means counting from the start. */
+const QUIET_LOOKS = 10;
+
+/** What service ports there are. */
+export interface TrafficSources {
+  /** The forwarding entries of all families. */
+  entries(): Iterable<ForwardingEntry>;
+  /** Where node ports are. */
+  localAddresses(): Iterable<string>;
+}
+
+/**
+ * Counts the connections of Services: reads the kernel's events, and walks through its table over and over, slowly. When that
+ * is too much, it counts a sample. `start` once, then `stop`.
+ */
+export class TrafficCount {
+  private readonly frontends = new ServiceFrontends();
+  private readonly table = new TrafficTable((flow) => this.frontends.ownerOf(flow));
+  private readonly stopping = new AbortController();
+  private readonly sink: FlowSink = {
+    began: (flow) => this.table.began(flow, this.clock.now()),
+    changed: (flow) => this.table.changed(flow, this.clock.now()),
+    ceased: (flow) => this.table.ceased(flow),
+  };
+  private reading: Timer | undefined;
+  private walks: Promise<void> = Promise.resolve();
+  private wholeWalks = 0;
+  /** Connections that the present walk has met. */
+  private walked = 0;
+  private timesLost = 0;
+  private events = 0;
+  private lastLook = 0;
+  private quietLooks = 0;
+
+  constructor(
+    private readonly flowEvents: FlowEvents,
+    private readonly sources: TrafficSources,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @throws ConntrackUnavailableError */
+  start(): void {
+    const { flowEvents, clock } = this;
+    this.follow();
+    flowEvents.sample(this.shiftAtFirst());
+    flowEvents.open();
+    this.lastLook = clock.now();
+    this.readLater();
+    this.walks = this.walkOn();
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.reading?.cancel();
+    await this.walks;
+    this.flowEvents.close();
+  }
+
+  snapshot(): TrafficSnapshot {
+    this.read();
+    const now = this.clock.now();
+    this.tidy(now);
+    return snapshotOf(this.table, (key) => this.frontends.entry(key), now);
+  }
+
+  facts(): CountingFacts {
+    const { count, countsBytes } = this.flowEvents.table();
+    return {
+      complete: this.wholeWalks > 0,
+      readShare: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
+      sampledOneIn: 2 ** this.table.shift,
+      timesLost: this.timesLost,
+      tracked: count,
+      countsBytes,
+    };
+  }
+
+  entries(): Iterable<ForwardingEntry> {
+    return this.frontends.entries();
+  }
+
+  private shiftAtFirst(): number {
+    const shift = shiftFor({ tracked: this.flowEvents.table().count, eventsPerSecond: 0 });
+    this.table.sample(shift);
+    return shift;
+  }
+
+  private readLater(): void {
+    this.reading = this.clock.after(READ_EVERY, () => {
+      this.read();
+      this.look();
+      this.readLater();
+    });
+  }
+
+  private read(): void {
+    const { count, lost } = this.flowEvents.read(this.sink);
+    this.events += count;
+    if (!lost) return;
+    this.timesLost++;
+    this.logger.debug(
+      { timesLost: this.timesLost },
+      'events of connections were lost; the next walk through the table finds what they told',
+    );
+  }
+
+  /** Every second. */
+  private look(): void {
+    const now = this.clock.now();
+    const seconds = (now - this.lastLook) / 1_000;
+    if (now - this.lastLook < LOOK_EVERY) return;
+    const eventsPerSecond = (this.events * 2 ** this.table.shift) / seconds;
+    this.lastLook = now;
+    this.events = 0;
+    this.follow();
+    this.tidy(now);
+    this.chooseSample({ tracked: this.flowEvents.table().count, eventsPerSecond });
+  }
+
+  private follow(): void {
+    this.frontends.follow(this.sources.entries(), this.sources.localAddresses());
+  }
+
+  private tidy(now: number): void {
+    const { table, frontends } = this;
+    const entryOf = (port: FamilyPortKey): ForwardingEntry | undefined => frontends.entry(port);
+    table.tidy(
+      now,
+      (port) => entryOf(port) !== undefined,
+      (port, endpoint) => entryOf(port)?.endpoints.reachable.some(({ text }) => text === endpoint) ?? false,
+    );
+  }
+
+  private chooseSample(load: TrafficLoad): void {
+    const { shift } = this.table;
+    const next = nextShift(shift, load);
+    this.quietLooks = next < shift ? this.quietLooks + 1 : 0;
+    if (next === shift || (next < shift && this.quietLooks < QUIET_LOOKS)) return;
+    this.quietLooks = 0;
+    this.flowEvents.sample(next);
+    this.table.sample(next);
+    // Connections that were left out are known only after another walk.
+    if (next < shift) this.wholeWalks = -1;
+    this.logger.debug({ oneIn: 2 ** next, ...load }, 'connections are sampled otherwise');
+  }
+
+  private async walkOn(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const begun = this.clock.now();
+      const isComplete = await this.walk();
+      const rest = isComplete ? LOOK_EVERY - (this.clock.now() - begun) : AFTER_FAILURE;
+      await this.sleep(Math.max(rest, PAUSE));
+    }
+  }
+
+  /** Returns whether the walk was complete. */
+  private async walk(): Promise<boolean> {
+    const { table, clock, stopping } = this;
+    let sincePause = 0;
+    this.walked = 0;
+    table.walkBegins();
+    try {
+      await this.flowEvents.walk(
+        (flow) => table.found(flow, clock.now()),
+        async (more) => {
+          this.walked += more;
+          sincePause += more;
+          if (sincePause < WALKED_AT_ONCE) return;
+          sincePause = 0;
+          await this.sleep(PAUSE);
+        },
+        stopping.signal,
+      );
+      // What is gone ends by its event, if there is one.
+      this.read();
+      table.walkEnds(true);
+      this.wholeWalks++;
+      return true;
+    } catch (error) {
+      table.walkEnds(false);
+      if (!stopping.signal.aborted)
+        this.logger.warn(
+          { error: errorMessage(error) },
+          'cannot list the tracked connections; counts of traffic are incomplete, and another attempt follows',
+        );
+      return false;
+    }
+  }
+
+  private sleep(milliseconds: number): Promise<void> {
+    return delay(this.clock, milliseconds, this.stopping.signal);
+  }
+}

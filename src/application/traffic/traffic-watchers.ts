@@ -1,0 +1,123 @@
+import { trafficBetween } from '../../domain/traffic/traffic-between.js';
+import type { TrafficQuery, TrafficReport } from '../../domain/traffic/traffic-report.js';
+import type { TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
+import { delay } from '../delay.js';
+import type { Clock, Timer } from '../ports/clock.js';
+import type { TrafficCount } from './traffic-count.js';
+
+/** They share one count, but each has reports made for itself. */
+const MOST_WATCHERS = 8;
+/** How long counting goes on without a watcher, in milliseconds: so long, one who comes back finds it complete. */
+const LINGER = 5_000;
+/** How often to look whether the first walk through the kernel's table is over. */
+const CHECK_EVERY = 100;
+
+/** There are as many watchers as may be. */
+export class TooManyWatchersError extends Error {
+  constructor() {
+    super(`${MOST_WATCHERS} others are watching the traffic; try again when one of them has left`);
+    this.name = 'TooManyWatchersError';
+  }
+}
+
+/** One who watches the traffic. */
+export interface TrafficWatch {
+  /**
+   * Resolves when the counting is complete; what was counted before is then no part of a report.
+   * @throws the signal's reason
+   */
+  complete(signal: AbortSignal): Promise<void>;
+  /**
+   * Waits for so many milliseconds, and reports what happened since the last report, or since it came.
+   * @throws the signal's reason
+   */
+  next(query: TrafficQuery, milliseconds: number, signal: AbortSignal): Promise<TrafficReport>;
+  /** Idempotent. */
+  leave(): void;
+}
+
+/** Those who watch the traffic. Connections are counted only while there are any, and for some seconds after. */
+export class TrafficWatchers {
+  private readonly present = new Set<TrafficWatch>();
+  private stopped = false;
+  private keeps = false;
+  private count: TrafficCount | undefined;
+  private lingering: Timer | undefined;
+  private ended: Promise<void> = Promise.resolve();
+
+  constructor(
+    /** Makes what counts, not started. */
+    private readonly makeCount: () => TrafficCount,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws TooManyWatchersError, ConntrackUnavailableError */
+  watch(): TrafficWatch {
+    if (this.stopped) throw new Error('the proxy is stopping');
+    if (this.present.size >= MOST_WATCHERS) throw new TooManyWatchersError();
+    const count = this.running();
+    let before: TrafficSnapshot = count.snapshot();
+    const watch: TrafficWatch = {
+      complete: async (signal) => {
+        while (!count.facts().complete) {
+          await delay(this.clock, CHECK_EVERY, signal);
+          signal.throwIfAborted();
+        }
+        before = count.snapshot();
+      },
+      next: async (query, milliseconds, signal) => {
+        await delay(this.clock, milliseconds, signal);
+        signal.throwIfAborted();
+        const after = count.snapshot();
+        const report = trafficBetween(before, after, query, count.facts(), count.entries());
+        before = after;
+        return report;
+      },
+      leave: () => this.leave(watch),
+    };
+    this.present.add(watch);
+    return watch;
+  }
+
+  /**
+   * Counts from now on, whether somebody watches or not.
+   * @throws ConntrackUnavailableError
+   */
+  keepCounting(): void {
+    this.running();
+    this.keeps = true;
+  }
+
+  /** What has been counted by now; undefined when nothing is being counted. */
+  snapshot(): TrafficSnapshot | undefined {
+    return this.count?.snapshot();
+  }
+
+  /** Ends the counting. Watchers must have left, or leave when their signal is aborted. Idempotent. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.lingering?.cancel();
+    this.end();
+    await this.ended;
+  }
+
+  private running(): TrafficCount {
+    this.lingering?.cancel();
+    if (this.count) return this.count;
+    const count = this.makeCount();
+    count.start();
+    return (this.count = count);
+  }
+
+  private leave(watch: TrafficWatch): void {
+    const isLast = this.present.delete(watch) && this.present.size === 0;
+    if (!isLast || this.keeps || this.stopped) return;
+    this.lingering = this.clock.after(LINGER, () => this.end());
+  }
+
+  private end(): void {
+    const { count } = this;
+    this.count = undefined;
+    if (count) this.ended = Promise.all([this.ended, count.stop()]).then(() => undefined);
+  }
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { stringify } from 'yaml';
+import type { Logger } from '../../application/ports/logger.js';
+import type { TraceAnswer } from '../../application/trace/answer.js';
+import { traceText } from '../../application/trace/trace-text.js';
+import type { Asked } from '../configuration/command-line.js';
+import type { Request } from '../configuration/subcommands/subcommand.js';
+import { RunningProxy } from './asking/running-proxy.js';
+import { answerLines } from './tracing/answer-lines.js';
+import { askProxy } from './tracing/ask-proxy.js';
+import type { Tracing } from './tracing/tracing.js';
+import { traceManifests } from './tracing/with-manifests.js';
+
+/**
+ * Prints what becomes of packets. With manifests they are followed here, otherwise by the proxy running on this node. 1 if a query
+ * of several could not be answered.
+ */
+export function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
+  const { request, manifests, configuration } = asked;
+  const answer = (tracing: Tracing): Promise<number> => answerRequest(request, tracing);
+  if (manifests.length > 0) return traceManifests(asked, logger, answer);
+  return answer(askProxy(RunningProxy.at(configuration.metricsBindAddress), request.rules));
+}
+
+type TraceRequest = Extract<Request, { readonly name: 'trace' }>;
+
+async function answerRequest(request: TraceRequest, tracing: Tracing): Promise<number> {
+  if ('queries' in request) return answerLines(request.queries, tracing);
+  const text = printed(await tracing(request.query), request);
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  return 0;
+}
+
+function printed(answer: TraceAnswer, { output, rules }: TraceRequest): string {
+  switch (output) {
+    case 'json':
+      return `${JSON.stringify(answer)}\n`;
+    case 'yaml':
+      return stringify(answer);
+    case 'text':
+    case 'wide':
+      return traceText(answer, rules, output === 'wide');
+  }
+}

@@ -1,0 +1,51 @@
+import { SystemClock } from '../../../adapters/process/system-clock.js';
+import { NetlinkRoutes } from '../../../adapters/rtnetlink/netlink-routes.js';
+import type { Logger } from '../../../application/ports/logger.js';
+import { CannotTraceError } from '../../../application/trace/trace-packets.js';
+import { TracedAddresses, tracePackets, type FamilyRules } from '../../../application/trace/traced-node.js';
+import { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
+import { IP_FAMILIES } from '../../../domain/net/ip-family.js';
+import type { Asked } from '../../configuration/command-line.js';
+import { CLUSTER_STATE, LOCAL_ADDRESSES } from '../../identifiers.js';
+import { provide } from '../../injection/provider.js';
+import { chooseMode } from '../../modes/choose-mode.js';
+import { NodeAddresses } from '../../node/local-addresses.js';
+import { readObjects } from '../reading/read-objects.js';
+import type { Tracing } from './tracing.js';
+
+/** Reads the manifests once, and calls `use` with what answers from them. Objects that are ignored are named on standard error. */
+export async function traceManifests(
+  asked: Asked<'trace'>,
+  logger: Logger,
+  use: (tracing: Tracing) => Promise<number>,
+): Promise<number> {
+  const { commandLine, mode } = await chooseMode(asked, logger);
+  const machine = new NodeAddresses(new SystemClock(), logger);
+  // The node may be another machine than this one.
+  const addresses = provide(
+    LOCAL_ADDRESSES,
+    { state: CLUSTER_STATE },
+    ({ state }) => new TracedAddresses(machine, () => state.node),
+  );
+  const options = { families: IP_FAMILIES, replacements: [addresses] };
+  return readObjects(commandLine, options, logger, async ({ state, contexts, problems }) => {
+    for (const problem of problems) process.stderr.write(`ignored: ${problem}\n`);
+    const families = await Promise.all(
+      IP_FAMILIES.map(async (family): Promise<FamilyRules> => {
+        const tracer = await mode.tracer?.(family);
+        if (!tracer) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
+        const { forwarding, network } = contexts.of(family, true);
+        const table = new ForwardingTable();
+        table.update(state, [...state.serviceKeys()].sort(), forwarding);
+        return { family, network, tracer, entries: () => table.entries() };
+      }),
+    );
+    const routes = new NetlinkRoutes();
+    try {
+      const packets = tracePackets({ node: state.node, addresses: machine, routes }, families);
+      return await use((query) => packets.trace(query, asked.request.rules));
+    } finally {
+      await routes.close();
+    }
+  });
+}

@@ -1,0 +1,14 @@
+import { refuseOperands } from './operands.js';
+import { outputOf, outputOption, type Subcommand } from './subcommand.js';
+
+export const status: Subcommand = {
+  name: 'status',
+  description:
+    'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
+  usage: '[flags]',
+  options: [outputOption()],
+  request(operands, options) {
+    refuseOperands(operands);
+    return { name: 'status', output: outputOf(options) };
+  },
+};

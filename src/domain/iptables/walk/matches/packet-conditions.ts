@@ -1,0 +1,68 @@
+import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../net/cidr.js';
+import { PROTOCOL_NUMBERS } from '../../../model/protocol-number.js';
+import type { Protocol } from '../../../model/service-port-name.js';
+import { protocolOf, type Course, type Surroundings } from '../course.js';
+import type { RuleOption } from '../rule-sections.js';
+
+/** What the answer of an option is, before it is negated. Undefined: it cannot be told. */
+export type Test = (course: Course, surroundings: Surroundings) => boolean | undefined;
+
+const LOOPBACK = 'lo';
+
+/** The conditions that need no extension. Undefined for one that is not known. */
+export function packetCondition({ name, values }: RuleOption): Test | undefined {
+  const [value = ''] = values;
+  switch (name) {
+    case '-s':
+      return inNetwork(value, ({ source }) => source);
+    case '-d':
+      return inNetwork(value, ({ destination }) => destination);
+    case '-i':
+      return ({ inputInterface }) => isInterface(value, inputInterface);
+    case '-o':
+      return (course, surroundings) => leavesThrough(value, course, surroundings);
+    case '-p':
+      return (course) => isProtocol(value, course);
+    case '-f':
+      // The first packet of a connection is no later fragment.
+      return () => false;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether an address of the packet is in a network; undefined for a mask that is no prefix. */
+export function inNetwork(text: string, addressOf: (course: Course) => string): Test | undefined {
+  const network = parseCidr(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`);
+  if (!network) return undefined;
+  if (isOneAddress(network)) return (course) => addressOf(course) === network.address;
+  return (course) => cidrContains(network, addressOf(course));
+}
+
+function isOneAddress({ family, prefixLength }: Cidr): boolean {
+  return prefixLength === addressBits(family);
+}
+
+/** A name that ends in `+` is a prefix. */
+function isInterface(pattern: string, name: string): boolean {
+  return pattern.endsWith('+') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
+
+/** Where routes are not known, it is still known that packets to the node itself take `lo`, and no others do. */
+function leavesThrough(
+  pattern: string,
+  { isLeaving, destination }: Course,
+  { isLocal, deviceTowards }: Surroundings,
+): boolean | undefined {
+  if (!isLeaving) return isInterface(pattern, '');
+  if (isLocal(destination)) return isInterface(pattern, LOOPBACK);
+  if (pattern === LOOPBACK) return false;
+  const device = deviceTowards(destination);
+  return device === undefined ? undefined : isInterface(pattern, device);
+}
+
+/** By name or number. */
+export function isProtocol(text: string, course: Course): boolean {
+  const protocol = protocolOf(course);
+  return text === protocol || text === String(PROTOCOL_NUMBERS[protocol.toUpperCase() as Protocol]);
+}

@@ -1,0 +1,68 @@
+import type { ServicePortKey } from '../../model/service-port-name.js';
+import type { RuleText } from '../table.js';
+import type { Condition } from './condition.js';
+import type { Course, Surroundings } from './course.js';
+import { chanceOf } from './matches/chance.js';
+import { conditionsOf } from './matches/conditions-of.js';
+import { recentOf } from './matches/recent.js';
+import { ruleSections } from './rule-sections.js';
+import { targetOf, type Target } from './target.js';
+
+/** What a rule means to a packet. */
+export interface RuleMeaning {
+  readonly conditions: readonly Condition[];
+  /** The share of packets for which the rule holds by chance; 1 where none is at work. */
+  readonly chance: number;
+  /** Lists of match `recent` that it asks, and to which it adds the client. */
+  readonly asks: readonly string[];
+  readonly remembers: readonly string[];
+  readonly target: Target;
+}
+
+/** Whether a rule's conditions hold for a packet; the text of those that cannot be told where they would decide. */
+export type Applicability = boolean | { readonly unclear: string };
+
+/** A rule to walk through. It is taken apart when first needed: most rules of a large table never are. */
+export class WalkedRule {
+  private known: RuleMeaning | undefined;
+
+  constructor(
+    /** As iptables-save prints it after `-A CHAIN `. */
+    readonly text: RuleText,
+    readonly isForeign: boolean,
+    readonly servicePort?: ServicePortKey,
+  ) {}
+
+  get meaning(): RuleMeaning {
+    return (this.known ??= meaningOf(this.text));
+  }
+
+  appliesTo(course: Course, surroundings: Surroundings): Applicability {
+    const unclear: string[] = [];
+    for (const condition of this.meaning.conditions) {
+      const holds = condition.holds(course, surroundings);
+      if (holds === false) return false;
+      if (holds === undefined) unclear.push(condition.text);
+    }
+    return unclear.length === 0 || { unclear: unclear.join(', ') };
+  }
+}
+
+function meaningOf(text: RuleText): RuleMeaning {
+  const { matches, target } = ruleSections(text);
+  const conditions: Condition[] = [];
+  const asks: string[] = [];
+  const remembers: string[] = [];
+  let chance = 1;
+  for (const section of matches) {
+    const share = section.extension === 'statistic' ? chanceOf(section) : undefined;
+    const recent = section.extension === 'recent' ? recentOf(section) : undefined;
+    if (share !== undefined) chance *= share;
+    else if (recent?.kind === 'remember') remembers.push(recent.list);
+    else if (recent) {
+      asks.push(recent.list);
+      conditions.push(recent.condition);
+    } else conditions.push(...conditionsOf(section));
+  }
+  return { conditions, chance, asks, remembers, target: targetOf(target) };
+}

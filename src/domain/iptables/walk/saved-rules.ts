@@ -1,0 +1,59 @@
+import { servicePortKey, type Protocol, type ServicePortKey } from '../../model/service-port-name.js';
+import type { SavedChain, SavedTables } from '../text/saved-tables.js';
+import type { RuleSource, WalkedChain } from './rule-source.js';
+import { WalkedRule } from './rule.js';
+
+/** Which chains a mode has. */
+export type OwnChains = (table: string, chain: string) => boolean;
+
+/** The tables as the kernel has them. Rules in chains of others, which lead to no chain of the mode, are foreign. */
+export class SavedRules implements RuleSource {
+  private readonly saved = new Map<string, SavedChain>();
+  private readonly walked = new Map<string, WalkedChain>();
+
+  constructor(
+    tables: SavedTables,
+    private readonly isOwn: OwnChains,
+  ) {
+    for (const { name: table, chains } of tables)
+      for (const chain of chains) this.saved.set(keyOf(table, chain.name), chain);
+  }
+
+  chain(table: string, name: string): WalkedChain | undefined {
+    const key = keyOf(table, name);
+    const present = this.walked.get(key);
+    if (present) return present;
+    const saved = this.saved.get(key);
+    if (!saved) return undefined;
+    const made = this.walkedChain(table, saved);
+    this.walked.set(key, made);
+    return made;
+  }
+
+  private walkedChain(table: string, { name, policy, rules }: SavedChain): WalkedChain {
+    const ownsChain = this.isOwn(table, name);
+    const walkedRule = (text: string): WalkedRule => {
+      const isForeign = !ownsChain && !this.isOwn(table, TARGET.exec(text)?.[1] ?? '');
+      return new WalkedRule(text, isForeign, isForeign ? undefined : servicePortOf(text));
+    };
+    return {
+      name,
+      policy: policy === 'ACCEPT' || policy === 'DROP' ? policy : undefined,
+      rules: rules.map(walkedRule),
+    };
+  }
+}
+
+const TARGET = / ?-[jg] (\S+)/;
+/** Rules with a protocol about a service port name it at the beginning of their comment. */
+const ABOUT = /(?:^| )-p (tcp|udp|sctp) .*?--comment "([a-z0-9-]+)\/([a-z0-9-]+)(?::([a-z0-9-]+))?[" ]/;
+
+function servicePortOf(text: string): ServicePortKey | undefined {
+  const [, protocol, namespace, name, port = ''] = ABOUT.exec(text) ?? [];
+  if (protocol === undefined || namespace === undefined || name === undefined) return undefined;
+  return servicePortKey({ namespace, name, port, protocol: protocol.toUpperCase() as Protocol });
+}
+
+function keyOf(table: string, chain: string): string {
+  return `${table} ${chain}`;
+}

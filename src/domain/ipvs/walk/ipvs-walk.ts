@@ -1,0 +1,39 @@
+import type { IpSet } from '../../ipset/ip-set.js';
+import type { DeviceTowards } from '../../iptables/walk/known-devices.js';
+import type { RuleSource } from '../../iptables/walk/rule-source.js';
+import { walkTables } from '../../iptables/walk/tables-walk.js';
+import type { Packet, PacketEnvironment } from '../../trace/packet.js';
+import type { TracedEnding } from '../../trace/traced-ending.js';
+import { Balancer } from './balancer.js';
+import type { FindServer } from './walked-server.js';
+
+/** Everything of mode ipvs in one family that packets meet: as it should be, or as the kernel has it. */
+export interface IpvsSurroundings {
+  readonly rules: RuleSource;
+  /** By name. */
+  readonly sets: ReadonlyMap<string, IpSet>;
+  readonly server: FindServer;
+  /** The service addresses that the node has, so that packets to them are its own. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+/**
+ * Sends a packet, the first of its connection, through tables and virtual servers, and returns every possible ending. Which real
+ * server gets it depends on the connections that there are; the probabilities are those of the long run.
+ */
+export function walkIpvs(
+  { rules, sets, server, addresses }: IpvsSurroundings,
+  packet: Packet,
+  environment: PacketEnvironment,
+  devices?: DeviceTowards,
+): readonly TracedEnding[] {
+  const { inputInterface, destination } = packet;
+  // To an address of its own the node sends with that address as the source.
+  const isToOwn = inputInterface === undefined && addresses.has(destination);
+  return walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
+    sets,
+    furtherAddresses: addresses,
+    ...(devices && { devices }),
+    interceptor: new Balancer(server),
+  });
+}

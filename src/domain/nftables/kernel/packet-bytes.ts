@@ -1,0 +1,54 @@
+import ipaddr from 'ipaddr.js';
+import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
+import type { Packet } from '../../trace/packet.js';
+
+/** An ephemeral port, as clients use them. */
+const SOURCE_PORT = 40000;
+const TCP_SYN = 0x02;
+
+/** The headers of a packet, as rules see them. */
+export interface Headers {
+  readonly network: Buffer;
+  readonly transport: Buffer;
+}
+
+const TRANSPORT_LENGTHS = { TCP: 20, UDP: 8, SCTP: 12 } as const;
+/** Offsets in the network header. */
+const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
+
+/** The headers of the first packet of a connection. */
+export function headersOf(packet: Packet): Headers {
+  const { family, source, destination, protocol, destinationPort } = packet;
+  const number = PROTOCOL_NUMBERS[protocol];
+  const network = Buffer.alloc(family === 'IPv4' ? 20 : 40);
+  if (family === 'IPv4') {
+    network.set([0x45, 0, 0, 60, 0, 1, 0x40, 0, 64, number]);
+  } else {
+    network.set([0x60, 0, 0, 0, 0, 40, number, 64]);
+  }
+  network.set(addressBytes(source), ADDRESSES[family].saddr);
+  network.set(addressBytes(destination), ADDRESSES[family].daddr);
+  const transport = Buffer.alloc(TRANSPORT_LENGTHS[protocol]);
+  transport.writeUInt16BE(SOURCE_PORT, 0);
+  transport.writeUInt16BE(destinationPort, 2);
+  if (protocol === 'TCP') transport.set([0x50, TCP_SYN], 12);
+  return { network, transport };
+}
+
+/** The same with another destination. */
+export function readdressed({ network, transport }: Headers, address: string, port: number): Headers {
+  const headers = { network: Buffer.from(network), transport: Buffer.from(transport) };
+  headers.network.set(addressBytes(address), address.includes(':') ? 24 : 16);
+  headers.transport.writeUInt16BE(port, 2);
+  return headers;
+}
+
+export function addressBytes(text: string): Buffer {
+  return Buffer.from(ipaddr.parse(text).toByteArray());
+}
+
+/** Canonical text of four or sixteen bytes. */
+export function addressText(bytes: Buffer): string {
+  const address = ipaddr.fromByteArray([...bytes]);
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
+}

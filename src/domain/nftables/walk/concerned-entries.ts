@@ -1,0 +1,42 @@
+import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
+
+/** Finds the few entries whose rules a packet may meet, so that only those need to be compiled to follow it. */
+export class ConcernedEntries {
+  private readonly byAddress = new Map<string, ForwardingEntry[]>();
+  private readonly byNodePort = new Map<number, ForwardingEntry[]>();
+  private readonly byLocalEndpoint = new Map<string, ForwardingEntry[]>();
+
+  constructor(entries: Iterable<ForwardingEntry>) {
+    for (const entry of entries) {
+      for (const { address, port } of entry.frontends)
+        if (address === undefined) put(this.byNodePort, port, entry);
+        else put(this.byAddress, address, entry);
+      for (const { isLocal, address } of entry.endpoints.reachable)
+        if (isLocal) put(this.byLocalEndpoint, address, entry);
+    }
+  }
+
+  /**
+   * Those whose rules look at packets of this source to this address and port, before they are translated or after. The rules of
+   * other entries cannot match, so leaving them out changes nothing.
+   */
+  of(source: string, destination: string, port: number): ReadonlySet<ForwardingEntry> {
+    const concerned = new Set(this.byLocalEndpoint.get(source) ?? []);
+    for (const entry of this.at(destination, port)) {
+      concerned.add(entry);
+      for (const endpoint of entry.endpoints.reachable)
+        for (const behind of this.at(endpoint.address, endpoint.port)) concerned.add(behind);
+    }
+    return concerned;
+  }
+
+  private at(address: string, port: number): readonly ForwardingEntry[] {
+    return [...(this.byAddress.get(address) ?? []), ...(this.byNodePort.get(port) ?? [])];
+  }
+}
+
+function put<Key>(index: Map<Key, ForwardingEntry[]>, key: Key, entry: ForwardingEntry): void {
+  const entries = index.get(key);
+  if (entries) entries.push(entry);
+  else index.set(key, [entry]);
+}

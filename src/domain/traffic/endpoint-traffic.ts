@@ -1,0 +1,128 @@
+/** How long a connection may wait for its first answer before it counts as unanswered, in milliseconds. */
+export const ANSWER_TIME = 1_000;
+/** So many connections in a row without an answer, and the endpoint counts as silent. */
+const SILENT_AFTER = 3;
+
+/** A connection that is being counted. */
+export interface CountedFlow {
+  readonly endpoint: EndpointTraffic;
+  readonly hash: number;
+  /** When it was first seen, in milliseconds. */
+  readonly since: number;
+  /** It never goes back. */
+  stage: 'waiting' | 'answered' | 'closed';
+  /** Its beginning was seen. */
+  begun: boolean;
+  /** It has waited for longer than ANSWER_TIME. */
+  overdue: boolean;
+  /** In both directions, as last seen; undefined while unknown. What came before is not counted. */
+  bytes: number | undefined;
+  /** The last walk through the kernel's table that knows of it. */
+  walk: number;
+}
+
+/** Totals since the counting began, of all connections: those of a sample stand for those left out. */
+export interface TrafficTotals {
+  readonly connections: number;
+  /** Connections that ended without an answer. */
+  readonly failed: number;
+  readonly bytes: number;
+}
+
+/** Totals that grow. */
+export class GrowingTotals implements TrafficTotals {
+  connections = 0;
+  failed = 0;
+  bytes = 0;
+
+  /** @param sum what grows with them */
+  constructor(private readonly sum?: GrowingTotals) {}
+
+  add(what: keyof TrafficTotals, amount: number): void {
+    this[what] += amount;
+    this.sum?.add(what, amount);
+  }
+}
+
+/** The connections to one endpoint of a service port. The numbers are those of the sample; totals are of all. */
+export class EndpointTraffic {
+  readonly totals: GrowingTotals;
+  /** Waiting for an answer, or answered and not closed. */
+  open = 0;
+  /** Waiting for longer than ANSWER_TIME. */
+  overdue = 0;
+  /** Connections that are known, closed ones included. */
+  known = 0;
+  /** Waiting, but not for too long, in the order in which they were seen. */
+  private readonly fresh = new Set<CountedFlow>();
+  private unansweredInARow = 0;
+
+  /** @param ofPort the totals of the service port that it serves */
+  constructor(ofPort: GrowingTotals) {
+    this.totals = new GrowingTotals(ofPort);
+  }
+
+  /** None of the last connections got an answer, and they were three or more. */
+  get silent(): boolean {
+    return this.unansweredInARow >= SILENT_AFTER;
+  }
+
+  enter(flow: CountedFlow): void {
+    this.known++;
+    if (flow.stage !== 'closed') this.open++;
+    if (flow.stage === 'waiting') this.fresh.add(flow);
+    else if (flow.begun) this.unansweredInARow = 0;
+  }
+
+  answered(flow: CountedFlow): void {
+    if (flow.stage !== 'waiting') return;
+    this.stopWaiting(flow);
+    this.unansweredInARow = 0;
+    flow.stage = 'answered';
+  }
+
+  /** @param weight how many connections it stands for */
+  closed(flow: CountedFlow, weight: number): void {
+    if (flow.stage === 'closed') return;
+    if (flow.stage === 'waiting') this.failed(flow, weight);
+    this.open--;
+    flow.stage = 'closed';
+  }
+
+  /** The kernel no longer tracks it. */
+  ended(flow: CountedFlow, weight: number): void {
+    this.closed(flow, weight);
+    this.known--;
+  }
+
+  /** It is no longer to be counted, but still exists. */
+  forget(flow: CountedFlow): void {
+    this.known--;
+    if (flow.stage === 'waiting') this.stopWaiting(flow);
+    if (flow.stage !== 'closed') this.open--;
+  }
+
+  /** Finds the connections that have waited for too long by now. */
+  watchTheTime(now: number): void {
+    for (const flow of this.fresh) {
+      if (now - flow.since < ANSWER_TIME) return;
+      this.fresh.delete(flow);
+      flow.overdue = true;
+      this.overdue++;
+      // One that was there before the counting may be older than others, which are answered.
+      if (flow.begun || this.open === this.overdue + this.fresh.size) this.unansweredInARow++;
+    }
+  }
+
+  private failed(flow: CountedFlow, weight: number): void {
+    this.totals.add('failed', weight);
+    if (!flow.overdue) this.unansweredInARow++;
+    this.stopWaiting(flow);
+  }
+
+  private stopWaiting(flow: CountedFlow): void {
+    if (flow.overdue) this.overdue--;
+    else this.fresh.delete(flow);
+    flow.overdue = false;
+  }
+}

@@ -1,0 +1,102 @@
+import { isTranslated } from '../conntrack/flow.js';
+import { FrontendMap, NODE_PORT, type FrontendAddress } from '../conntrack/frontend-map.js';
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
+import type { IpFamily } from '../net/ip-family.js';
+import type { SeenFlow } from './seen-flow.js';
+
+/** Identifies a service port among those of both families. */
+export type FamilyPortKey = `${IpFamily} ${ServicePortKey}`;
+
+export function familyPortKey({ family, key }: Pick<ForwardingEntry, 'family' | 'key'>): FamilyPortKey {
+  return `${family} ${key}`;
+}
+
+type Owners = FrontendMap<readonly ForwardingEntry[]>;
+
+/** Which service port a connection belongs to, by where its client sent it. */
+export class ServiceFrontends {
+  private readonly present = new Map<FamilyPortKey, ForwardingEntry>();
+  private readonly owners = new Map<`${IpFamily} ${Protocol}`, Owners>();
+  private localAddresses: ReadonlySet<string> = new Set();
+
+  /** The entry of a service port; undefined when it is gone. */
+  entry(key: FamilyPortKey): ForwardingEntry | undefined {
+    return this.present.get(key);
+  }
+
+  entries(): Iterable<ForwardingEntry> {
+    return this.present.values();
+  }
+
+  /**
+   * Takes over all forwarding entries as they are now. Entries are values: one that is the same object costs a look.
+   * @param localAddresses where node ports are
+   */
+  follow(entries: Iterable<ForwardingEntry>, localAddresses: Iterable<string>): void {
+    this.localAddresses = new Set(localAddresses);
+    const gone = new Set(this.present.keys());
+    for (const entry of entries) {
+      const key = familyPortKey(entry);
+      gone.delete(key);
+      const former = this.present.get(key);
+      if (former === entry) continue;
+      if (former) this.disown(former);
+      this.present.set(key, entry);
+      this.own(entry);
+    }
+    for (const key of gone) {
+      this.disown(this.present.get(key)!);
+      this.present.delete(key);
+    }
+  }
+
+  /** Undefined for a connection that no Service translated. */
+  ownerOf(flow: SeenFlow): ForwardingEntry | undefined {
+    const owners = this.owners.get(`${flow.family} ${flow.protocol}`);
+    const port = flow.destinationPort;
+    if (!owners?.hasPort(port)) return undefined;
+    const { destination } = flow;
+    const [holder] = owners.get(port, destination) ?? this.nodePortOwners(owners, port, destination);
+    return holder && isTranslated(flow) ? holder : undefined;
+  }
+
+  private nodePortOwners(owners: Owners, port: number, destination: string): readonly ForwardingEntry[] {
+    const found = owners.get(port, NODE_PORT);
+    return found && this.localAddresses.has(destination) ? found : [];
+  }
+
+  private own(entry: ForwardingEntry): void {
+    const owners = this.ownersLike(entry);
+    for (const frontend of frontendsOf(entry)) {
+      const others = owners.get(frontend.port, frontend.address) ?? [];
+      // Of several claims the first by key counts.
+      owners.set(
+        frontend,
+        [...others, entry].sort((a, b) => (a.key < b.key ? -1 : 1)),
+      );
+    }
+  }
+
+  private disown(entry: ForwardingEntry): void {
+    const owners = this.ownersLike(entry);
+    for (const frontend of frontendsOf(entry)) {
+      const others = owners.get(frontend.port, frontend.address)?.filter((other) => other !== entry) ?? [];
+      if (others.length > 0) owners.set(frontend, others);
+      else owners.delete(frontend);
+    }
+  }
+
+  private ownersLike({ family, name }: ForwardingEntry): Owners {
+    const kind = `${family} ${name.protocol}` as const;
+    const known = this.owners.get(kind);
+    if (known) return known;
+    const made: Owners = new FrontendMap();
+    this.owners.set(kind, made);
+    return made;
+  }
+}
+
+function frontendsOf({ frontends }: ForwardingEntry): readonly FrontendAddress[] {
+  return frontends.map(({ address = NODE_PORT, port }) => ({ address, port }));
+}

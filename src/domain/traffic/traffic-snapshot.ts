@@ -1,0 +1,55 @@
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import type { EndpointTraffic, TrafficTotals } from './endpoint-traffic.js';
+import type { FamilyPortKey } from './service-frontends.js';
+import type { TrafficTable } from './traffic-table.js';
+
+/** What one endpoint had at a moment, in numbers of all connections. */
+export interface EndpointSnapshot extends TrafficTotals {
+  readonly open: number;
+  /** Waiting for an answer for too long. */
+  readonly overdue: number;
+  readonly silent: boolean;
+}
+
+/** What one service port had at a moment. */
+export interface PortSnapshot extends TrafficTotals {
+  readonly entry: ForwardingEntry;
+  /** By `ip:port`. */
+  readonly endpoints: ReadonlyMap<string, EndpointSnapshot>;
+}
+
+/** The traffic of all service ports at a moment. Those without any so far are missing. */
+export interface TrafficSnapshot {
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly ports: ReadonlyMap<FamilyPortKey, PortSnapshot>;
+}
+
+/** @param entryOf the entry of a service port; undefined when it is gone, and then it is left out */
+export function snapshotOf(
+  table: TrafficTable,
+  entryOf: (key: FamilyPortKey) => ForwardingEntry | undefined,
+  time: number,
+): TrafficSnapshot {
+  const weight = 2 ** table.shift;
+  const ports = new Map<FamilyPortKey, PortSnapshot>();
+  for (const [key, { totals, endpoints }] of table.ports()) {
+    const entry = entryOf(key);
+    if (!entry) continue;
+    const shown = new Map<string, EndpointSnapshot>();
+    for (const [text, endpoint] of endpoints) shown.set(text, endpointSnapshot(endpoint, weight));
+    ports.set(key, { entry, ...copied(totals), endpoints: shown });
+  }
+  return { time, ports };
+}
+
+function endpointSnapshot(
+  { totals, open, overdue, silent }: EndpointTraffic,
+  weight: number,
+): EndpointSnapshot {
+  return { ...copied(totals), open: open * weight, overdue: overdue * weight, silent };
+}
+
+function copied({ connections, failed, bytes }: TrafficTotals): TrafficTotals {
+  return { connections, failed, bytes };
+}

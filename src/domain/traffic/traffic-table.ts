@@ -1,0 +1,176 @@
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { EndpointTraffic, GrowingTotals, type CountedFlow } from './endpoint-traffic.js';
+import { inSample } from './sample.js';
+import type { SeenFlow } from './seen-flow.js';
+import { familyPortKey, type FamilyPortKey } from './service-frontends.js';
+
+/** The connections of one service port. */
+export class PortTraffic {
+  readonly totals = new GrowingTotals();
+  /** By `ip:port`. */
+  readonly endpoints = new Map<string, EndpointTraffic>();
+
+  endpoint(text: string): EndpointTraffic {
+    const known = this.endpoints.get(text);
+    if (known) return known;
+    const made = new EndpointTraffic(this.totals);
+    this.endpoints.set(text, made);
+    return made;
+  }
+}
+
+/**
+ * Counts connections by service port and endpoint: folds the kernel's events, and walks through its table, into numbers.
+ *
+ * Events alone are not enough: they begin late, some get lost, and kernels since 5.19 report none for connections that are
+ * older than the first listener. A walk alone shows a past state. Together they are exact: a walk finds what events did not
+ * tell, and what a whole walk did not find is gone, unless events told of it meanwhile; what events ended during the walk
+ * stays ended, though the walk may still show it. Events are to be folded in their order.
+ */
+export class TrafficTable {
+  private readonly flows = new Map<number, CountedFlow>();
+  private readonly byPort = new Map<FamilyPortKey, PortTraffic>();
+  /** Ended during the walk that is under way. */
+  private ended: Set<number> | undefined;
+  private walk = 0;
+  private currentShift = 0;
+
+  /** @param ownerOf undefined for connections that are not to be counted */
+  constructor(private readonly ownerOf: (flow: SeenFlow) => ForwardingEntry | undefined) {}
+
+  /** One in 2^shift connections is counted, and stands for the others. */
+  get shift(): number {
+    return this.currentShift;
+  }
+
+  /** How many connections are known. */
+  get size(): number {
+    return this.flows.size;
+  }
+
+  ports(): ReadonlyMap<FamilyPortKey, PortTraffic> {
+    return this.byPort;
+  }
+
+  /** An event: the connection began. */
+  began(flow: SeenFlow, now: number): void {
+    this.ended?.delete(flow.id);
+    const counted = this.flows.get(flow.id) ?? this.add(flow, now, true);
+    if (!counted) return;
+    counted.begun = true;
+    counted.endpoint.totals.add('connections', this.weight);
+  }
+
+  /** An event: the connection is different now. */
+  changed(flow: SeenFlow, now: number): void {
+    const counted = this.flows.get(flow.id);
+    if (counted) this.advance(counted, flow);
+    else this.add(flow, now, false);
+  }
+
+  /** An event: the kernel no longer tracks the connection. */
+  ceased(flow: SeenFlow): void {
+    this.ended?.add(flow.id);
+    const counted = this.flows.get(flow.id);
+    if (!counted) return;
+    this.advance(counted, flow);
+    this.flows.delete(flow.id);
+    counted.endpoint.ended(counted, this.weight);
+  }
+
+  /** A walk through the kernel's whole table begins. One at a time. */
+  walkBegins(): void {
+    this.walk++;
+    this.ended = new Set();
+  }
+
+  /** The walk met a connection. What it shows may be older than the last event. */
+  found(flow: SeenFlow, now: number): void {
+    if (this.ended?.has(flow.id)) return;
+    const counted = this.flows.get(flow.id);
+    if (counted) this.advance(counted, flow);
+    else this.add(flow, now, false);
+  }
+
+  /** The walk is over. If it was complete, connections that it did not meet are gone; fold all events before. */
+  walkEnds(isComplete: boolean): void {
+    this.ended = undefined;
+    if (!isComplete) return;
+    for (const [id, counted] of this.flows) {
+      if (counted.walk === this.walk) continue;
+      this.flows.delete(id);
+      counted.endpoint.ended(counted, this.weight);
+    }
+  }
+
+  /** From now on one in 2^shift connections is counted. If that is more than before, only a walk finds the others. */
+  sample(shift: number): void {
+    this.currentShift = shift;
+    for (const [id, counted] of this.flows) {
+      if (inSample(counted.hash, shift)) continue;
+      this.flows.delete(id);
+      counted.endpoint.forget(counted);
+    }
+  }
+
+  /**
+   * Finds what has waited for too long by now, and forgets service ports and endpoints that are gone.
+   * @param isPresent whether a service port still exists
+   * @param isEndpoint whether it may use this endpoint, `ip:port`
+   */
+  tidy(
+    now: number,
+    isPresent: (port: FamilyPortKey) => boolean,
+    isEndpoint: (port: FamilyPortKey, endpoint: string) => boolean,
+  ): void {
+    for (const [key, port] of this.byPort) {
+      for (const [text, endpoint] of port.endpoints) {
+        endpoint.watchTheTime(now);
+        if (endpoint.known === 0 && !isEndpoint(key, text)) port.endpoints.delete(text);
+      }
+      if (port.endpoints.size === 0 && !isPresent(key)) this.byPort.delete(key);
+    }
+  }
+
+  private get weight(): number {
+    return 2 ** this.currentShift;
+  }
+
+  private add(flow: SeenFlow, now: number, begun: boolean): CountedFlow | undefined {
+    const owner = this.ownerOf(flow);
+    if (!owner) return undefined;
+    const counted: CountedFlow = {
+      endpoint: this.port(familyPortKey(owner)).endpoint(flow.replySource),
+      hash: flow.hash,
+      since: now,
+      stage: flow.closed ? 'closed' : flow.replied ? 'answered' : 'waiting',
+      begun,
+      overdue: false,
+      bytes: begun ? 0 : flow.bytes,
+      walk: this.walk,
+    };
+    this.flows.set(flow.id, counted);
+    counted.endpoint.enter(counted);
+    return counted;
+  }
+
+  private advance(counted: CountedFlow, flow: SeenFlow): void {
+    const { endpoint } = counted;
+    counted.walk = this.walk;
+    if (flow.replied) endpoint.answered(counted);
+    if (flow.closed) endpoint.closed(counted, this.weight);
+    if (flow.bytes === undefined) return;
+    const more = flow.bytes - (counted.bytes ?? flow.bytes);
+    if (more < 0) return;
+    endpoint.totals.add('bytes', more * this.weight);
+    counted.bytes = flow.bytes;
+  }
+
+  private port(key: FamilyPortKey): PortTraffic {
+    const known = this.byPort.get(key);
+    if (known) return known;
+    const made = new PortTraffic();
+    this.byPort.set(key, made);
+    return made;
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  summary,
+  programmedChanges,
+} from '../../../../src/adapters/page/browser/views/overview/latencies.js';
+import { bytes } from '../../../../src/adapters/page/browser/parts/amount.js';
+import { changeWords, outcomeOf } from '../../../../src/adapters/page/browser/parts/change-words.js';
+import { portWords, readServicePort } from '../../../../src/adapters/page/browser/parts/service-port.js';
+import { clockTime, counted, span } from '../../../../src/adapters/page/browser/parts/time.js';
+import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
+
+const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
+const change = (more: Partial<ServicePortChange> = {}): ServicePortChange => ({
+  what: 'service-port',
+  family: 'IPv4',
+  at: 1_000,
+  steps: 3,
+  servicePort: 'shop/cart/tcp/http',
+  result: 'programmed',
+  event: 990,
+  took: 10,
+  endpoints: NO_CHANGE,
+  frontends: NO_CHANGE,
+  ...more,
+});
+
+it.each([
+  [0.44, '0.4 ms'],
+  [9.96, '10 ms'],
+  [850, '850 ms'],
+  [4_230, '4.2 s'],
+  [119_000, '119 s'],
+  [180_000, '3 min'],
+  [5 * 3_600_000, '5 h'],
+  [12 * 86_400_000, '12 d'],
+])('%d ms are %s', (milliseconds, text) => {
+  expect(span(milliseconds)).toBe(text);
+});
+
+it.each([
+  [0, '0 B'],
+  [1_023, '1,023 B'],
+  [1_024, '1 KiB'],
+  [3_500, '3.4 KiB'],
+  [52_428_800, '50 MiB'],
+])('%d bytes are %s', (count, text) => {
+  expect(bytes(count)).toBe(text);
+});
+
+it('names the day of times that are not today', () => {
+  const noon = new Date(2026, 4, 4, 12, 2, 11).getTime();
+  expect(clockTime(noon, noon + 1_000)).toBe('12:02:11');
+  expect(clockTime(noon, noon + 86_400_000)).toBe('2026-05-04 12:02:11');
+});
+
+it('counts in words', () => {
+  expect([counted(1, 'endpoint'), counted(10_000, 'service')]).toEqual(['1 endpoint', '10,000 services']);
+});
+
+it('reads the key of a service port', () => {
+  expect(readServicePort('shop/cart/tcp/http')).toEqual({
+    namespace: 'shop',
+    name: 'cart',
+    protocol: 'TCP',
+    port: 'http',
+  });
+  expect(portWords(readServicePort('shop/cart/udp/')!)).toBe('(unnamed) UDP');
+  expect(readServicePort('shop/cart:http')).toEqual({
+    namespace: 'shop',
+    name: 'cart',
+    protocol: '',
+    port: 'http',
+  });
+  expect(readServicePort('10.96.0.80:80')).toBeUndefined();
+});
+
+describe('a change', () => {
+  it.each<readonly [Partial<ServicePortChange>, string]>([
+    [
+      { endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] } },
+      '+1 endpoint, now 3 (+10.244.1.7:8080)',
+    ],
+    [
+      { endpoints: { now: 3, added: 2, removed: 1, turned: 0, some: ['+10.244.1.7:8080'] } },
+      '+2 −1 endpoints, now 3 (+10.244.1.7:8080, …)',
+    ],
+    [{}, '3 steps'],
+    [{ result: 'failed', reason: 'EINVAL' }, 'EINVAL'],
+  ])('%j is told as %s', (more, text) => {
+    expect(changeWords(change(more))).toBe(text);
+  });
+
+  it('of all rules has an outcome of its own', () => {
+    const all: ChangeEntry = { what: 'sync-failed', family: 'IPv6', at: 0, steps: 0, reason: 'EBUSY' };
+    expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'failed' }, 'EBUSY']);
+    expect(changeWords({ what: 'repaired', family: 'IPv4', at: 0, steps: 1 })).toContain('another program');
+  });
+});
+
+describe('the times of changes', () => {
+  it('are summed up', () => {
+    const changes = Array.from({ length: 200 }, (_, number) => change({ took: 200 - number }));
+    expect(summary(changes)).toEqual({ count: 200, median: 100, nearlyAll: 198, slowest: changes[0] });
+  });
+
+  it('are those of changes that reached the kernel', () => {
+    const programmed = change();
+    const failed = change({ result: 'failed' });
+    const everything: ChangeEntry = {
+      what: 'everything-programmed',
+      family: 'IPv4',
+      at: 0,
+      steps: 9,
+      took: 5,
+    };
+    expect(programmedChanges([everything, failed, programmed])).toEqual([programmed]);
+    expect(summary([])).toBeUndefined();
+  });
+});

@@ -1,0 +1,282 @@
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { SyncHistory } from '../../../src/application/status/sync-history.js';
+import { Explain } from '../../../src/application/explain/explain.js';
+import { UnservedServices } from '../../../src/application/explain/unserved-services.js';
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { SliceEndpoint } from '../../../src/domain/model/endpoint-slice.js';
+import type { Service } from '../../../src/domain/model/service.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import { parseCidr } from '../../../src/domain/net/cidr.js';
+import { PendingChanges } from '../../../src/domain/state/pending-changes.js';
+import { ClusterState } from '../../../src/domain/state/cluster-state.js';
+import { service, slice, sliceEndpoint } from '../../support/samples.js';
+
+const KEY = 'shop/cart/tcp/';
+const CONTEXT = {
+  family: 'IPv4',
+  topology: { nodeName: 'n1', zone: 'a', nodeHints: false },
+  nodeIP: '192.0.2.4',
+  externalIPsAllowed: true,
+} as const;
+
+let state: ClusterState;
+let table: ForwardingTable;
+let statuses: ServiceStatuses;
+let reports: ObjectReports;
+let history: SyncHistory;
+let clock: FakeClock;
+let waiting: Set<string>;
+let pending: PendingChanges;
+let explain: Explain;
+let unread: string[];
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  state = new ClusterState();
+  table = new ForwardingTable();
+  statuses = new ServiceStatuses();
+  unread = [];
+  reports = new ObjectReports(new MemoryLogger(), () => unread);
+  history = new SyncHistory(clock);
+  waiting = new Set();
+  pending = new PendingChanges();
+  const loop = {
+    family: 'IPv4',
+    table,
+    pending,
+    keptFor: unread,
+    isWaiting: (key: string) => waiting.has(key),
+  } as const;
+  const healthChecks = {
+    family: 'IPv4',
+    state: (key: string) =>
+      key === 'shop/cart' ? { port: 32111, localEndpoints: 1, listening: true } : undefined,
+  } as const;
+  const unserved = new UnservedServices(state, reports, undefined);
+  explain = new Explain({
+    state,
+    loops: [loop],
+    statuses,
+    reports,
+    history,
+    healthChecks: [healthChecks],
+    unserved,
+    waitingSeconds: () => 2.5,
+  });
+});
+
+function given(parts: Partial<Service>, endpoints: readonly SliceEndpoint[]): void {
+  state.applyService(service(parts));
+  state.applySlice(slice('cart-abcde', endpoints));
+  table.update(state, ['shop/cart'], CONTEXT);
+}
+
+const explained = async () => (await explain.service('shop/cart')).families[0]!;
+const reasonOf = async (kind: string): Promise<string | undefined> =>
+  (await explained()).ports[0]!.frontends.find((frontend) => frontend.kind === kind)?.reason;
+
+describe('Explain', () => {
+  it('explains everything about a programmed Service', async () => {
+    given(
+      {
+        loadBalancerIPs: [parseAddress('203.0.113.9')!],
+        sourceRanges: [parseCidr('198.51.100.0/24')!],
+        affinitySeconds: 60,
+      },
+      [
+        sliceEndpoint('10.1.1.1', { isLocal: true }),
+        sliceEndpoint('10.1.1.2', { ready: false, serving: false }),
+      ],
+    );
+    statuses.set('IPv4', KEY, { state: 'programmed', since: 5, note: '10.96.7.1:80/TCP belongs to a/b' });
+    history.finished('IPv4', {
+      ok: true,
+      full: true,
+      seconds: 0.5,
+      written: 9,
+      failed: 0,
+      programmingLatencies: [],
+      noLocalEndpoints: { internal: 0, external: 0 },
+    });
+    history.repaired('IPv4', 3);
+    const endpoint = { port: 8080, serving: true, terminating: false, zoneHints: [], nodeHints: [] };
+    expect(await explain.service('shop/cart')).toEqual({
+      service: 'shop/cart',
+      known: true,
+      problems: [],
+      families: [
+        {
+          family: 'IPv4',
+          waiting: false,
+          ports: [
+            {
+              port: '',
+              protocol: 'TCP',
+              status: { state: 'programmed', since: 5, note: '10.96.7.1:80/TCP belongs to a/b' },
+              frontends: [
+                {
+                  kind: 'cluster-ip',
+                  address: '10.96.7.1',
+                  port: 80,
+                  policy: 'Cluster',
+                  outcome: 'forward',
+                  reason: 'to 1 endpoint',
+                },
+                {
+                  kind: 'load-balancer-ip',
+                  address: '203.0.113.9',
+                  port: 80,
+                  policy: 'Cluster',
+                  outcome: 'forward',
+                  reason: 'to 1 endpoint',
+                },
+              ],
+              endpoints: [
+                { ...endpoint, address: '10.1.1.1', isLocal: true, ready: true, used: true },
+                {
+                  ...endpoint,
+                  address: '10.1.1.2',
+                  isLocal: false,
+                  ready: false,
+                  serving: false,
+                  used: false,
+                },
+              ],
+              findings: [{ kind: 'deviation', isFault: true, text: '10.96.7.1:80/TCP belongs to a/b' }],
+              affinitySeconds: 60,
+              sourceRanges: ['198.51.100.0/24'],
+            },
+          ],
+          healthCheck: { port: 32111, localEndpoints: 1, listening: true },
+          sync: {
+            failures: 0,
+            lastSuccess: { at: 1_000_000, seconds: 0.5, full: true, written: 9 },
+            drift: { found: 1, repaired: 3, last: 1_000_000 },
+          },
+        },
+      ],
+    });
+  });
+
+  it('says why traffic goes nowhere', async () => {
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, []);
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
+      sliceEndpoint('10.1.1.1'),
+      sliceEndpoint('10.1.1.2'),
+    ]);
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toMatch(/^the policy is Local/);
+  });
+
+  it.each([
+    [
+      'http',
+      'TCP',
+      [
+        ['web', 'TCP'],
+        ['admin', 'TCP'],
+      ],
+      'named http (they have: admin, web)',
+    ],
+    ['', 'TCP', [['http', 'TCP']], 'without a name (they have: http)'],
+    ['dns', 'UDP', [['dns', 'TCP']], 'named dns for UDP (they have: dns for TCP)'],
+  ] as const)('says that no slice has the port %s %s', async (port, protocol, ports, reason) => {
+    state.applyService(service({ ports: [{ ...service().ports[0]!, name: port, protocol }] }));
+    const empty = slice('cart-abcde', []);
+    const slicePorts = ports.map(([name, spoken]) => ({ name, protocol: spoken, endpoints: [] }));
+    state.applySlice({ ...empty, ports: slicePorts });
+    state.applySlice({ ...empty, name: 'cart-fghij', ports: slicePorts.slice(0, 1) });
+    table.update(state, ['shop/cart'], CONTEXT);
+    expect(await reasonOf('cluster-ip')).toBe(`no EndpointSlice has a port ${reason}`);
+  });
+
+  it('does not take a slice that has no port, as of a Service scaled to zero, for one with the wrong ports', async () => {
+    given({}, []);
+    state.applySlice({ ...slice('cart-abcde', []), ports: [] });
+    expect(await reasonOf('cluster-ip')).toMatch(/^its EndpointSlices list no endpoint/);
+  });
+
+  it('counts the endpoints of the policy that applies', async () => {
+    given({ externalPolicyLocal: true, loadBalancerIPs: [parseAddress('203.0.113.9')!] }, [
+      sliceEndpoint('10.1.1.1', { isLocal: true }),
+      sliceEndpoint('10.1.1.2'),
+    ]);
+    expect(await reasonOf('cluster-ip')).toBe('to 2 endpoints');
+    expect(await reasonOf('load-balancer-ip')).toBe('to 1 endpoint on this node');
+  });
+
+  it('distinguishes a waiting Service from a failed one', async () => {
+    given({}, []);
+    waiting.add('shop/cart');
+    expect(await explained()).toMatchObject({
+      waiting: true,
+      waitingSeconds: 2.5,
+      ports: [{ status: { state: 'pending' } }],
+    });
+    statuses.set('IPv4', KEY, { state: 'failed', since: 7, reason: 'EINVAL', attempts: 2 });
+    expect((await explained()).ports[0]!.status).toEqual({
+      state: 'failed',
+      since: 7,
+      reason: 'EINVAL',
+      attempts: 2,
+    });
+  });
+
+  it('names what is wrong with the objects, and knows what it does not know', async () => {
+    reports.report('Service', 'shop/cart', ['spec.ports[0].port 0 is too small'], false);
+    reports.report('EndpointSlice', 'shop/cart-x7k2m', ['addressType is missing'], false);
+    reports.report('EndpointSlice', 'shop/cart-api-x7k2m', ['not about this Service'], false);
+    expect(await explain.service('shop/cart')).toMatchObject({
+      known: false,
+      unserved: {
+        kind: 'invalid',
+        text: 'its object is invalid: Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+      },
+      problems: [
+        'Service shop/cart is ignored: spec.ports[0].port 0 is too small',
+        'EndpointSlice shop/cart-x7k2m is ignored: addressType is missing',
+      ],
+      families: [{ ports: [] }],
+    });
+    given({}, []);
+    reports.report('EndpointSlice', 'shop/cart-abcde', ['endpoints[1] has no address'], true);
+    expect((await explain.service('shop/cart')).problems).toContain(
+      'EndpointSlice shop/cart-abcde: endpoints[1] has no address',
+    );
+  });
+
+  it('gives an overview', () => {
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
+    statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: 2, reason: 'EINVAL', attempts: 1 });
+    pending.serviceChanged('a/d');
+    reports.report('Service', 'a/e', ['no name'], false);
+    expect(explain.overview()).toEqual({
+      families: [
+        {
+          family: 'IPv4',
+          programmed: 1,
+          waiting: 1,
+          failed: [{ key: 'a/c/tcp/', reason: 'EINVAL', since: 2 }],
+          sync: { failures: 0, drift: { found: 0, repaired: 0 } },
+        },
+      ],
+      rejected: ['Service a/e: no name'],
+    });
+  });
+});
+
+it('names what the source leaves out of a Service, and all of it in short', async () => {
+  given({}, []);
+  unread = [
+    'a.yaml:7: Service shop/cart: spec.type: "X" is not one of ClusterIP',
+    'a.yaml:9: EndpointSlice shop/cart-fghij: addressType: is missing',
+    'a.yaml:20: Service shop/cart-2: spec.type: "X" is not one of ClusterIP',
+    'b.yaml: EACCES',
+  ];
+  expect((await explain.service('shop/cart')).problems).toEqual(unread.slice(0, 2));
+  expect(explain.overview().rejected).toEqual(unread);
+});

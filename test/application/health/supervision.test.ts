@@ -1,0 +1,90 @@
+import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import { Supervision } from '../../../src/application/health/supervision.js';
+import type { ServiceManager } from '../../../src/application/ports/node/service-manager.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+
+const TIMEOUT = 60_000;
+let clock: FakeClock;
+let health: ProxyHealth;
+let told: string[];
+
+function supervise(watchdogMilliseconds?: number): Supervision {
+  const manager: ServiceManager = {
+    ...(watchdogMilliseconds !== undefined && { watchdogMilliseconds }),
+    ready: () => told.push('ready'),
+    alive: () => told.push('alive'),
+    status: (text) => told.push(text),
+    stopping: () => told.push('stopping'),
+  };
+  const supervision = new Supervision(manager, health, clock);
+  supervision.start();
+  return supervision;
+}
+
+beforeEach(() => {
+  clock = new FakeClock();
+  health = new ProxyHealth(clock, TIMEOUT);
+  told = [];
+});
+
+const tellings = (what: string): number => told.filter((one) => one === what).length;
+
+describe('Supervision', () => {
+  it('is ready once, when everything has been programmed', () => {
+    supervise();
+    health.loopStarted('IPv4');
+    health.loopStarted('IPv6');
+    health.updated('IPv4');
+    clock.advance(1_000);
+    expect(tellings('ready')).toBe(0);
+    health.updated('IPv6');
+    clock.advance(1_000);
+    expect(tellings('ready')).toBe(1);
+    expect(told.at(-1)).not.toBe('ready');
+    clock.advance(100_000);
+    expect(tellings('ready')).toBe(1);
+  });
+
+  it('says what it waits for, each reason once', () => {
+    supervise();
+    clock.advance(10_000);
+    expect(told.filter((one) => one !== 'alive')).toEqual(['the sync loop has not started']);
+  });
+
+  it('is alive twice in the time that the watchdog allows, and asks for nothing in between', () => {
+    supervise(30_000);
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    clock.advance(250);
+    told = [];
+    clock.advance(60_000);
+    expect(tellings('alive')).toBe(4);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('is not alive while a sync is overdue', () => {
+    supervise(30_000);
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    clock.advance(250);
+    health.queued('IPv4');
+    clock.advance(TIMEOUT);
+    told = [];
+    clock.advance(60_000);
+    expect(tellings('alive')).toBe(0);
+    health.dequeued('IPv4');
+    health.updated('IPv4');
+    clock.advance(15_000);
+    expect(tellings('alive')).toBe(1);
+  });
+
+  it('sleeps for good without a watchdog, once it is ready', () => {
+    const supervision = supervise();
+    health.loopStarted('IPv4');
+    health.updated('IPv4');
+    clock.advance(250);
+    expect(clock.pending).toBe(0);
+    supervision.stop();
+    expect(told.at(-1)).toBe('stopping');
+  });
+});

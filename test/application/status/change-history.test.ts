@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { ChangeHistory } from '../../../src/application/status/change-history.js';
+import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../../../src/application/status/change-entry-text.js';
+import { endpointsChange, frontendsChange } from '../../../src/application/status/list-changes.js';
+import type { Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { parseAddress } from '../../../src/domain/net/address.js';
+import { endpoint } from '../../support/samples.js';
+import { Bench, keyOf, START } from '../sync/bench.js';
+
+/** A sync loop whose changes are remembered. */
+async function remembering(...names: string[]): Promise<{ bench: Bench; history: ChangeHistory }> {
+  const holder: { history?: ChangeHistory } = {};
+  const bench = new Bench({ minSyncPeriod: 1000 }, (changes) => holder.history!.programmed(changes));
+  const history = new ChangeHistory(bench.statuses, bench.clock);
+  holder.history = history;
+  await bench.begin(...names);
+  await bench.clock.advanceAsync(1000);
+  return { bench, history };
+}
+
+const change = (now: number, added = 0, removed = 0, some: readonly string[] = [], turned = 0) => ({
+  now,
+  added,
+  removed,
+  turned,
+  some,
+});
+
+describe('ChangeHistory', () => {
+  it('tells for each service port what became of it, as the log does', async () => {
+    const { bench, history } = await remembering('a', 'b', 'c');
+    bench.setEndpoints('a', '10.244.0.1', '10.244.0.2');
+    bench.loop.pending.triggered('shop/a', START + 400);
+    await bench.clock.advanceAsync(0);
+    bench.logger.clear();
+    bench.setEndpoints('a', '10.244.0.2', '10.244.0.3');
+    await bench.clock.advanceAsync(300);
+    bench.backend.poisoned.set(keyOf('b'), 'EINVAL');
+    bench.change('b');
+    bench.remove('c');
+    await bench.clock.advanceAsync(700);
+    const first = { what: 'service-port', family: 'IPv4', at: START + 1000, steps: 1 };
+    const later = {
+      what: 'service-port',
+      family: 'IPv4',
+      at: START + 2000,
+      steps: 2,
+      event: START + 1000,
+      took: 1000,
+    };
+    expect(history.changes()).toEqual({
+      total: 4,
+      changes: [
+        {
+          ...first,
+          servicePort: keyOf('a'),
+          result: 'programmed',
+          event: START + 1000,
+          trigger: START + 400,
+          took: 0,
+          endpoints: change(2, 2, 0, ['+10.244.0.1:8080', '+10.244.0.2:8080']),
+          frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
+        },
+        {
+          ...later,
+          servicePort: keyOf('a'),
+          result: 'programmed',
+          endpoints: change(2, 1, 1, ['-10.244.0.1:8080', '+10.244.0.3:8080']),
+          frontends: change(1),
+        },
+        {
+          ...later,
+          servicePort: keyOf('b'),
+          result: 'failed',
+          reason: 'EINVAL',
+          endpoints: change(0),
+          frontends: change(1),
+        },
+        {
+          ...later,
+          servicePort: keyOf('c'),
+          result: 'removed',
+          endpoints: change(0),
+          frontends: change(0, 0, 1, ['-10.96.7.1:80']),
+        },
+      ],
+    });
+    const logged = bench.logger.lines.flatMap(({ message, facts }) =>
+      /^service port (programmed|removed)$/.test(message) ? [{ message, ...facts }] : [],
+    );
+    expect(logged).toEqual([
+      {
+        message: 'service port programmed',
+        family: 'IPv4',
+        service: keyOf('a'),
+        sinceEvent: 1000,
+        endpoints: 2,
+      },
+      { message: 'service port removed', family: 'IPv4', service: keyOf('c'), sinceEvent: 1000 },
+    ]);
+    expect(history.changes('shop/c').changes).toEqual([history.changes().changes[3]]);
+    expect(history.changes('shop/none')).toEqual({ changes: [], total: 4 });
+  });
+
+  it('tells a sync of every Service as one change, with its failures, and no retries that fail again', async () => {
+    const { bench, history } = await remembering('a', 'b');
+    bench.backend.poisoned.set(keyOf('b'), 'EINVAL');
+    bench.loop.pending.everyServiceChanged();
+    bench.loop.changed();
+    await bench.clock.advanceAsync(10_000);
+    expect(bench.sync.attempts(keyOf('b'))).toBeGreaterThan(2);
+    expect(history.changes().changes).toMatchObject([
+      { what: 'everything-programmed', family: 'IPv4' },
+      { what: 'service-port', servicePort: keyOf('b'), result: 'failed' },
+    ]);
+  });
+
+  it('keeps the last thousand over a churn, in order, and knows how many there were', async () => {
+    const { bench, history } = await remembering('a', 'b');
+    for (let round = 0; round < 1250; round++) {
+      bench.setEndpoints(round % 5 === 0 ? 'b' : 'a', `10.244.${round >> 8}.${round & 255}`);
+      await bench.clock.advanceAsync(1000);
+    }
+    const { changes, total } = history.changes();
+    expect([changes.length, total]).toEqual([1000, 1250]);
+    const times = changes.map(({ at }) => at);
+    expect(times).toEqual([...times].sort((one, other) => one - other));
+    expect(changes.at(-1)).toMatchObject({
+      endpoints: { some: ['-10.244.4.224:8080', '+10.244.4.225:8080'] },
+    });
+    expect(history.changes('shop/b').changes).toHaveLength(200);
+  });
+
+  it('is a table for people', () => {
+    const entry = {
+      what: 'service-port',
+      family: 'IPv4',
+      at: 5,
+      steps: 3,
+      servicePort: 'shop/a/tcp/',
+      result: 'programmed',
+      event: 2,
+      trigger: 1,
+      took: 3,
+      endpoints: change(9, 4, 1, ['+10.0.0.1:80', '+10.0.0.2:80', '-10.0.0.3:80']),
+      frontends: change(1, 0, 0, ['10.96.7.1:80 reject → forward'], 1),
+    } as const;
+    const text =
+      'endpoints 6 → 9: +10.0.0.1:80, +10.0.0.2:80, -10.0.0.3:80 and 2 more; frontends: 10.96.7.1:80 reject → forward';
+    const cells = ['1970-01-01T00:00:00.005Z', 'shop/a/tcp/', 'IPv4', 'programmed', '3 ms', '3'];
+    expect(changeEntryCells(entry, false)).toEqual([...cells, text]);
+    expect(changeEntryCells(entry, true)).toEqual([
+      ...cells,
+      `${text}; event 1970-01-01T00:00:00.002Z, caused 1970-01-01T00:00:00.001Z`,
+    ]);
+    const same = { ...entry, endpoints: change(9), frontends: change(1) };
+    expect(changeEntryCells(same, false).at(-1)).toBe('9 endpoints as before');
+    expect(changeEntryCells({ ...same, result: 'failed', reason: 'EINVAL' }, false).at(-1)).toBe('EINVAL');
+    const repaired = { what: 'repaired', family: 'IPv6', at: 5, steps: 3 } as const;
+    expect(changeEntryCells(repaired, false)).toEqual([
+      cells[0],
+      '-',
+      'IPv6',
+      'repaired after another program',
+      '-',
+      '3',
+      '',
+    ]);
+    const failed = { ...repaired, what: 'sync-failed', took: 7, reason: 'EPERM' } as const;
+    expect(changeEntryCells(failed, false).slice(3)).toEqual(['sync failed', '7 ms', '3', 'EPERM']);
+    expect(CHANGE_ENTRY_HEADERS).toHaveLength(7);
+  });
+});
+
+describe('changes of lists', () => {
+  it('of endpoints are counted as sets of their texts', () => {
+    const list = fc
+      .uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 12 })
+      .map((numbers) =>
+        numbers
+          .map((number) => endpoint(`10.1.1.${number}`))
+          .sort((one, other) => (one.text < other.text ? -1 : 1)),
+      );
+    fc.assert(
+      fc.property(list, list, (former, present) => {
+        const texts = (endpoints: typeof former) => new Set(endpoints.map(({ text }) => text));
+        const { now, added, removed, turned, some } = endpointsChange(former, present);
+        expect({ now, added, removed, turned }).toEqual({
+          now: present.length,
+          added: [...texts(present)].filter((text) => !texts(former).has(text)).length,
+          removed: [...texts(former)].filter((text) => !texts(present).has(text)).length,
+          turned: 0,
+        });
+        expect(some).toHaveLength(Math.min(3, added + removed));
+      }),
+    );
+  });
+
+  it('of frontends tell what came, went and turned', () => {
+    const at = (address: string | undefined, port: number, outcome: Frontend['outcome'] = 'forward') =>
+      ({
+        kind: 'cluster-ip',
+        ...(address !== undefined && { address }),
+        port,
+        policy: 'Cluster',
+        outcome,
+      }) as const;
+    const ip = parseAddress('fd00::1')!.text;
+    expect(
+      frontendsChange(
+        [at(ip, 80), at(undefined, 30080), at('10.0.0.1', 80)],
+        [at(ip, 80, 'reject'), at(undefined, 30081), at('10.0.0.1', 80)],
+      ),
+    ).toEqual(change(3, 1, 1, ['[fd00::1]:80 forward → reject', '+30081', '-30080'], 1));
+    expect(frontendsChange(undefined, undefined)).toEqual(change(0));
+  });
+});

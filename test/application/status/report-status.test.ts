@@ -1,0 +1,265 @@
+import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
+import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
+import { proxyStatusText } from '../../../src/application/status/proxy-status-text.js';
+import { ReportStatus } from '../../../src/application/status/report-status.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { SyncHistory } from '../../../src/application/status/sync-history.js';
+import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+
+const START = Date.parse('2026-05-04T10:00:00Z');
+const FACTS = {
+  node: 'n1',
+  mode: 'nftables',
+  versions: { program: '1.2.3', kubernetes: 'v1.36.0', node: 'v20.19.0', kernel: '6.1.0' },
+  startedAt: START,
+};
+const REPORT = {
+  ok: true,
+  full: true,
+  seconds: 0.012,
+  written: 9,
+  failed: 0,
+  programmingLatencies: [],
+  noLocalEndpoints: { internal: 0, external: 0 },
+};
+const WATCH = { kind: 'Service', state: 'watching', synced: true, connected: true, objects: 3 } as const;
+
+/** A proxy for IPv4, of which a test changes what is reported. */
+class Reported {
+  readonly clock = new FakeClock(START);
+  readonly statuses = new ServiceStatuses();
+  readonly reports = new ObjectReports(new MemoryLogger());
+  readonly history = new SyncHistory(this.clock);
+  sources: SourceStatus[] = [];
+  missing: ResourceKind[] = [];
+  refused: string | undefined;
+  readonly health = new ProxyHealth(this.clock, 60_000, () => this.sources);
+  readonly loop = {
+    family: 'IPv4' as const,
+    inSync: false,
+    pending: { serviceCount: 0 },
+    keptFor: [] as string[],
+  };
+  private readonly report = new ReportStatus(
+    FACTS,
+    [this.loop],
+    {
+      status: () => this.sources,
+      missing: () => this.missing,
+      refusedConfiguration: () => this.refused,
+    },
+    this.statuses,
+    this.reports,
+    this.history,
+    this.health,
+    this.clock,
+  );
+
+  /** After its first sync, when nothing waits. */
+  static serving(): Reported {
+    const reported = new Reported();
+    reported.health.loopStarted('IPv4');
+    reported.finish();
+    return reported;
+  }
+
+  finish(parts: Partial<typeof REPORT & { readonly error: string }> = {}): void {
+    const report = { ...REPORT, ...parts };
+    this.history.finished('IPv4', report);
+    if (report.ok) this.health.updated('IPv4');
+    this.loop.inSync = report.ok;
+  }
+
+  get status() {
+    return this.report.status();
+  }
+}
+
+describe('ReportStatus', () => {
+  it('is good when everything is programmed and nothing fails', () => {
+    const reported = Reported.serving();
+    reported.statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 1 });
+    reported.clock.advance(61_000);
+    expect(reported.status).toEqual({
+      state: 'good',
+      reasons: [],
+      ...FACTS,
+      now: START + 61_000,
+      inSync: true,
+      lag: 0,
+      waiting: [],
+      families: [
+        {
+          family: 'IPv4',
+          inSync: true,
+          waiting: 0,
+          programmed: 1,
+          failed: [],
+          sync: reported.history.of('IPv4'),
+        },
+      ],
+      ignored: [],
+      watches: [],
+      lastErrors: [],
+    });
+  });
+
+  it.each<[string, (reported: Reported) => void, readonly string[]]>([
+    [
+      'a service port fails',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', { state: 'failed', since: START, reason: 'EINVAL', attempts: 1 }),
+      ['IPv4: 1 service port fails'],
+    ],
+    [
+      'an object is ignored',
+      ({ reports }) => reports.report('Service', 'a/d', ['no port'], false),
+      ['1 object is ignored'],
+    ],
+    [
+      'syncs fail',
+      (reported) => reported.finish({ ok: false, error: 'EPERM' }),
+      ['IPv4: the last 1 sync failed'],
+    ],
+    [
+      'a sync is overdue',
+      ({ health, clock }) => {
+        health.queued('IPv4');
+        clock.advance(70_000);
+      },
+      ['IPv4: a sync has been due for 70 s'],
+    ],
+    [
+      'a watch is broken',
+      (reported) => {
+        reported.sources = [{ ...WATCH, connected: false, lastActivity: START, failure: 'ECONNREFUSED' }];
+        reported.clock.advance(90_000);
+      },
+      ['Service: no watch for 90 s: ECONNREFUSED'],
+    ],
+    [
+      'not everything could be read',
+      ({ loop }) => loop.keptFor.push('a.yaml:7: broken'),
+      ['rules that no object explains are kept until everything has been readable once'],
+    ],
+    [
+      'an edit of the configuration was refused',
+      (reported) => (reported.refused = 'mode cannot change'),
+      ['the edited configuration is not in force: mode cannot change'],
+    ],
+  ])('is degraded when %s', (_, change, reasons) => {
+    const reported = Reported.serving();
+    change(reported);
+    expect(reported.status).toMatchObject({ state: 'degraded', reasons });
+  });
+
+  it('is good again after failures, and remembers the last error', () => {
+    const reported = Reported.serving();
+    reported.finish({ ok: false, error: 'EPERM' });
+    reported.clock.advance(1000);
+    reported.finish();
+    expect(reported.status).toMatchObject({
+      state: 'good',
+      lastErrors: [{ at: START, text: 'IPv4: a sync failed: EPERM' }],
+    });
+  });
+
+  it.each<[string, (reported: Reported) => void, readonly string[]]>([
+    [
+      'the first lists',
+      (reported) => (reported.missing = ['Service', 'Node']),
+      ['everything, for the first list of Service', 'everything, for the first list of Node'],
+    ],
+    ['the Node', () => {}, ['IPv4: everything, for the Node object n1']],
+    [
+      'the first sync to succeed',
+      (reported) => {
+        reported.health.loopStarted('IPv4');
+        reported.finish({ ok: false, error: 'EPERM' });
+      },
+      ['IPv4: everything that has changed, for the next attempt after a failure'],
+    ],
+  ])('does not serve while it waits for %s', (_, change, waiting) => {
+    const reported = new Reported();
+    change(reported);
+    expect(reported.status).toMatchObject({ state: 'not-serving', inSync: false, waiting });
+    expect(reported.status.reasons).toContain('IPv4 was never programmed');
+  });
+
+  it('measures the lag from the oldest change, and says what waits', () => {
+    const reported = Reported.serving();
+    reported.clock.advance(1000);
+    reported.health.queued('IPv4');
+    reported.loop.inSync = false;
+    reported.loop.pending.serviceCount = 2;
+    reported.clock.advance(2500);
+    expect(reported.status).toMatchObject({
+      state: 'good',
+      inSync: false,
+      lag: 2.5,
+      waiting: ['IPv4: 2 Services, for the running or next sync'],
+      families: [{ waiting: 2, waitingSince: START + 1000 }],
+    });
+    reported.health.dequeued('IPv4');
+    reported.health.queued('IPv4');
+    reported.clock.advance(500);
+    expect(reported.status.lag).toBe(3);
+  });
+
+  it('is text for people', () => {
+    const reported = Reported.serving();
+    reported.sources = [
+      { ...WATCH, lastActivity: START },
+      { ...WATCH, kind: 'ServiceCIDR', state: 'absent' },
+    ];
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+      reported.statuses.set('IPv4', `shop/${name}/tcp/`, {
+        state: 'failed',
+        since: START,
+        reason: 'EINVAL',
+        attempts: 1,
+      });
+    reported.history.repaired('IPv4', 3);
+    reported.clock.advance(3_725_000);
+    const failing = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(
+      (name) => `  failing: shop/${name}/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: EINVAL\n`,
+    );
+    const text = (lines: readonly string[]) => `n1: degraded
+  reason: IPv4: 7 service ports fail
+  reason: Service: the watch has been silent for 3725 s
+  mode nftables, version 1.2.3 for Kubernetes v1.36.0, Node v20.19.0, Linux 6.1.0
+  running since 2026-05-04T10:00:00.000Z, for 1 h 2 min
+  IPv4: in sync, 0 service ports programmed, 7 failing, last sync 2026-05-04T10:00:00.000Z in 12 ms, 1 repair after another program, the last 2026-05-04T10:00:00.000Z
+${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
+  last error: 2026-05-04T10:00:00.000Z IPv4: shop/g/tcp/ failed: EINVAL
+`;
+    expect(proxyStatusText(reported.status, true)).toBe(text(failing));
+    expect(proxyStatusText(reported.status, false)).toBe(
+      text([...failing.slice(0, 5), '  failing: and 2 more (-o wide)\n']),
+    );
+  });
+
+  it('leaves out what URLs ask for, unless everything is wanted', () => {
+    const reported = Reported.serving();
+    const failure =
+      'GET https://10.0.0.1:6443/api/v1/services?watch=true&timeoutSeconds=5: connect ECONNREFUSED';
+    reported.sources = [{ ...WATCH, connected: false, state: 'backing-off', failure }];
+    expect(proxyStatusText(reported.status, false)).toContain(
+      '  watch Service: backing off, 3 objects, GET https://10.0.0.1:6443/api/v1/services: connect ECONNREFUSED\n',
+    );
+    expect(proxyStatusText(reported.status, true)).toContain(`, ${failure}\n`);
+  });
+
+  it.each([
+    [0, '0 s'],
+    [9000, '9 s'],
+    [429_000, '7 min 9 s'],
+    [90_000_000, '1 d 1 h'],
+  ])('says for how long it has run: %i ms', (milliseconds, shown) => {
+    const reported = Reported.serving();
+    reported.clock.advance(milliseconds);
+    expect(proxyStatusText(reported.status, false)).toContain(`, for ${shown}\n`);
+  });
+});

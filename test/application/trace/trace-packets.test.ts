@@ -1,0 +1,180 @@
+import type { Tracer } from '../../../src/application/ports/tracer.js';
+import { MachineView } from '../../../src/application/trace/machine-view.js';
+import { TracePackets } from '../../../src/application/trace/trace-packets.js';
+import { traceText } from '../../../src/application/trace/trace-text.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
+import { parseQuery } from '../../../src/domain/trace/query.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+
+/** Where packets to these addresses go, and which address of the node they get. */
+const routes: Readonly<Record<string, readonly [device: string, source: string]>> = {
+  '10.244.1.5': ['veth1', '10.244.1.1'],
+  '10.244.2.6': ['eth0', '192.0.2.4'],
+  '10.96.0.1': ['eth0', '192.0.2.4'],
+  '203.0.113.77': ['eth0', '192.0.2.4'],
+  '192.0.2.4': ['lo', '192.0.2.4'],
+  '127.0.0.1': ['lo', '127.0.0.1'],
+};
+const untouched: TracedEnding = {
+  verdict: 'untouched',
+  probability: 1,
+  masquerade: false,
+  sticky: false,
+  steps: [],
+};
+const sent = (address: string, masquerade: boolean): TracedEnding => ({
+  ...untouched,
+  verdict: 'sent',
+  endpoint: { address, port: 8080 },
+  probability: 0.5,
+  masquerade,
+});
+
+let met: Packet[];
+let asked: string[];
+beforeEach(() => {
+  met = [];
+  asked = [];
+});
+
+/** Rules under which all packets end so. */
+function packets(...endings: readonly TracedEnding[]): TracePackets {
+  const walk = {
+    walk(packet: Packet) {
+      met.push(packet);
+      return endings;
+    },
+  };
+  const tracer: Tracer = {
+    desired: () => (asked.push('desired'), walk),
+    actual: () => (asked.push('actual'), Promise.resolve(walk)),
+  };
+  const to = (address: string) => {
+    const [device, source] = routes[address] ?? [];
+    return Promise.resolve(device === undefined ? undefined : { device, source: source! });
+  };
+  const entry = { name: { protocol: 'TCP' }, frontends: [{ kind: 'node-port', port: 30080 }] };
+  const traced = {
+    network: { family: 'IPv4', serviceCIDRs: [] } as never,
+    view: new MachineView(new Set(['192.0.2.4', '127.0.0.1']), { to }),
+    tracer,
+    podCIDRs: [],
+    entries: () => [entry as unknown as ForwardingEntry],
+  };
+  return new TracePackets(new Map([['IPv4', traced]]));
+}
+
+const trace = (from: string, to: string, ...endings: readonly TracedEnding[]) =>
+  packets(...endings).trace(parseQuery(from, to), 'desired');
+
+describe('trace', () => {
+  it.each([
+    ['10.244.1.5', '10.244.1.5', 'veth1'],
+    ['node', '192.0.2.4', undefined],
+    ['192.0.2.4', '192.0.2.4', undefined],
+    ['127.0.0.1', '127.0.0.1', undefined],
+    ['outside', '203.0.113.77', 'eth0'],
+    ['outside:10.244.2.6', '10.244.2.6', 'eth0'],
+    ['10.99.0.1', '10.99.0.1', '(unknown)'],
+  ])('from %s sends a packet of %s through %s', async (from, source, inputInterface) => {
+    await trace(from, '10.96.0.1:80', untouched);
+    expect(met).toEqual([expect.objectContaining({ source, inputInterface, destination: '10.96.0.1' })]);
+  });
+
+  it.each([
+    ['10.244.1.5', [true, true], true],
+    ['10.244.1.5', [false, true], 'mixed'],
+    // Towards the pod of this node the node sends from another address than towards the service.
+    ['node', [true, true], 'mixed'],
+    ['node', [false, true], false],
+    ['node', [true, false], true],
+  ] as const)('from %s with masquerade %j rewrites the source: %s', async (from, [local, far], expected) => {
+    const answer = await trace(from, '10.96.0.1:80', sent('10.244.1.5', local), sent('10.244.2.6', far));
+    expect([answer.outcome, answer.sourceRewritten]).toEqual([
+      'forward',
+      from === 'node' && local && !far ? 'mixed' : expected,
+    ]);
+  });
+
+  it('rewrites the source of what is sent from loopback', async () => {
+    const answer = await trace('node', '127.0.0.1:30080', sent('10.244.1.5', true));
+    expect([met[0]!.source, answer.sourceRewritten]).toEqual(['127.0.0.1', true]);
+  });
+
+  it.each([
+    ['10.244.1.5', '192.0.2.4:30080', 'refused', 'a node port that this address does not serve'],
+    ['10.244.1.5', '192.0.2.4:30080/UDP', 'untouched', 'goes to the process'],
+    ['10.244.1.5', '192.0.2.4:22', 'untouched', 'goes to the process'],
+    ['node', '127.0.0.1:30080', 'refused', 'a node port that this address does not serve'],
+    ['10.244.1.5', '127.0.0.1:80', 'dropped', 'the kernel drops packets to loopback'],
+    ['node', '10.97.0.1:80', 'refused', 'no route to 10.97.0.1'],
+  ])('from %s to %s, where no rule takes it, ends %s', async (from, to, outcome, effect) => {
+    const answer = await trace(from, to, untouched);
+    expect(answer.outcome).toBe(outcome);
+    expect(answer.steps.at(-1)!.effect).toContain(effect);
+  });
+
+  it('leaves packets to elsewhere as they are', async () => {
+    expect(await trace('10.244.1.5', '10.96.0.1:80', untouched)).toMatchObject({
+      outcome: 'untouched',
+      steps: [],
+    });
+  });
+
+  it('compiles the rules once, and reads those of the kernel each time', async () => {
+    const several = packets(untouched);
+    const query = parseQuery('10.244.1.5', '10.96.0.1:80');
+    for (const rules of ['desired', 'desired', 'actual', 'actual'] as const)
+      await several.trace(query, rules);
+    expect(asked).toEqual(['desired', 'actual', 'actual']);
+  });
+
+  it('says that it does not serve a family', async () => {
+    await expect(trace('node', '[fd00::1]:80', untouched)).rejects.toThrow('this proxy does not serve IPv6');
+  });
+});
+
+describe('the text of an answer', () => {
+  it('shows the way of the packet, then what becomes of it', async () => {
+    const steps = [
+      {
+        hook: 'prerouting',
+        where: 'ip kube-proxy services',
+        rule: 'ip daddr @cluster-ips meta mark set meta mark | 0x00004000',
+        effect: 'marks it to be masqueraded',
+        servicePort: 'shop/cart:http',
+      },
+      { hook: 'forward', where: 'ip fw f', rule: 'accept', effect: 'accepts it', isForeign: true as const },
+    ];
+    const ending = { ...sent('10.244.1.5', true), probability: 1, sticky: true, steps };
+    const answer = await trace('10.244.2.6', '10.96.0.1:80', ending);
+    expect(traceText(answer, 'actual', false)).toBe(`\
+10.244.2.6 → 10.96.0.1:80/TCP, coming in through eth0, by the rules as the kernel has them
+  prerouting: ip kube-proxy services  (shop/cart:http)
+    ip daddr @cluster-ips meta mark set meta mark | 0x00004000
+    → marks it to be masqueraded
+  forward: ip fw f  (rule of another program)
+    accept
+    → accepts it
+outcome: forward
+  100.0 %  10.244.1.5:8080
+source: rewritten to an address of this node
+  because of ip kube-proxy services: ip daddr @cluster-ips meta mark set meta mark | 0x00004000
+affinity: the same client gets the same endpoint again
+note: the endpoint sees an address of this node, so its replies come back here, and are sent on to the client
+`);
+  });
+
+  it('is short, unless it is asked for all', async () => {
+    const steps = Array.from({ length: 40 }, (_, place) => ({
+      hook: 'prerouting',
+      where: 'ip t c',
+      rule: `rule ${place}`,
+      effect: 'acts',
+    }));
+    const answer = await trace('10.244.2.6', '10.96.0.1:80', { ...untouched, verdict: 'dropped', steps });
+    expect(traceText(answer, 'desired', false)).toContain('… 24 more steps; -o wide shows them');
+    expect(traceText(answer, 'desired', true)).toContain('rule 39');
+  });
+});

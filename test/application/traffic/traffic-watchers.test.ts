@@ -1,0 +1,205 @@
+import { ConntrackUnavailableError } from '../../../src/application/ports/node/conntrack.js';
+import { TrafficCount } from '../../../src/application/traffic/traffic-count.js';
+import {
+  TooManyWatchersError,
+  TrafficWatchers,
+  type TrafficWatch,
+} from '../../../src/application/traffic/traffic-watchers.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import type { TrafficQuery, TrafficReport } from '../../../src/domain/traffic/traffic-report.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryFlowEvents } from '../../../src/testing/fakes/memory-flow-events.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { entryOf, seenFlow } from '../../support/traffic/flows.js';
+
+const everything: TrafficQuery = { services: [], sort: 'open', limit: Infinity };
+
+let clock: FakeClock;
+let events: MemoryFlowEvents;
+let logger: MemoryLogger;
+let entries: readonly ForwardingEntry[];
+let watchers: TrafficWatchers;
+let leaving: AbortController;
+
+beforeEach(() => {
+  clock = new FakeClock(1_000_000);
+  events = new MemoryFlowEvents();
+  logger = new MemoryLogger();
+  entries = [entryOf()];
+  leaving = new AbortController();
+  const sources = { entries: () => entries, localAddresses: () => ['192.0.2.11'] };
+  watchers = new TrafficWatchers(() => new TrafficCount(events, sources, clock, logger), clock);
+});
+afterEach(async () => {
+  await watchers.stop();
+  expect(clock.pending).toBe(0);
+  expect(events.isOpen).toBe(false);
+});
+
+/** The next report of an interval in which this happens. */
+async function next(
+  watch: TrafficWatch,
+  happens = (): void => {},
+  milliseconds = 1_000,
+): Promise<TrafficReport> {
+  const report = watch.next(everything, milliseconds, leaving.signal);
+  happens();
+  await clock.advanceAsync(milliseconds);
+  return report;
+}
+
+async function openIn(report: Promise<TrafficReport>): Promise<readonly number[]> {
+  return (await report).services.map(({ open }) => open);
+}
+
+it('counts only while somebody watches, and a little longer', async () => {
+  events.begin(seenFlow(1));
+  await clock.advanceAsync(60_000);
+  expect([events.isOpen, events.walks]).toEqual([false, 0]);
+  const [first, second] = [watchers.watch(), watchers.watch()];
+  expect(events.isOpen).toBe(true);
+  first.leave();
+  first.leave();
+  await clock.advanceAsync(60_000);
+  expect(events.isOpen).toBe(true);
+  second.leave();
+  await clock.advanceAsync(4_900);
+  const back = watchers.watch();
+  await clock.advanceAsync(60_000);
+  expect(events.isOpen).toBe(true);
+  back.leave();
+  await clock.advanceAsync(5_100);
+  expect(events.isOpen).toBe(false);
+  const { walks } = events;
+  await clock.advanceAsync(60_000);
+  expect(events.walks).toBe(walks);
+});
+
+it('has no more than eight watchers, who share what is counted', async () => {
+  const eight = Array.from({ length: 8 }, () => watchers.watch());
+  expect(() => watchers.watch()).toThrow(TooManyWatchersError);
+  eight[0]!.leave();
+  expect(() => watchers.watch()).not.toThrow();
+  await clock.advanceAsync(500);
+  expect(events.walks).toBe(1);
+});
+
+it('does not watch where connections cannot be heard of, until they can', () => {
+  events.unavailable = new ConntrackUnavailableError('no permission');
+  expect(() => watchers.watch()).toThrow(ConntrackUnavailableError);
+  events.unavailable = undefined;
+  expect(() => watchers.watch()).not.toThrow();
+});
+
+it('reports to each watcher what happened in its own interval', async () => {
+  const [one, other] = [watchers.watch(), watchers.watch()];
+  const whole = other.next(everything, 2_000, leaving.signal);
+  const first = await next(one, () => events.begin(seenFlow(1)));
+  expect(first.services).toMatchObject([{ open: 1, new: 1 }]);
+  const second = await next(one, () => events.begin(seenFlow(2)));
+  expect(second.services).toMatchObject([{ open: 2, new: 1 }]);
+  expect((await whole).services).toMatchObject([{ open: 2, new: 2, newPerSecond: 1 }]);
+});
+
+it('is complete after a walk through all connections, which takes pauses', async () => {
+  for (let id = 0; id < 5_000; id++) events.begin(seenFlow(id));
+  events.foundAtOnce = 100;
+  const watch = watchers.watch();
+  let isComplete = false;
+  void watch.complete(leaving.signal).then(() => (isComplete = true));
+  const early = await next(watch, undefined, 100);
+  expect(early).toMatchObject({ complete: false, readShare: 0.4 });
+  await clock.advanceAsync(300);
+  expect(isComplete).toBe(true);
+  expect(await next(watch)).toMatchObject({
+    complete: true,
+    tracked: 5_000,
+    services: [{ open: 5_000, new: 0 }],
+  });
+});
+
+it('says that events were lost, and finds what they told by the next walk', async () => {
+  const watch = watchers.watch();
+  events.begin(seenFlow(0));
+  await clock.advanceAsync(3_000);
+  events.room = 2;
+  const report = await next(
+    watch,
+    () => {
+      events.end(0, false);
+      for (let id = 1; id < 10; id++) events.begin(seenFlow(id));
+    },
+    100,
+  );
+  expect(report).toMatchObject({ timesLost: 1 });
+  expect(await openIn(next(watch, undefined, 2_000))).toEqual([9]);
+});
+
+it('forgets connections whose end nobody tells', async () => {
+  for (let id = 0; id < 3; id++) events.begin(seenFlow(id));
+  const watch = watchers.watch();
+  expect(await openIn(next(watch))).toEqual([3]);
+  for (let id = 0; id < 3; id++) events.end(id, false);
+  expect(await openIn(next(watch, undefined, 2_000))).toEqual([0]);
+});
+
+it('walks again after a walk that failed, and says why', async () => {
+  events.faults.push(new Error('listing tracked connections: EBUSY'));
+  events.begin(seenFlow(1));
+  const watch = watchers.watch();
+  expect(await next(watch)).toMatchObject({ complete: false });
+  expect(logger.lines).toMatchObject([
+    { level: 'warn', facts: { error: 'listing tracked connections: EBUSY' } },
+  ]);
+  await clock.advanceAsync(6_000);
+  expect(await next(watch)).toMatchObject({ complete: true });
+});
+
+it('follows the services', async () => {
+  const watch = watchers.watch();
+  await next(watch);
+  entries = [];
+  events.begin(seenFlow(1));
+  expect((await next(watch, () => events.end(1), 2_000)).services).toEqual([]);
+  entries = [entryOf()];
+  await next(watch, undefined, 2_000);
+  expect(await openIn(next(watch, () => events.begin(seenFlow(2))))).toEqual([1]);
+});
+
+describe('a sample', () => {
+  const count = 200_000;
+
+  it('is taken of a large table from the start, and comes near the truth', async () => {
+    for (let id = 0; id < count; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
+    const watch = watchers.watch();
+    const report = await next(watch);
+    expect(report.sampledOneIn).toBe(4);
+    expect(Math.abs(report.services[0]!.open - count)).toBeLessThan(count / 50);
+  });
+
+  it('is taken when events come too fast, and given up after ten quiet seconds', async () => {
+    const watch = watchers.watch();
+    await next(watch);
+    const storm = (): void => {
+      for (let id = 0; id < 20_000; id++) events.begin(seenFlow(id, { hash: (id * 0x9e3779b1) >>> 0 }));
+    };
+    expect((await next(watch, storm)).services).toMatchObject([{ new: 20_000 }]);
+    const sampled = await next(watch);
+    expect(sampled.sampledOneIn).toBe(4);
+    expect(Math.abs(sampled.services[0]!.open - 20_000)).toBeLessThan(400);
+    for (let id = 10; id < 20_000; id++) events.end(id);
+    await clock.advanceAsync(5_000);
+    expect((await next(watch)).sampledOneIn).toBe(4);
+    await clock.advanceAsync(8_000);
+    expect(await next(watch)).toMatchObject({ sampledOneIn: 1, complete: true, services: [{ open: 10 }] });
+  });
+});
+
+it('ends with the reason of the signal', async () => {
+  const watch = watchers.watch();
+  const report = watch.next(everything, 1_000, leaving.signal);
+  leaving.abort(new Error('gone'));
+  await expect(report).rejects.toThrow('gone');
+  await watchers.stop();
+  expect(() => watchers.watch()).toThrow('stopping');
+});

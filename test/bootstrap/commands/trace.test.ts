@@ -1,0 +1,98 @@
+import 'reflect-metadata';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jest } from '@jest/globals';
+import type { TraceAnswer } from '../../../src/application/trace/answer.js';
+import { CannotAskError } from '../../../src/bootstrap/commands/asking/cannot-ask-error.js';
+import { trace } from '../../../src/bootstrap/commands/trace.js';
+import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+
+const scenario = fileURLToPath(new URL('../../conformance/scenarios/session-affinity', import.meta.url));
+const manifests = ['--manifests', `${scenario}/objects-1.yaml`, '--hostname-override', 'node1'];
+const cluster = ['--proxy-mode', 'nftables', '--cluster-cidr', '10.244.0.0/16'];
+
+let folder: string;
+let output: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-trace-'));
+  output = '';
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output += String(text);
+    return true;
+  });
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
+
+/** Runs the command over the manifests, and returns its exit code. */
+function run(...args: readonly string[]): Promise<number> {
+  const asked = parseCommandLine(['trace', ...args], {
+    readFile: () => '',
+    hostname: () => 'unused',
+  });
+  return trace(asked as Asked<'trace'>, new MemoryLogger());
+}
+
+describe('kubeproxy trace --manifests', () => {
+  it('answers a query in JSON, on one line', async () => {
+    const query = ['--from', '10.244.1.200', '--to', '172.30.10.10:80', '-o', 'json'];
+    expect(await run(...query, ...manifests, ...cluster)).toBe(0);
+    expect(output).toMatch(/^\{.*\}\n$/);
+    const answer = JSON.parse(output) as TraceAnswer;
+    expect(answer).toMatchObject({ outcome: 'forward', sourceRewritten: false, sticky: true });
+    expect(answer.endpoints.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1);
+    expect(answer.remarks).toContainEqual(expect.stringMatching(/^this machine is not the node/));
+  });
+
+  it('answers a query in words', async () => {
+    expect(await run('--from', 'outside', '--to', '172.30.10.10:80', ...manifests, ...cluster)).toBe(0);
+    expect(output).toMatch(/^203\.0\.113\.77 → 172\.30\.10\.10:80\/TCP, coming in through \(outside\)/);
+    expect(output).toContain('\noutcome: forward\n');
+    expect(output).toContain('\nsource: rewritten to an address of this node\n');
+  });
+
+  it('answers many queries in their order, and ends with 1 if some cannot be answered', async () => {
+    const lines = [
+      '{"from":"node","to":"172.30.10.10:80"}',
+      '',
+      'nonsense',
+      '{"from":"node","to":"172.30.10.10:81"}',
+    ];
+    await writeFile(join(folder, 'queries'), lines.join('\n'));
+    expect(await run('--queries', join(folder, 'queries'), ...manifests, ...cluster)).toBe(1);
+    const answers = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(answers).toEqual([
+      expect.objectContaining({ outcome: 'forward' }),
+      { error: expect.stringContaining('a query is a JSON object') as string },
+      expect.objectContaining({ outcome: 'refused' }),
+    ]);
+  });
+
+  it('ends with 0 if all queries are answered', async () => {
+    await writeFile(join(folder, 'queries'), '{"from":"node","to":"172.30.10.10:80"}\n');
+    expect(await run('--queries', join(folder, 'queries'), ...manifests, ...cluster)).toBe(0);
+  });
+
+  it('says that it cannot read the queries', async () => {
+    await expect(run('--queries', join(folder, 'none'), ...manifests, ...cluster)).rejects.toThrow(
+      /^cannot read the queries in .*none: ENOENT/,
+    );
+  });
+});
+
+describe('kubeproxy trace', () => {
+  it('needs a proxy that answers', async () => {
+    const nobody = ['--metrics-bind-address', '127.0.0.1:1'];
+    await expect(run('--from', 'node', '--to', '10.96.0.1:80', ...nobody)).rejects.toThrow(CannotAskError);
+    await writeFile(join(folder, 'queries'), '{"from":"node","to":"10.96.0.1:80"}\n');
+    await expect(run('--queries', join(folder, 'queries'), ...nobody)).rejects.toThrow(CannotAskError);
+  });
+});

@@ -1,0 +1,41 @@
+import { isIptablesChain } from '../../../../src/adapters/iptables/trace/own-chains.js';
+import { IptablesDesiredWalk } from '../../../../src/domain/iptables/walk/desired-walk.js';
+import { SavedRules } from '../../../../src/domain/iptables/walk/saved-rules.js';
+import { walkTables } from '../../../../src/domain/iptables/walk/tables-walk.js';
+import type { Walk } from '../../../../src/application/ports/tracer.js';
+import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
+import { parseSave } from '../../../support/iptables/parse-save.js';
+import {
+  forwardingTable,
+  recordedCases,
+  recordedContext,
+  recordedDump,
+  recordedManifest,
+  RECORDED_HOST,
+  recordedState,
+  type RecordedStep,
+} from '../../../support/recorded/cluster.js';
+import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
+
+/** Through the rules that this program makes. */
+function desiredWalk(step: RecordedStep, family: IpFamily): IptablesDesiredWalk {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family);
+  return new IptablesDesiredWalk(forwardingTable(state, context).entries(), context.network, RECORDED_HOST);
+}
+
+describe('a packet in mode iptables meets what was recorded', () => {
+  it.each(recordedCases())('$scenario $step $family', async ({ scenario, step, family }) => {
+    const recorded = { scenario, step };
+    const expected = recordedFates(recorded, family, 'iptables');
+    const kept = new SavedRules(parseSave(recordedDump(recorded, family), family), isIptablesChain);
+    const walks: Walk[] = [
+      desiredWalk(recorded, family),
+      { walk: (packet, environment) => walkTables(kept, packet, environment) },
+    ];
+    for (const walk of walks)
+      expect(await walkedFates(recordedManifest(recorded), family, Object.keys(expected), walk)).toEqual(
+        expected,
+      );
+  });
+});

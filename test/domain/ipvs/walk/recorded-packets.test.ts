@@ -1,0 +1,41 @@
+import { IpvsDesiredWalk } from '../../../../src/domain/ipvs/walk/desired-walk.js';
+import { walkIpvs } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
+import type { Walk } from '../../../../src/application/ports/tracer.js';
+import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
+import {
+  forwardingTable,
+  recordedCases,
+  recordedContext,
+  recordedManifest,
+  RECORDED_HOST,
+  recordedState,
+  type RecordedStep,
+} from '../../../support/recorded/cluster.js';
+import { recordedSurroundings } from '../../../support/recorded/ipvs-dump.js';
+import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
+
+/** Through what this program makes. */
+function desiredWalk(step: RecordedStep, family: IpFamily): IpvsDesiredWalk {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family, 'ipvs');
+  const schedulers = { scheduler: 'rr', hasScheduler: () => true };
+  const entries = forwardingTable(state, context).entries();
+  return new IpvsDesiredWalk(entries, context.network, RECORDED_HOST, schedulers);
+}
+
+describe('a packet in mode ipvs meets what was recorded', () => {
+  it.each(recordedCases())('$scenario $step $family', async ({ scenario, step, family }) => {
+    const recorded = { scenario, step };
+    const expected = recordedFates(recorded, family, 'ipvs');
+    const keys = Object.keys(expected);
+    const kept = recordedSurroundings(recorded, family);
+    const walks: Walk[] = [
+      desiredWalk(recorded, family),
+      { walk: (packet, environment) => walkIpvs(kept, packet, environment) },
+    ];
+    for (const walk of walks)
+      expect(await walkedFates(recordedManifest(recorded), family, keys, walk, kept.addresses)).toEqual(
+        expected,
+      );
+  });
+});

@@ -1,0 +1,269 @@
+import type { Expression, KernelVerdict } from '../../../../src/domain/nftables/kernel/expression.js';
+import type { WantedElements } from '../../../../src/domain/nftables/kernel/elements.js';
+import { follow } from '../../../../src/domain/nftables/kernel/follow.js';
+import type {
+  KernelElement,
+  KernelHook,
+  KernelRule,
+  KernelSet,
+  KernelTable,
+} from '../../../../src/domain/nftables/kernel/ruleset.js';
+import type { Packet, PacketEnvironment } from '../../../../src/domain/trace/packet.js';
+import type { TracedEnding } from '../../../../src/domain/trace/traced-ending.js';
+
+const packet: Packet = {
+  family: 'IPv4',
+  inputInterface: 'eth0',
+  source: '192.0.2.1',
+  destination: '198.51.100.1',
+  protocol: 'TCP',
+  destinationPort: 80,
+};
+const environment: PacketEnvironment = {
+  localAddresses: new Set(['10.0.0.1']),
+  deviceTowards: (address) => Promise.resolve(address.startsWith('198.51.') ? 'eth1' : 'lo'),
+};
+
+const rule = (...expressions: readonly Expression[]): KernelRule => ({ expressions });
+const verdict = (code: KernelVerdict['code'], chain?: string): Expression => ({
+  kind: 'verdict',
+  verdict: { code, ...(chain !== undefined && { chain }) },
+});
+const bytes = (...values: readonly number[]): Buffer => Buffer.from(values);
+const dport: Expression = { kind: 'payload', to: 0, base: 'transport', offset: 2, length: 2 };
+const is = (value: Buffer): Expression => ({ kind: 'cmp', from: 0, op: '==', value });
+const unknown: Expression = { kind: 'unknown', name: 'osf' };
+
+let made = 0;
+function table(
+  hook: Partial<KernelHook>,
+  rules: readonly KernelRule[],
+  parts: {
+    readonly chains?: Readonly<Record<string, readonly KernelRule[]>>;
+    readonly sets?: readonly KernelSet[];
+  } = {},
+): KernelTable {
+  const number = ++made;
+  const base = { name: 'base', number: 0, rules, hook: { ...forward, ...hook } };
+  const others = Object.entries(parts.chains ?? {}).map(([name, of]) => ({ name, number: 1, rules: of }));
+  return {
+    family: 'inet',
+    name: `t${number}`,
+    number,
+    chains: new Map([base, ...others].map((chain) => [chain.name, chain])),
+    sets: new Map((parts.sets ?? []).map((set) => [set.name, set])),
+  };
+}
+const forward: KernelHook = { type: 'filter', hook: 'forward', priority: 0, policy: 'accept' };
+
+function endings(
+  tables: readonly KernelTable[],
+  elements: readonly KernelElement[] = [],
+  given: Packet = packet,
+): Promise<readonly TracedEnding[]> {
+  const read = ({ keys }: WantedElements) =>
+    Promise.resolve(
+      keys === 'all' ? elements : elements.filter(({ key }) => keys.some((each) => each.equals(key!))),
+    );
+  const deviceNumbers = new Map([['eth0', 2]]);
+  return follow({ tables, deviceNumbers }, given, environment, read);
+}
+
+const verdictsOf = async (...given: Parameters<typeof endings>): Promise<readonly string[]> =>
+  (await endings(...given)).map((ending) => ending.verdict);
+
+describe('the rules of the kernel', () => {
+  it('compare what is in the packet', async () => {
+    expect(await verdictsOf([table({}, [rule(dport, is(bytes(0, 80)), verdict('drop'))])])).toEqual([
+      'dropped',
+    ]);
+    expect(await verdictsOf([table({}, [rule(dport, is(bytes(0, 81)), verdict('drop'))])])).toEqual([
+      'untouched',
+    ]);
+    const beyondTheHeader = { ...dport, offset: 60 } as Expression;
+    expect(await verdictsOf([table({}, [rule(beyondTheHeader, verdict('drop'))])])).toEqual(['untouched']);
+  });
+
+  it.each([
+    ['iifname', Buffer.from('eth0\0'), 'dropped'],
+    ['oifname', Buffer.from('eth1\0'), 'dropped'],
+    ['oifname', Buffer.from('eth'), 'dropped'],
+    ['oifname', Buffer.from('eth0\0'), 'untouched'],
+    ['iif', bytes(2, 0, 0, 0), 'dropped'],
+    ['l4proto', bytes(6), 'dropped'],
+    ['nfproto', bytes(2), 'dropped'],
+    ['protocol', bytes(8, 0), 'dropped'],
+    ['mark', bytes(0, 0, 0, 0), 'dropped'],
+  ] as const)('know %s %j', async (key, value, expected) => {
+    const rules = [rule({ kind: 'meta', to: 0, key }, is(value), verdict('drop'))];
+    expect(await verdictsOf([table({}, rules)])).toEqual([expected]);
+  });
+
+  it('come back from a jump, and from a goto to where the chain was entered', async () => {
+    const chains = (verb: 'jump' | 'goto') => ({
+      one: [rule(verdict(verb, 'two')), rule(verdict('drop'))],
+      two: [rule(verdict('return'))],
+    });
+    const base = [rule(verdict('jump', 'one')), rule({ kind: 'reject' })];
+    expect(await verdictsOf([table({}, base, { chains: chains('jump') })])).toEqual(['dropped']);
+    expect(await verdictsOf([table({}, base, { chains: chains('goto') })])).toEqual(['refused']);
+  });
+
+  it('drop by the policy what nothing accepts, and go on in the next table after an accept', async () => {
+    const drops = table({ policy: 'drop' }, []);
+    const [ending] = await endings([drops]);
+    expect(ending).toMatchObject({
+      verdict: 'dropped',
+      steps: [{ where: `inet ${drops.name} base`, rule: 'policy drop', isForeign: true }],
+    });
+    const accepts = table({ policy: 'drop', priority: -1 }, [rule(verdict('accept'))]);
+    expect(await verdictsOf([accepts])).toEqual(['untouched']);
+    expect(await verdictsOf([drops, accepts])).toEqual(['dropped']);
+  });
+
+  it('are met by priority, and those of a later table first', async () => {
+    const refuses = table({}, [rule({ kind: 'reject' })]);
+    const drops = table({}, [rule(verdict('drop'))]);
+    const early = table({ priority: -5 }, [rule({ kind: 'reject' })]);
+    expect(await verdictsOf([refuses, drops])).toEqual(['dropped']);
+    expect(await verdictsOf([refuses, drops, early])).toEqual(['refused']);
+  });
+
+  it('translate once, at the priority of the kernel, whatever that of the chain', async () => {
+    const to = (last: number, priority: number): KernelTable =>
+      table({ type: 'nat', hook: 'prerouting', priority }, [
+        rule(
+          { kind: 'immediate', to: 0, value: bytes(10, 9, 9, last) },
+          { kind: 'immediate', to: 16, value: bytes(0, 99) },
+          { kind: 'nat', type: 'dnat', address: 0, port: 16 },
+        ),
+      ]);
+    const [ending] = await endings([to(1, -90), to(2, -200)]);
+    expect(ending).toMatchObject({ verdict: 'sent', endpoint: { address: '10.9.9.2', port: 99 } });
+    const before = table({ hook: 'prerouting', priority: -150 }, [
+      rule(dport, is(bytes(0, 99)), verdict('drop')),
+    ]);
+    expect(await verdictsOf([to(1, -200), before])).toEqual(['sent']);
+    const after = table({ hook: 'prerouting', priority: -50 }, [
+      rule(dport, is(bytes(0, 99)), verdict('drop')),
+    ]);
+    expect(await verdictsOf([to(1, -90), after])).toEqual(['dropped']);
+  });
+
+  it('go every way where a number is drawn', async () => {
+    const drawn: Expression = { kind: 'random', to: 0, modulus: 4, offset: 0 };
+    const found = await endings([table({}, [rule(drawn, is(bytes(3, 0, 0, 0)), verdict('drop'))])]);
+    expect(found.map(({ verdict: each, probability }) => [each, probability])).toEqual([
+      ['dropped', 0.25],
+      ['untouched', 0.25],
+      ['untouched', 0.25],
+      ['untouched', 0.25],
+    ]);
+  });
+
+  it.each([
+    ['an expression that is not known', [unknown, verdict('drop')], 'osf'],
+    [
+      'a number with too many values',
+      [{ kind: 'random', to: 0, modulus: 1e6, offset: 0 }, verdict('drop')],
+      'random',
+    ],
+    [
+      'a set that is gone',
+      [dport, { kind: 'lookup', set: 'gone', from: 0, inverted: false }, verdict('drop')],
+      'lookup',
+    ],
+  ] as const)('are passed over with a remark where there is %s', async (_, expressions, name) => {
+    const [ending] = await endings([table({}, [rule(...expressions)])]);
+    expect(ending!.verdict).toBe('untouched');
+    expect(ending!.steps).toMatchObject([
+      { isUncertain: true, isForeign: true, effect: expect.stringContaining(name) as string },
+    ]);
+  });
+
+  it('need not be understood where they do not match, or decide nothing', async () => {
+    const elsewhere = rule(dport, is(bytes(0, 81)), unknown, verdict('drop'));
+    const decidesNothing = rule(
+      { kind: 'meta', to: 0, key: 'oif' },
+      { kind: 'indifferent', name: 'counter' },
+    );
+    const [ending] = await endings([table({}, [elsewhere, decidesNothing])]);
+    expect(ending).toMatchObject({ verdict: 'untouched', steps: [] });
+  });
+
+  it('hand packets to programs that may do anything', async () => {
+    const [ending] = await endings([table({}, [rule(verdict('queue'))])]);
+    expect(ending).toMatchObject({ verdict: 'untouched', steps: [{ isUncertain: true }] });
+  });
+
+  it('find the first packet within a limit', async () => {
+    const limited = (inverted: boolean) => [table({}, [rule({ kind: 'limit', inverted }, verdict('drop'))])];
+    expect(await verdictsOf(limited(false))).toEqual(['dropped']);
+    expect(await verdictsOf(limited(true))).toEqual(['untouched']);
+  });
+});
+
+describe('sets of the kernel', () => {
+  const lookUp = (set: KernelSet, to?: 'verdict'): KernelTable =>
+    table(
+      {},
+      [
+        rule(
+          dport,
+          { kind: 'lookup', set: set.name, from: 0, inverted: false, ...(to && { to }) },
+          ...(to ? [] : [verdict('drop')]),
+        ),
+      ],
+      { sets: [set] },
+    );
+  const single: KernelSet = { name: 's', keyLength: 2, ranges: 'single' };
+  const range = (first: number, end: number): readonly KernelElement[] => [
+    { key: bytes(0, first) },
+    { key: bytes(0, end), isEnd: true },
+  ];
+
+  it('are asked for the key alone, if they have no ranges', async () => {
+    const set = { name: 's', keyLength: 2 };
+    expect(await verdictsOf([lookUp(set)], [{ key: bytes(0, 80) }])).toEqual(['dropped']);
+    expect(await verdictsOf([lookUp(set)], [{ key: bytes(0, 81) }])).toEqual(['untouched']);
+  });
+
+  it.each([
+    [range(70, 80), 'untouched'],
+    [range(70, 81), 'dropped'],
+    [range(80, 81), 'dropped'],
+    [range(81, 90), 'untouched'],
+    [[...range(70, 80), ...range(80, 90)], 'dropped'],
+    [[{ key: bytes(0, 79) }], 'dropped'],
+    [[], 'untouched'],
+  ] as const)('of ranges hold 80 as %j says', async (elements, expected) => {
+    expect(await verdictsOf([lookUp(single)], elements)).toEqual([expected]);
+  });
+
+  it('of concatenated ranges hold a key if each field is within', async () => {
+    const set: KernelSet = { name: 's', keyLength: 8, ranges: [2, 4] };
+    const both = table(
+      {},
+      [
+        rule(
+          dport,
+          { kind: 'payload', to: 4, base: 'network', offset: 16, length: 4 },
+          { kind: 'lookup', set: 's', from: 0, inverted: false },
+          verdict('drop'),
+        ),
+      ],
+      { sets: [set] },
+    );
+    const element = (port: number, last: number): KernelElement => ({
+      key: bytes(0, port, 0, 0, 198, 51, 100, 0),
+      lastKey: bytes(0, last, 0, 0, 198, 51, 100, 255),
+    });
+    expect(await verdictsOf([both], [element(79, 81)])).toEqual(['dropped']);
+    expect(await verdictsOf([both], [element(81, 90)])).toEqual(['untouched']);
+  });
+
+  it('may have an element for all other keys', async () => {
+    const elements = [...range(1, 2), { verdict: { code: 'drop' } } as KernelElement];
+    expect(await verdictsOf([lookUp(single, 'verdict')], elements)).toEqual(['dropped']);
+  });
+});

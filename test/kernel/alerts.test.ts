@@ -1,0 +1,194 @@
+import { execa } from 'execa';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { Command } from '../support/program/command.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { serviceObjects, testNode, testServiceCidr } from '../support/testbed/cluster-objects.js';
+import { Host } from '../support/testbed/host.js';
+import { parseExposition } from '../support/metrics/exposition.js';
+import { until } from '../support/until.js';
+
+/** Samples by name and labels, as a scrape of the real program has them. */
+type Scrape = ReadonlyMap<string, number>;
+
+const BROKEN = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'broken', namespace: 'shop' },
+  spec: { clusterIP: 'nonsense', ports: [{ port: 80 }] },
+};
+const WEB = serviceObjects({
+  name: 'web',
+  clusterIP: '172.30.0.80',
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+  endpoints: ['10.244.1.80'],
+});
+
+/** The alerts of the chart, tried by promtool over what the real program shows in each situation. */
+describe('the alerts', () => {
+  let namespace: Namespace;
+  let node: Host;
+  let folder: string;
+  /** A proxy that serves, then one that ignores an object and has refused an edit, and one that found no API server. */
+  let scrapes: { readonly healthy: Scrape; readonly complaining: Scrape; readonly lost: Scrape };
+
+  const place = async (name: string, text: string): Promise<void> => {
+    await writeFile(join(folder, 'next'), text);
+    await rename(join(folder, 'next'), join(folder, name));
+  };
+  const scrape = async (): Promise<Scrape> => {
+    const { body } = await node.get('http://127.0.0.1:10246/metrics');
+    const samples = [...parseExposition(body).values()].flatMap((metric) => [...metric.samples]);
+    return new Map(samples.filter(([, value]) => !Number.isNaN(value)));
+  };
+  const scrapedUntil = async (proxy: Command, sample: string, value: number): Promise<Scrape> => {
+    let scraped: Scrape = new Map();
+    await until(`${sample} is ${value}`, async () => {
+      if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+      scraped = await scrape();
+      return scraped.get(sample) === value;
+    });
+    return scraped;
+  };
+
+  beforeAll(async () => {
+    namespace = await Namespace.open('alerts');
+    node = new Host(namespace.name);
+    folder = await mkdtemp(join(tmpdir(), 'kubeproxy-alerts-'));
+    const objects = [testNode, testServiceCidr, ...WEB].map((object) => stringify(object)).join('---\n');
+    await place('config', configuration({}));
+    await place('objects.yaml', objects);
+    const flags = ['--config', join(folder, 'config'), '--scrape-bind-address', '127.0.0.1'];
+
+    const lost = await Command.start(node, [
+      ...flags,
+      '--hostname-override',
+      'node1',
+      '--master',
+      'http://127.0.0.1:9',
+    ]);
+    const unsynced = await scrapedUntil(lost, 'kubeproxy_synced{ip_family="IPv4"}', 0);
+    await lost.stop('SIGKILL');
+
+    const manifests = ['--hostname-override', 'node1', '--manifests', join(folder, 'objects.yaml')];
+    const proxy = await Command.start(node, [...flags, ...manifests]);
+    try {
+      const healthy = await scrapedUntil(proxy, 'kubeproxy_synced{ip_family="IPv4"}', 1);
+      await place('objects.yaml', `${objects}---\n${stringify(BROKEN)}`);
+      await place('config', configuration({ mode: 'nonsense' }));
+      await scrapedUntil(proxy, 'kubeproxy_configuration_refused', 1);
+      const complaining = await scrapedUntil(proxy, 'kubeproxy_objects_ignored{kind="Service"}', 1);
+      scrapes = { healthy, complaining, lost: unsynced };
+    } finally {
+      await proxy.stop('SIGKILL');
+    }
+  });
+
+  afterAll(async () => {
+    await node.killAgent();
+    await namespace.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** The names of the alerts that fire when Prometheus has seen these series, once a minute, for half an hour. */
+  async function firing(
+    ...series: readonly (readonly [name: string, values: string])[]
+  ): Promise<readonly string[]> {
+    const test = {
+      rule_files: [resolve('deploy/chart/monitoring/alerts.yaml')],
+      evaluation_interval: '1m',
+      tests: [
+        {
+          interval: '1m',
+          input_series: series.map(([name, values]) => ({ series: name, values })),
+          // That nothing fires at all is expected, and what does fire is read from the answer.
+          promql_expr_test: [{ expr: 'ALERTS{alertstate="firing"}', eval_time: '30m', exp_samples: [] }],
+        },
+      ],
+    };
+    await writeFile(join(folder, 'rules-test.yaml'), stringify(test));
+    const { all, exitCode } = await execa('promtool', ['test', 'rules', join(folder, 'rules-test.yaml')], {
+      reject: false,
+      all: true,
+    });
+    const names = [...new Set([...all.matchAll(/alertname="(\w+)"/g)].map(([, name = '']) => name))];
+    if ((exitCode === 0) !== (names.length === 0)) throw new Error(all);
+    return names.sort();
+  }
+
+  /** What Prometheus makes of a scrape that stays the same, with some samples replaced by how they go on. */
+  function seen(
+    scraped: Scrape,
+    changed: Readonly<Record<string, string>> = {},
+  ): (readonly [string, string])[] {
+    for (const name of Object.keys(changed)) if (!scraped.has(name)) throw new Error(`there is no ${name}`);
+    const target = 'job="kube-proxy-ts",instance="node-1"';
+    const labelled = (sample: string): string =>
+      sample.includes('{') ? sample.replace('{', `{${target},`) : `${sample}{${target}}`;
+    return [
+      [`up{${target}}`, '1x40'],
+      ...[...scraped].map(([sample, value]) => [labelled(sample), changed[sample] ?? `${value}x40`] as const),
+    ];
+  }
+
+  it('are silent about a proxy that serves', async () => {
+    expect(await firing(...seen(scrapes.healthy))).toEqual([]);
+  });
+
+  it('see a node that never synced, from its first moment', async () => {
+    expect(await firing(...seen(scrapes.lost))).toEqual(['KubeProxyNeverSynced']);
+  });
+
+  it('see ignored objects, and a refused configuration', async () => {
+    expect(await firing(...seen(scrapes.complaining))).toEqual([
+      'KubeProxyConfigurationRefused',
+      'KubeProxyObjectsIgnored',
+    ]);
+  });
+
+  it('see one proxy of many that is down, and all of them', async () => {
+    const other = ['up{job="kube-proxy-ts",instance="node-2"}', '1x10 0x30'] as const;
+    expect(await firing(...seen(scrapes.healthy), other)).toEqual(['KubeProxyInstanceDown']);
+    expect(await firing(other)).toEqual(['KubeProxyDown', 'KubeProxyInstanceDown']);
+    expect(await firing(['up{job="other",instance="node-1"}', '1x40'])).toEqual(['KubeProxyDown']);
+  });
+
+  it.each([
+    ['KubeProxyServicePortsRefused', 'kubeproxy_service_ports{ip_family="IPv4",state="failed"}', '0x5 2x35'],
+    [
+      'KubeProxyRulesNotProgrammed',
+      'kubeproxy_sync_proxy_rules_last_queued_timestamp_seconds{ip_family="IPv4"}',
+      '99999999999x40',
+    ],
+    ['KubeProxyRulesTampered', 'kubeproxy_drift_found_total{ip_family="IPv4"}', '0+1x40'],
+  ])('see what %s is about', async (alert, sample, values) => {
+    expect(await firing(...seen(scrapes.healthy, { [sample]: values }))).toEqual([alert]);
+  });
+
+  it('see a watch that is silent, and endpoints that take long', async () => {
+    const target = 'job="kube-proxy-ts",instance="node-1"';
+    const silent = [`kubeproxy_watch_silence_seconds{${target},kind="Service"}`, '0+60x40'] as const;
+    expect(await firing(...seen(scrapes.healthy), silent)).toEqual(['KubeProxyWatchSilent']);
+    const bucket = (le: string): string =>
+      `kubeproxy_network_programming_duration_seconds_bucket{${target},ip_family="IPv4",le="${le}"}`;
+    const slow = [
+      [bucket('30'), '0x40'],
+      [bucket('60'), '0+10x40'],
+      [bucket('+Inf'), '0+10x40'],
+    ] as const;
+    expect(await firing([`up{${target}}`, '1x40'], ...slow)).toEqual(['KubeProxySlowNetworkProgramming']);
+  });
+});
+
+function configuration(more: object): string {
+  return stringify({
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    mode: 'nftables',
+    clusterCIDR: '10.244.0.0/16',
+    conntrack: { maxPerCore: 0, min: 0 },
+    ...more,
+  });
+}

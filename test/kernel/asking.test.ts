@@ -1,0 +1,229 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { AddressExplanation } from '../../src/application/explain/address-explanation.js';
+import type { Explanation } from '../../src/application/explain/explanation.js';
+import type { History } from '../../src/application/status/change-entry.js';
+import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
+import type { ServiceList } from '../../src/application/status/service-row.js';
+import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { Command, type Ended } from '../support/program/command.js';
+import { Host } from '../support/testbed/host.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { until } from '../support/until.js';
+
+const metrics = 'http://127.0.0.1:10249';
+
+const web: TestService = {
+  name: 'web',
+  clusterIP: '172.30.20.6',
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, nodePort: 30186 }],
+  endpoints: ['10.244.1.11', '10.244.1.12'],
+};
+/** Asks for a cluster IP that the other one holds. */
+const rival: TestService = { ...web, name: 'zrival', ports: [{ ...web.ports[0]!, nodePort: 30187 }] };
+const idle: TestService = {
+  ...web,
+  name: 'idle',
+  clusterIP: '172.30.20.7',
+  ports: [{ name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 }],
+  endpoints: [],
+};
+const headless = stringify({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'default', name: 'db' },
+  spec: { clusterIP: 'None', ports: [{ port: 5432 }] },
+});
+
+const flags = ['--proxy-mode', 'nftables', '--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
+
+let namespace: Namespace;
+let node: Host;
+let folder: string;
+let proxy: Command;
+
+const file = (): string => join(folder, 'objects.yaml');
+const ask = (...args: readonly string[]): Promise<Ended> => Command.run(node, args);
+
+async function asked<Answer>(...args: readonly string[]): Promise<Answer> {
+  const { stdout } = await ask(...args, '-o', 'json');
+  return JSON.parse(stdout) as Answer;
+}
+
+async function place(services: readonly TestService[], ...more: readonly string[]): Promise<void> {
+  await writeFile(`${folder}/next`, [clusterObjects(services), ...more].join('---\n'));
+  await rename(`${folder}/next`, file());
+}
+
+const idleNow = async (): Promise<boolean> =>
+  (JSON.parse((await node.get(`${metrics}/debug/sync`)).body) as { readonly idle: boolean }).idle;
+
+beforeAll(async () => {
+  namespace = await Namespace.open('asking');
+  node = new Host(namespace.name);
+  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-asking-'));
+  await place([web, idle], headless);
+  proxy = await Command.start(node, [...flags, '--manifests', file()]);
+  await until('everything is programmed', async () => {
+    if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+    return idleNow();
+  });
+});
+
+afterAll(async () => {
+  if (proxy?.running) await proxy.stop('SIGKILL');
+  await node.killAgent();
+  await namespace.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a running proxy that is asked', () => {
+  it('tells its status', async () => {
+    const { exitCode, stdout } = await ask('status');
+    expect(stdout).toMatch(/^node1: good\n {2}mode nftables, version \d/);
+    expect(stdout).toMatch(/^ {2}IPv4: in sync, 2 service ports programmed, last sync 20/m);
+    expect(exitCode).toBe(0);
+    expect(await asked<ProxyStatus>('status')).toMatchObject({
+      state: 'good',
+      node: 'node1',
+      mode: 'nftables',
+      inSync: true,
+      lag: 0,
+      families: [{ family: 'IPv4', programmed: 2, failed: [] }, { family: 'IPv6' }],
+    });
+  });
+
+  it('lists its Services', async () => {
+    expect(await ask('services')).toMatchObject({
+      exitCode: 0,
+      stdout: `NAMESPACE  NAME  TYPE       ENDPOINTS  STATE       FRONTENDS
+default    idle  ClusterIP  0/0        programmed  172.30.20.7:53/UDP
+default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
+`,
+    });
+    const without = await asked<ServiceList>('services', '--without-endpoints');
+    expect(without.services.map(({ name }) => name)).toEqual(['idle']);
+    const { exitCode, stdout, stderr } = await ask(
+      'services',
+      '-n',
+      'default',
+      'web',
+      'db',
+      'none',
+      '-o',
+      'wide',
+    );
+    expect([exitCode, stderr]).toEqual([1, 'no Service none is known\n']);
+    expect(stdout).toMatch(/web .* 172\.30\.20\.6:80\/TCP, 30186\/TCP\n.*db .* not served .*headless/);
+  });
+
+  it('explains Services, addresses and ports', async () => {
+    const missing = await ask('explain', 'default/idle');
+    expect(missing.stdout).toContain('172.30.20.7:53 (Cluster): reject, its EndpointSlices list no endpoint');
+    expect(missing.exitCode).toBe(1);
+    expect(await ask('explain', 'default/db')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringMatching(/does not serve it: it is headless/) as string,
+    });
+    expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({ known: true });
+    expect(await ask('explain', '172.30.20.6:80/tcp')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('frontend of default/web, port http TCP, IPv4: programmed') as string,
+    });
+    const { frontends } = await asked<AddressExplanation>('explain', '30186');
+    expect(frontends.map(({ service, frontend }) => [service, frontend.kind])).toEqual([
+      ['default/web', 'node-port'],
+    ]);
+    expect((await ask('explain', '10.244.1.12')).stdout).toContain('endpoint of default/web, port http TCP');
+    expect(await ask('explain', '172.30.99.1')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('in the service range 172.30.0.0/16, but no Service has it') as string,
+    });
+  });
+
+  it('tells what it changed, over a churn', async () => {
+    const addresses = ['10.244.1.13', '10.244.1.14', '10.244.1.15'];
+    for (const address of addresses) {
+      await place([{ ...web, endpoints: ['10.244.1.11', address] }, idle], headless);
+      await until(
+        'the endpoint is programmed',
+        async () =>
+          (await node.get(`${metrics}/debug/services/default/web`)).body.includes(`"${address}"`) &&
+          (await idleNow()),
+      );
+    }
+    const { changes } = await asked<History>('history', 'default/web');
+    expect(changes).toHaveLength(3);
+    expect(changes.at(-1)).toMatchObject({
+      servicePort: 'default/web/tcp/http',
+      family: 'IPv4',
+      result: 'programmed',
+      endpoints: { now: 2, some: ['-10.244.1.14:8080', '+10.244.1.15:8080'] },
+    });
+    const all = await ask('history');
+    expect(all.exitCode).toBe(0);
+    expect(all.stdout).toMatch(/everything programmed/);
+    expect(all.stdout.match(/default\/web\/tcp\/http +IPv4 +programmed/g)).toHaveLength(3);
+    expect((await ask('history', 'default/none')).stdout.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('tells what it repaired', async () => {
+    await namespace.run(['nft', 'delete', 'table', 'ip', 'kube-proxy']);
+    const repairs = async (): Promise<History['changes']> =>
+      (await asked<History>('history')).changes.filter(({ what }) => what === 'repaired');
+    await until('it is repaired', async () => (await repairs()).length > 0);
+    expect(await repairs()).toEqual([
+      {
+        what: 'repaired',
+        family: 'IPv4',
+        at: expect.any(Number) as number,
+        steps: expect.any(Number) as number,
+      },
+    ]);
+    const { exitCode, stdout } = await ask('status');
+    expect(stdout).toMatch(/^ {2}IPv4: in sync, .*, 1 repair after another program, the last 20/m);
+    expect(exitCode).toBe(0);
+  });
+
+  it('names what is degraded, and 1 says so', async () => {
+    const invalid = { ...idle, name: 'bad', clusterIP: '172.30.20.300' };
+    await place([web, idle, rival, invalid], headless);
+    await until('the invalid one is known', async () => (await ask('status')).exitCode === 1);
+    await until('everything is programmed', idleNow);
+    const { stdout } = await ask('status');
+    expect(stdout).toMatch(/^node1: degraded\n {2}reason: 1 object is ignored\n/);
+    expect(stdout).toMatch(/^ {2}ignored: .*Service default\/bad: /m);
+    expect(await ask('explain', 'default/zrival')).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining('belongs to default/web') as string,
+    });
+    expect((await ask('explain', 'default/bad')).stdout).toMatch(
+      /does not serve it: its object is invalid: /,
+    );
+  });
+
+  it('by one that nobody runs for is told with 3', async () => {
+    for (const args of [['status'], ['services'], ['history'], ['explain', 'a/b']])
+      expect((await ask(...args, '--metrics-bind-address', '127.0.0.1:1')).exitCode).toBe(3);
+  });
+});
+
+it('a proxy that was never able to program anything says so with 2', async () => {
+  const namespaceOfItsOwn = await Namespace.open('notserving');
+  const host = new Host(namespaceOfItsOwn.name);
+  const never = await Command.start(host, [...flags, '--nft-transport', 'cli', '--manifests', file()], {
+    env: { PATH: '/nonexistent' },
+  });
+  try {
+    await until('the failure is told', () => Promise.resolve(never.log.includes('sync failed')));
+    const { exitCode, stdout } = await Command.run(host, ['status']);
+    expect(stdout).toMatch(/^node1: not serving\n {2}reason: IPv4 was never programmed\n/);
+    expect(stdout).toMatch(/^ {2}last error: 20\S+ IPv[46]: a sync failed: .*nft/m);
+    expect(exitCode).toBe(2);
+  } finally {
+    if (never.running) await never.stop('SIGKILL');
+    await namespaceOfItsOwn.close();
+  }
+});

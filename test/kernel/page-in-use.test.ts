@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
+import { faint, unnamed, unreached } from '../support/browser/accessibility.js';
+import { pageObjects } from '../support/browser/page-cluster.js';
+import { ADDRESS, ServedPage } from '../support/browser/served-page.js';
+import { until } from '../support/until.js';
+
+let served: ServedPage;
+beforeAll(async () => {
+  served = await ServedPage.open();
+});
+afterAll(() => served?.close());
+
+const text = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
+
+describe('the connection', () => {
+  it('is said to be broken, since when, and used again when it works', async () => {
+    const { page } = await served.window('');
+    await page.getByText('Degraded').waitFor();
+    await served.killProxy();
+    await page.getByText(/disconnected since \d\d:\d\d:\d\d, trying again/).waitFor();
+    // What was known stays.
+    expect(await text(page, 'section[aria-labelledby=health]')).toContain('node1');
+    await served.startProxy();
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe('what the page asks for', () => {
+  /** Requests from now on, by path. */
+  const requestsOf = (page: Page): Map<string, number> => {
+    const counts = new Map<string, number>();
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
+    });
+    return counts;
+  };
+
+  it('is the list of services only after a change, and nothing while nobody sees the page', async () => {
+    const { page } = await served.browser.window();
+    const requests = requestsOf(page);
+    await page.goto(`${ADDRESS}/#/services`);
+    await until('it has asked for changes', async () => (requests.get('/debug/sync') ?? 0) >= 3);
+    expect(requests.get('/debug/service-list')).toBe(1);
+    await served.place(pageObjects('10.244.2.15'));
+    await until('it has asked for the list', async () => requests.get('/debug/service-list') === 2);
+
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+    });
+    // What was begun ends.
+    await sleep(1_500);
+    requests.clear();
+    await sleep(2_500);
+    expect([...requests]).toEqual([]);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await until('it asks again', async () => (requests.get('/debug/sync') ?? 0) > 0);
+    await page.context().close();
+  });
+});
+
+/** With what is there when the view is complete. */
+const PLACES = [
+  ['', '#recent'],
+  ['#/services', '[role=grid] a'],
+  ['#/service/shop/cart', '.traffic td'],
+  ['#/trace', 'form button'],
+] as const;
+
+describe.each(PLACES)('at /%s', (where, last) => {
+  let page: Page;
+  const asked = new Set<string>();
+
+  beforeAll(async () => {
+    ({ page } = await served.browser.window());
+    page.on('request', (request) => asked.add(new URL(request.url()).origin));
+    await page.goto(`${ADDRESS}/${where}`);
+    await page.locator(last).first().waitFor();
+  });
+  afterAll(() => page?.context().close());
+
+  it('everything has a name and can be reached with the tab key', async () => {
+    expect(await unnamed(page)).toEqual([]);
+    expect(await unreached(page)).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)('all text can be read, %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    expect(await faint(page)).toEqual([]);
+  });
+
+  it('nothing goes beyond the width of a phone', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  });
+
+  it('nobody but this server was asked', () => {
+    expect([...asked]).toEqual([ADDRESS]);
+  });
+});

@@ -1,0 +1,104 @@
+import { ProxyProcess } from '../support/program/proxy-process.js';
+import { answers, met, traced } from '../support/program/traced-node.js';
+import { readScenario, type Step } from '../support/recorded/scenarios.js';
+import { probe } from '../support/testbed/probe.js';
+import { Testbed } from '../support/testbed/testbed.js';
+
+let testbed: Testbed;
+beforeAll(async () => {
+  testbed = await Testbed.open();
+});
+afterAll(() => testbed.close());
+beforeEach(() => testbed.flushNode());
+
+/** Rules of other programs, and a rule of theirs that must be named. */
+const foreign: readonly (readonly [what: string, command: string, culprit: string])[] = [
+  [
+    'a drop in a table for both families, by a set of ranges',
+    `nft 'table inet guard {
+       set endpoints { type ipv4_addr . inet_service; flags interval; elements = { 10.244.1.0/24 . 8000-9000, 10.244.2.0/24 . 8000-9000 } }
+       chain f { type filter hook forward priority -10; ct state established accept; ip daddr . tcp dport @endpoints counter drop; }
+       chain o { type filter hook output priority -10; ip daddr . tcp dport @endpoints drop; }
+     }'`,
+    'drop',
+  ],
+  [
+    'a chain that drops what it does not know',
+    `nft 'table ip fw { chain f { type filter hook forward priority filter; policy drop;
+       ct state established,related accept; iifname "vethpod1" ip saddr 10.244.0.0/16 accept; iif lo accept; }
+     }'`,
+    'policy drop',
+  ],
+  [
+    'a translation before ours',
+    `nft 'table ip other { map to { type inet_service : ipv4_addr . inet_service; elements = { 80 : 10.244.1.99 . 9090 } }
+       chain p { type nat hook prerouting priority -150; fib daddr type != local ip daddr 172.30.0.0/16 dnat to tcp dport map @to; }
+     }'`,
+    'dnat',
+  ],
+  [
+    'a masquerade for what goes to pods of this node',
+    `nft 'table ip other {
+       chain p { type nat hook postrouting priority 90; oifname "vethpod1" meta l4proto { tcp, udp } masquerade; }
+     }'`,
+    'masquerade',
+  ],
+  [
+    'extensions of iptables',
+    `iptables -A FORWARD -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT
+     iptables -t mangle -A PREROUTING -i ext0 -p udp -m udp --dport 53 -m comment --comment dns -j MARK --set-xmark 0x100/0x300
+     iptables -A FORWARD -m mark --mark 0x100/0x100 -m conntrack --ctstate NEW,INVALID -j DROP
+     iptables -t nat -I PREROUTING -p tcp -m addrtype ! --dst-type LOCAL -d 172.30.10.1 -m tcp --dport 80 -j DNAT --to-destination 10.244.1.98:9098
+     iptables -t nat -I POSTROUTING -d 10.244.1.98 -p tcp -m addrtype ! --src-type LOCAL -j MASQUERADE`,
+    'dnat to 10.244.1.98:9098',
+  ],
+  ['a REJECT of iptables', 'iptables -I FORWARD -p tcp -d 10.244.0.0/16 --dport 8080 -j REJECT', 'reject'],
+  ['a DROP of iptables', 'iptables -I INPUT -i ext0 -j DROP; iptables -I FORWARD -i ext0 -j DROP', 'drop'],
+];
+
+describe('kubeproxy trace --kernel, with rules of other programs', () => {
+  it.each(foreign)('answers what packets meet, and names %s', async (_, command, culprit) => {
+    const { config, steps } = await readScenario('clusterip-basic');
+    const [step] = steps as [Step];
+    const { objects } = step;
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    try {
+      await testbed.node.run(['sh', '-ec', command]);
+      const now = { objects, packets: await probe(testbed, objects) };
+      expect(met(now)).not.toEqual(met(step));
+      expect(await traced(testbed.node, now, ['--kernel'])).toEqual(met(now));
+      // The rules of this program are as they were.
+      expect(await traced(testbed.node, step)).toEqual(met(step));
+      const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
+      const [answer] = await answers(testbed.node, ['--kernel'], [query]);
+      expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
+        expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
+      );
+    } finally {
+      await proxy.remove();
+    }
+  });
+});
+
+describe('kubeproxy trace --from node', () => {
+  it.each(['blackhole', 'unreachable', 'prohibit'])('sees that a route is %s', async (type) => {
+    const { config, steps } = await readScenario('dual-stack');
+    const { objects } = steps[0]!;
+    const services = [...objects.matchAll(/^ {2}clusterIPs:\n((?: {2}- .*\n)+)/gm)].flatMap(([, list]) =>
+      [...list!.matchAll(/- (\S+)/g)].map(([, address]) => address!.replace(/'/g, '')),
+    );
+    const [ipv4, ipv6] = [false, true].map((is6) => services.find((ip) => ip.includes(':') === is6)!);
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    try {
+      await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
+      const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
+      for (const { outcome, steps: met } of await answers(testbed.node, [], queries))
+        expect([outcome, met.at(-1)!.effect]).toEqual(['refused', expect.stringMatching(/^no route to/)]);
+    } finally {
+      await proxy.remove();
+      await testbed.node.run(['ip', 'route', 'del', type, ipv4!]);
+      await testbed.node.run(['ip', '-6', 'route', 'del', type, ipv6!]);
+    }
+  });
+});

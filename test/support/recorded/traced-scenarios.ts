@@ -1,0 +1,75 @@
+import { parseAllDocuments } from 'yaml';
+import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
+import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
+import type { Tracer } from '../../../src/application/ports/tracer.js';
+import type { TraceAnswer } from '../../../src/application/trace/answer.js';
+import { AssumedView } from '../../../src/application/trace/assumed-view.js';
+import { MachineView } from '../../../src/application/trace/machine-view.js';
+import { TracePackets, type TracedFamily } from '../../../src/application/trace/trace-packets.js';
+import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
+import { AssumedNode } from '../../../src/domain/trace/assumed-node.js';
+import { parseQuery, type TraceQuery } from '../../../src/domain/trace/query.js';
+import { hostPort } from '../../../src/domain/net/address.js';
+import { clients, localAddresses, ownAddressTowards } from '../../domain/nftables/walk-testbed.js';
+import { InMemoryProxy } from '../nftables/in-memory-proxy.js';
+import type { Family, Target } from '../testbed/probe-plan.js';
+import type { Verdict } from '../testbed/probe.js';
+
+/** Who traces: a machine that is the node of the test bed, or another one that knows only objects and configuration. */
+export type Tracing = 'node' | 'elsewhere';
+
+/** `trace` over the state of a recorded step. */
+export function tracePackets(
+  settings: NodeSettings,
+  objects: string,
+  tracerOf: (family: IpFamily) => Tracer,
+  tracing: Tracing,
+): TracePackets {
+  const own = (): ReadonlySet<string> =>
+    tracing === 'node' ? localAddresses : new AssumedNode(proxy.state.node!).localAddresses;
+  const proxy: InMemoryProxy = new InMemoryProxy([], settings, () => [...own()]);
+  for (const document of parseAllDocuments(objects)) {
+    const object = document.toJS() as { kind: ResourceKind } | null;
+    if (object) proxy.events.applied(object.kind, object);
+  }
+  const families = IP_FAMILIES.map((family): [IpFamily, TracedFamily] => {
+    const { forwarding, network } = proxy.contexts.of(family, true);
+    const table = new ForwardingTable();
+    table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
+    const entries = () => table.entries();
+    const view =
+      tracing === 'node'
+        ? new MachineView(localAddresses, routes)
+        : new AssumedView(new AssumedNode(proxy.state.node!), network, entries);
+    return [
+      family,
+      { network, view, entries, tracer: tracerOf(family), podCIDRs: proxy.state.node!.podCIDRs },
+    ];
+  });
+  return new TracePackets(new Map(families));
+}
+
+/** The routes of the test bed's node. */
+const routes = {
+  to(address: string) {
+    const client = Object.values(clients).find(({ source }) => Object.values(source).includes(address));
+    const device = localAddresses.has(address) ? 'lo' : (client?.inputInterface ?? 'elsewhere');
+    return Promise.resolve({ source: ownAddressTowards(address), device });
+  },
+};
+
+/** The query that asks what a probe found out. */
+export function queryOf({ dst, port, proto }: Target, client: string, family: Family): TraceQuery {
+  const source = clients[client]!.source[family];
+  const from = client === 'node' ? 'node' : client === 'pod' ? source! : `outside:${source}`;
+  return parseQuery(from, `${hostPort(dst, port)}/${proto}`);
+}
+
+/** What the probe would have seen of it. With session affinity it shows one endpoint of several, so none is named. */
+export function verdictOf(answer: TraceAnswer): Verdict {
+  const { outcome, endpoints, sourceRewritten: masq, sticky, packet } = answer;
+  if (outcome !== 'forward') return outcome as Verdict;
+  if (sticky) return packet.inputInterface === undefined ? { sticky } : { masq, sticky };
+  return { to: endpoints.map(({ address, port }) => hostPort(address, port)).sort(), masq };
+}

@@ -1,0 +1,100 @@
+import { ExplainAddress } from '../../src/application/explain/explain-address.js';
+import { Explain } from '../../src/application/explain/explain.js';
+import { UnservedServices } from '../../src/application/explain/unserved-services.js';
+import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
+import { ListServices } from '../../src/application/status/list-services.js';
+import { ServiceStatuses } from '../../src/application/status/service-statuses.js';
+import { SyncHistory } from '../../src/application/status/sync-history.js';
+import { FamilyLoops } from '../../src/application/use-cases/family-loops.js';
+import { ObjectReports } from '../../src/application/use-cases/object-reports.js';
+import { OnEndpointSlice } from '../../src/application/use-cases/on-endpoint-slice.js';
+import { OnService } from '../../src/application/use-cases/on-service.js';
+import { ForwardingTable } from '../../src/domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../src/domain/forwarding/node-network.js';
+import { IP_FAMILIES, type IpFamily } from '../../src/domain/net/ip-family.js';
+import { ClusterState } from '../../src/domain/state/cluster-state.js';
+import { PendingChanges } from '../../src/domain/state/pending-changes.js';
+import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
+import { RecordingObserver } from './recording-observer.js';
+
+const NODE_IPS = { IPv4: '192.0.2.4', IPv6: '2001:db8::4' };
+const SERVICE_RANGES = { IPv4: ['10.96.0.0/12'], IPv6: ['fd00:96::/108'] };
+
+/** What is seen of objects of a cluster on node n1 in zone a, after a sync that succeeded. */
+export class SeenCluster {
+  readonly state = new ClusterState();
+  readonly statuses = new ServiceStatuses();
+  readonly unread: string[] = [];
+  readonly waiting = new Set<string>();
+  isListed = true;
+  readonly loops = IP_FAMILIES.map((family) => ({
+    family,
+    table: new ForwardingTable(),
+    pending: new PendingChanges(),
+    keptFor: this.unread,
+    isWaiting: (key: string) => this.waiting.has(key),
+  }));
+  readonly explain: Explain;
+  readonly addresses: ExplainAddress;
+  readonly list: ListServices;
+  private readonly onService: OnService;
+  private readonly onSlice: OnEndpointSlice;
+
+  constructor({ lookup, mode = 'nftables' }: { lookup?: ServiceLookup; mode?: string } = {}) {
+    const { state, statuses, loops } = this;
+    const reports = new ObjectReports(new MemoryLogger(), () => this.unread);
+    const history = new SyncHistory(new FakeClock());
+    const receivers = new FamilyLoops([]);
+    const observer = new RecordingObserver();
+    this.onService = new OnService(state, receivers, reports, observer);
+    this.onSlice = new OnEndpointSlice(state, receivers, reports, observer, 'n1', 0);
+    const unserved = new UnservedServices(state, reports, lookup);
+    this.explain = new Explain({
+      state,
+      loops,
+      statuses,
+      reports,
+      history,
+      healthChecks: [],
+      unserved,
+      waitingSeconds: () => undefined,
+    });
+    this.addresses = new ExplainAddress(this.explain, state, loops, {
+      mode,
+      isListed: () => this.isListed,
+      network,
+      localAddresses: () => Object.values(NODE_IPS),
+    });
+    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key));
+    state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
+  }
+
+  /** Delivers raw objects, and programs them. */
+  deliver(services: readonly object[], slices: readonly object[] = []): this {
+    for (const raw of services) this.onService.applied(raw);
+    for (const raw of slices) this.onSlice.applied(raw);
+    for (const { family, table } of this.loops) {
+      table.update(this.state, this.state.serviceKeys(), {
+        family,
+        topology: { nodeName: 'n1', zone: 'a', nodeHints: true },
+        nodeIP: NODE_IPS[family],
+        externalIPsAllowed: true,
+      });
+      for (const { key } of table.entries())
+        this.statuses.set(family, key, { state: 'programmed', since: 1 });
+    }
+    return this;
+  }
+}
+
+function network(family: IpFamily): NodeNetwork {
+  return {
+    family,
+    detector: undefined,
+    masqueradeBit: 14,
+    masqueradeAll: false,
+    nodePortIPs: 'all',
+    serviceCIDRs: SERVICE_RANGES[family],
+  };
+}
