@@ -6,6 +6,7 @@ import { Demo } from './demo.mjs';
 import { complain, say, topology } from './display.mjs';
 import { Network } from './network.mjs';
 import { claim } from './owner.mjs';
+import { Page } from './page.mjs';
 import { Proxy } from './proxy.mjs';
 
 const defaultExamples = fileURLToPath(new URL('../../deploy/examples', import.meta.url));
@@ -55,12 +56,14 @@ function short(folder) {
 async function run(network, examples, seconds, stop) {
   const proxy = new Proxy(network);
   const demo = new Demo(network, proxy, examples, stop.signal);
+  const page = new Page();
   try {
     if (network.remove()) say('Removed what an earlier demo had left behind.\n');
     network.create();
     topology(network);
     say(`$ ${Proxy.command(examples).join(' ')}`);
     await demo.start();
+    say(`Its page, while the demo runs: ${await page.open(network)}\n`);
     const watcher = watch(examples, (_, name) => demo.edited(name));
     const timer = seconds === undefined ? undefined : setTimeout(() => stop.abort(), seconds * 1000);
     try {
@@ -74,6 +77,7 @@ async function run(network, examples, seconds, stop) {
     await proxy.stop();
     proxy.cleanup();
   } finally {
+    page.close();
     await proxy.stop();
     network.remove();
   }

@@ -250,7 +250,7 @@ describe('the command line', () => {
     for (const flag of ['manifests', 'once', 'nft-transport', 'config', 'cleanup', 'master', 'proxy-mode']) {
       expect(stdout).toContain(`--${flag} `);
     }
-    expect(stdout).toMatch(/^Commands:\n +plan/m);
+    expect(stdout).toMatch(/^Commands:\n +status/m);
   });
 
   it('an unknown flag gets the usage and 1', async () => {

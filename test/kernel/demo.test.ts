@@ -58,6 +58,10 @@ describe('npm start', () => {
   it('reaches every backend through both addresses, follows an edit, and ends by itself without a trace', async () => {
     demo = new RunningDemo('--for', '8', '--examples', examples);
     const first = await demo.until(/Try it/);
+    const [, page = ''] = /^Its page, while the demo runs: (http:\S+)$/m.exec(demo.output) ?? [];
+    expect(await (await fetch(page)).text()).toContain('<title>');
+    const status = (await (await fetch(`${page}debug/status`)).json()) as { readonly mode: string };
+    expect(status.mode).toBe('nftables');
     for (const address of ['10.96.0.80:80', '192.0.2.10:30080']) {
       expect(answersOf(address, first)).toEqual(['backend-1', 'backend-2', 'backend-3']);
     }

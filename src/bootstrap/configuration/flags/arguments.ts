@@ -35,7 +35,7 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       showGlobalOptions: true,
       sortOptions: true,
       visibleArguments: () => [],
-      subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/ ?\[flags\]$/, '')}`.trim(),
+      subcommandTerm: (one) => one.name(),
     })
     .configureOutput({ writeOut: (part) => (output += part), writeErr: () => undefined })
     .action((operands: readonly string[]) => refuseOperands(operands));
