@@ -44,6 +44,8 @@ export interface StepTrail {
 /** What conditions need to know besides the packet. */
 export interface Surroundings {
   readonly isLocal: (address: string) => boolean;
+  /** An address of the node, of the packet's family. */
+  readonly ownAddress: string;
   readonly deviceTowards: DeviceTowards;
   /** The IP sets that are known, by name. */
   readonly sets: ReadonlyMap<string, IpSet>;

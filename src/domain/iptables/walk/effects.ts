@@ -15,7 +15,7 @@ export interface Effect {
 export function effectOf(
   target: Exclude<Target, { kind: 'other' }>,
   course: Course,
-  { isLocal }: Surroundings,
+  { isLocal, ownAddress }: Surroundings,
 ): Effect {
   switch (target.kind) {
     case 'pass':
@@ -35,7 +35,7 @@ export function effectOf(
     case 'dnat':
       return translated(course, target.address ?? course.destination, target.port ?? course.port);
     case 'redirect':
-      return translated(course, loopbackOf(course), target.port ?? course.port);
+      return redirected(course, target.port ?? course.port, ownAddress);
     case 'snat':
       return sourceRewritten(course, `rewrites the source to ${target.addresses}`);
     case 'masquerade': {
@@ -93,9 +93,11 @@ function marked(course: Course, mark: number): Effect {
   return { course: { ...course, mark }, to: 'next-rule', text };
 }
 
-/** The kernel takes the first address of the interface for packets from outside; to rules they are all alike. */
-function loopbackOf({ packet }: Course): string {
-  return packet.family === 'IPv4' ? '127.0.0.1' : '::1';
+/** Packets that come in get an address of their interface, which one is not known; those of the node itself get loopback. */
+function redirected(course: Course, port: number, ownAddress: string): Effect {
+  const loopback = course.packet.family === 'IPv4' ? '127.0.0.1' : '::1';
+  const destination = course.inputInterface === '' ? loopback : ownAddress;
+  return { ...translated(course, destination, port), text: `redirected to port ${port} of this node` };
 }
 
 /** A share of packets, for people: `1 in 3`, or in percent. */

@@ -46,6 +46,7 @@ export function walkTables(
       localAddresses.has(address) ||
       furtherAddresses?.has(address) === true ||
       isLoopback({ family, text: address }),
+    ownAddress: ownAddressIn(localAddresses, packet),
     deviceTowards: devices,
     sets,
     remembers: (list, address) => remembered?.get(list)?.has(address) === true,
@@ -144,6 +145,13 @@ class TablesWalk {
     const after = this.chains.builtIn({ hook, table: 'nat' }, hook.toUpperCase(), course);
     return after.map((each) => ({ ...each, [settles]: true }));
   }
+}
+
+/** One that is no loopback address, if there is one. */
+function ownAddressIn(addresses: ReadonlySet<string>, { family }: Packet): string {
+  for (const text of addresses)
+    if (text.includes(':') === (family === 'IPv6') && !isLoopback({ family, text })) return text;
+  return family === 'IPv4' ? '127.0.0.1' : '::1';
 }
 
 function endingOf(course: Course): TracedEnding {

@@ -168,6 +168,17 @@ describe('a walk through tables', () => {
     expect(walked({ nat }, packet)).toMatchObject([{ verdict: 'sent', endpoint: { address, port } }]);
   });
 
+  it('redirects to the node itself, by an address of its own', () => {
+    const tables = {
+      nat: ['-A PREROUTING -j REDIRECT --to-ports 8080', '-A OUTPUT -j REDIRECT'],
+      filter: ['-A INPUT ! -i lo -d 127.0.0.0/8 -j DROP'],
+    };
+    const [arrived] = walked(tables);
+    expect(arrived).toMatchObject({ verdict: 'sent', endpoint: { address: '198.51.100.1', port: 8080 } });
+    expect(arrived!.steps).toMatchObject([{ effect: 'redirected to port 8080 of this node' }]);
+    expect(walked(tables, fromNode)).toMatchObject([{ endpoint: { address: '127.0.0.1', port: 80 } }]);
+  });
+
   it('rewrites the source where another program wants that', () => {
     const [ending] = walked({ nat: ['-A POSTROUTING -s 192.0.2.0/24 -j SNAT --to-source 198.51.100.7'] });
     expect(ending).toMatchObject({ verdict: 'untouched', masquerade: true });
