@@ -1,0 +1,95 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { askCluster } from '../../src/bootstrap/commands/cluster/ask-cluster.js';
+import { parseCommandLine, type Asked } from '../../src/bootstrap/configuration/command-line.js';
+import { StandInApiServer } from '../support/api-server/api-server.js';
+import { writeKubeconfig } from '../support/api-server/kubeconfig.js';
+import { putNodes } from '../support/api-server/simulated-nodes.js';
+import { Command } from '../support/program/command.js';
+import { Namespace } from '../support/program/in-namespace.js';
+import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
+import { Host } from '../support/testbed/host.js';
+import { until } from '../support/until.js';
+
+const web: TestService = {
+  name: 'web',
+  clusterIP: '172.30.20.6',
+  ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }],
+  endpoints: ['10.244.1.11', '10.244.1.12'],
+};
+
+/** Two nodes with the real program, which exec runs beside each proxy; the second knows one endpoint less. */
+it('asks real proxies', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-cluster-'));
+  const api = await StandInApiServer.start();
+  api.clusterRole = undefined;
+  const names = ['node-1', 'node-2'];
+  const nodes = await Promise.all(
+    names.map(async (name, index) => {
+      const namespace = await Namespace.open(`clu${index}`);
+      const host = new Host(namespace.name);
+      const file = join(folder, `${name}.yaml`);
+      const endpoints = web.endpoints.slice(index);
+      await writeFile(file, clusterObjects([{ ...web, endpoints }]));
+      const identity = [
+        '--proxy-mode',
+        'nftables',
+        '--hostname-override',
+        name,
+        '--cluster-cidr',
+        '10.244.0.0/16',
+      ];
+      const proxy = await Command.start(host, [...identity, '--manifests', file]);
+      return { name, namespace, host, proxy };
+    }),
+  );
+  let stdout = '';
+  try {
+    for (const { host, proxy } of nodes)
+      await until('the services are programmed', async () => {
+        if (!proxy.running) throw new Error(`the proxy ended:\n${proxy.log}`);
+        const { body } = await host.get('http://127.0.0.1:10249/debug/sync');
+        return (JSON.parse(body) as { idle: boolean }).idle;
+      });
+    putNodes(
+      api,
+      names.map((name) => ({ name })),
+    );
+    api.containers.run = async ({ pod, command }) => {
+      const { host } = nodes.find(({ name }) => pod.endsWith(name))!;
+      const words = command.slice(1).filter((word) => !word.startsWith('--config'));
+      const { exitCode, ...output } = await Command.run(host, words);
+      return { exitCode: exitCode!, ...output };
+    };
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean((stdout += String(text))));
+    const kubeconfig = await writeKubeconfig(api);
+    const cluster = (...args: readonly string[]): Promise<number> => {
+      stdout = '';
+      const asked = parseCommandLine(['cluster', ...args, '--kubeconfig', kubeconfig], {
+        readFile: () => '',
+        hostname: () => 'laptop',
+      });
+      return askCluster(asked as Asked<'cluster'>, 60_000);
+    };
+    expect(await cluster('status')).toBeLessThanOrEqual(1);
+    expect(stdout).toMatch(/^node-1 +(good|degraded) +\S+ +nftables +yes +- +0 +0$/m);
+    expect(stdout).not.toContain('no answer');
+    expect(await cluster('explain', 'default/web')).toBe(1);
+    expect(stdout).toMatch(
+      /^default\/web: programmed alike on 1 of 2 nodes\ndifferent: node-2 \(lacks IPv4 port http TCP: endpoint 10\.244\.1\.11:8080: ready\)\n$/,
+    );
+    expect(await cluster('top')).toBe(0);
+    expect(stdout).toMatch(/^SERVICE PORT +PROTOCOL/);
+  } finally {
+    jest.restoreAllMocks();
+    for (const { proxy, host, namespace } of nodes) {
+      if (proxy.running) await proxy.stop('SIGKILL');
+      await host.killAgent();
+      await namespace.close();
+    }
+    await api.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
