@@ -3,6 +3,7 @@ import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 import { probe } from '../support/testbed/probe.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
+import { met, traced } from '../support/program/traced-node.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';
 import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
@@ -29,7 +30,8 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
     await iptables.reset();
   });
 
-  async function check({ number, objects, packets, tables }: Step): Promise<void> {
+  async function check(step: Step): Promise<void> {
+    const { number, objects, packets, tables } = step;
     for (const [index, family] of families.entries()) {
       const { [`mangle ${HINT_CHAIN}`]: _, ...present } = comparableTables(await iptables.saved(family));
       expect({ step: number, family, ...present }).toStrictEqual({
@@ -41,6 +43,8 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
     const verdicts = await probe(testbed, objects);
     expect({ step: number, ...verdicts.ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...verdicts.ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
+    for (const rules of [[], ['--kernel']])
+      expect(await traced(testbed.node, step, rules)).toStrictEqual(met(step));
   }
 
   it.each(names)('writes the rules of kube-proxy, and treats packets as they do, in %s', async (name) => {

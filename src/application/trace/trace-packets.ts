@@ -151,7 +151,8 @@ async function summary(endings: readonly TracedEnding[], packet: Packet, view: N
       own.set(destination, await view.ownAddressTowards(destination));
   }
   return summaryOf(endings, (ending) => {
-    if (!ending.masquerade || isFromLoopback) return ending.masquerade;
+    // No route leads from a loopback or a service address, so masquerading always changes them.
+    if (!ending.masquerade || isFromLoopback || ending.source !== undefined) return ending.masquerade;
     const address = own.get(destinationOf(ending));
     return address?.isAssumed ? 'mixed' : address?.text !== packet.source;
   });

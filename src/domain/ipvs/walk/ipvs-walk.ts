@@ -30,10 +30,11 @@ export function walkIpvs(
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
-  return walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
+  const endings = walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
     sets,
     furtherAddresses: addresses,
     ...(devices && { devices }),
     interceptor: new Balancer(server),
   });
+  return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
 }

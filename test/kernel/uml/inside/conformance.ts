@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { readScenario, scenarioNames, type Step } from '../../../support/recorded/scenarios.js';
 import { probe } from '../../../support/testbed/probe.js';
 import { ProxyProcess } from '../../../support/program/proxy-process.js';
+import { met, traced } from '../../../support/program/traced-node.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
 import { tool } from './tool.js';
@@ -16,6 +17,9 @@ const all = await Promise.all((await scenarioNames()).map((name) => readScenario
 const scenarios = all
   .sort((one, other) => (one.config < other.config ? -1 : Number(one.config > other.config)))
   .filter((_, position) => position % parts === part - 1);
+
+/** Those over which `trace` is asked as well; a process takes seconds here, and the hermetic tests ask it over all. */
+const TRACED = ['clusterip-basic', 'loadbalancer-source-ranges', 'dual-stack', 'session-affinity'];
 
 /**
  * Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. Scenarios
@@ -46,7 +50,7 @@ describe('mode ipvs', () => {
     configured = config;
   }
 
-  async function check(step: Step): Promise<void> {
+  async function check(step: Step, isTraced: boolean): Promise<void> {
     const present = comparable(await listNode(testbed.node));
     expect({ step: step.number, ...present }).toEqual({
       step: step.number,
@@ -54,13 +58,15 @@ describe('mode ipvs', () => {
     });
     const verdicts = await probe(testbed, step.objects);
     expect({ step: step.number, ...verdicts }).toEqual({ step: step.number, ipv6: {}, ...step.packets });
+    for (const rules of isTraced ? [[], ['--kernel']] : [])
+      expect(await traced(testbed.node, step, rules)).toEqual(met(step));
   }
 
   for (const { name, config, steps } of scenarios)
     it(`leaves what kube-proxy leaves, and treats packets as it does, in ${name}`, async () => {
       for (const step of steps) {
         await program(config, step.objects);
-        await check(step);
+        await check(step, TRACED.includes(name));
       }
     });
 });
