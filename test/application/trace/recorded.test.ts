@@ -5,7 +5,7 @@ import { readScenario, scenarioNames } from '../../support/recorded/scenarios.js
 import { queryOf, tracePackets, verdictOf, type Tracing } from '../../support/recorded/traced-scenarios.js';
 import { planOf } from '../../support/testbed/probe-plan.js';
 import type { Verdict } from '../../support/testbed/probe.js';
-import { settingsOf } from '../../domain/nftables/walk-testbed.js';
+import { settingsOf } from '../../support/recorded/walk-testbed.js';
 
 const compiled = new NftablesTracer(() => Promise.reject(new Error('there is no kernel')));
 /** Who traces, and what: the rules as they are compiled, or as the kernel would list them. */

@@ -11,7 +11,7 @@ import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js
 import { AssumedNode } from '../../../src/domain/trace/assumed-node.js';
 import { parseQuery, type TraceQuery } from '../../../src/domain/trace/query.js';
 import { hostPort } from '../../../src/domain/net/address.js';
-import { clients, localAddresses, ownAddressTowards } from '../../domain/nftables/walk-testbed.js';
+import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
 import { InMemoryProxy } from '../nftables/in-memory-proxy.js';
 import type { Family, Target } from '../testbed/probe-plan.js';
 import type { Verdict } from '../testbed/probe.js';

@@ -1,5 +1,5 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
-import { ConcernedEntries } from '../../nftables/walk/concerned-entries.js';
+import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import type { Packet } from '../../trace/packet.js';
 
 /** Finds the few entries whose rules a packet may meet in a mode that writes to iptables. */

@@ -5,7 +5,7 @@ import { compileNftables } from '../compile.js';
 import { NftablesDesiredState } from '../state/desired-state.js';
 import { desiredTable } from '../state/desired-table.js';
 import { contentsOf } from '../text/table-contents.js';
-import { ConcernedEntries } from './concerned-entries.js';
+import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import type { Ending } from './ending.js';
 import { walk } from './walk.js';
 

@@ -2,7 +2,7 @@ import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import { IptablesDesiredState } from '../../iptables/state/desired-state.js';
 import { DesiredRules } from '../../iptables/walk/desired-rules.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
-import { ConcernedEntries } from '../../nftables/walk/concerned-entries.js';
+import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { USERSPACE_BASE_RULES } from '../base-rules.js';

@@ -1,4 +1,4 @@
-import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
+import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 
 /** Finds the few entries whose rules a packet may meet, so that only those need to be compiled to follow it. */
 export class ConcernedEntries {
