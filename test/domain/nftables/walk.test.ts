@@ -16,7 +16,12 @@ import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 import { readScenario, scenarioNames, type Scenario } from '../../support/recorded/scenarios.js';
 import { planOf, type Family, type Target } from '../../support/testbed/probe-plan.js';
 import type { Verdict } from '../../support/testbed/probe.js';
-import { clients, localAddresses, ownAddressTowards, settingsOf } from '../../support/recorded/walk-testbed.js';
+import {
+  clients,
+  localAddresses,
+  ownAddressTowards,
+  settingsOf,
+} from '../../support/recorded/walk-testbed.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 
 const FAMILIES: Record<Family, IpFamily> = { ipv4: 'IPv4', ipv6: 'IPv6' };
