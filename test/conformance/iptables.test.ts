@@ -43,8 +43,9 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
     const verdicts = await probe(testbed, objects);
     expect({ step: number, ...verdicts.ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...verdicts.ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    for (const rules of [[], ['--kernel']])
-      expect(await traced(testbed.node, step, rules)).toStrictEqual(met(step));
+    // Which tools there are makes no difference to the rules as they should be.
+    const rules = variant === 'legacy' ? [] : ['--kernel'];
+    expect(await traced(testbed.node, step, rules)).toStrictEqual(met(step));
   }
 
   it.each(names)('writes the rules of kube-proxy, and treats packets as they do, in %s', async (name) => {

@@ -65,4 +65,32 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
         }
       }
     });
+
+  it('tells what was damaged, in the words of each tool, until it is repaired', async () => {
+    const recorded = { scenario: 'clusterip-basic', step: 1 };
+    const [step] = (await readScenario(recorded.scenario, 'ipvs')).steps;
+    await leaveRecorded(here, step!);
+    const state = recordedState(recorded);
+    const context = recordedContext(recorded, state, 'IPv4', 'ipvs');
+    const backend = backendOf('IPv4');
+    try {
+      await backend.start(forwardingTable(state, context).entries(), context.network);
+      expect(await backend.differences!()).toEqual([]);
+      await tool('ipvsadm', '-d', '-t', '172.30.10.1:80', '-r', '10.244.1.5:8080');
+      await tool('ipset', 'del', 'KUBE-IPVS-IPS', '172.30.10.1');
+      await tool('ip', 'address', 'del', '172.30.10.9/32', 'dev', 'kube-ipvs0');
+      await tool('iptables-legacy', '-w', '5', '-t', 'filter', '-I', 'KUBE-FORWARD', '-j', 'ACCEPT');
+      const told = (await backend.differences!())!.map(({ sign, text }) => `${sign} ${text}`);
+      expect(told.sort()).toEqual([
+        '+ ip address add 172.30.10.9/32 dev kube-ipvs0',
+        '+ ipset add KUBE-IPVS-IPS 172.30.10.1',
+        '+ ipvsadm -a -t 172.30.10.1:80 -r 10.244.1.5:8080 -m -w 1',
+        '- -t filter -A KUBE-FORWARD -j ACCEPT',
+      ]);
+      await backend.verify('full');
+      expect(await backend.differences!()).toEqual([]);
+    } finally {
+      await backend.close();
+    }
+  });
 });
