@@ -63,6 +63,8 @@ export default {
       testMatch: ['kernel/uml', 'deploy'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
     },
   ],
+  globalSetup: '<rootDir>/test/support/temporary-files.mjs',
+  globalTeardown: '<rootDir>/test/support/temporary-files-removal.mjs',
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/support/long-first.mjs',
 };
