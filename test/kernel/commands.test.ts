@@ -1,6 +1,5 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { program } from '../../src/adapters/iptables/detection/choose-variant.js';
 import { parseSave } from '../support/iptables/parse-save.js';
 import { IP_FAMILIES } from '../../src/domain/net/ip-family.js';
@@ -8,9 +7,10 @@ import { comparableTables } from '../support/recorded/comparable-tables.js';
 import { readScenario } from '../support/recorded/scenarios.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
-import { Command, type CommandOptions, type Ended } from '../support/program/command.js';
-import { Host } from '../support/testbed/host.js';
-import { Namespace } from '../support/program/in-namespace.js';
+import { CommandNode } from '../support/program/command-node.js';
+import type { Command, CommandOptions, Ended } from '../support/program/command.js';
+import type { Host } from '../support/testbed/host.js';
+import type { Namespace } from '../support/program/in-namespace.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { until } from '../support/until.js';
 
@@ -33,36 +33,24 @@ const other: TestService = {
 /** Of a cluster that kubeadm made; only the network is the test's. */
 const kubeadmConfiguration = new URL('../bootstrap/configuration/installers/kubeadm.yaml', import.meta.url);
 
+let commands: CommandNode;
 let namespace: Namespace;
 let node: Host;
-let folder: string;
-let proxy: Command | undefined;
 
 beforeEach(async () => {
-  proxy = undefined;
-  namespace = await Namespace.open('cmd');
-  node = new Host(namespace.name);
-  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-commands-'));
+  commands = await CommandNode.open('cmd');
+  ({ namespace, host: node } = commands);
 });
-afterEach(async () => {
-  if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => commands.close());
 
-const at = (name: string): string => join(folder, name);
+const at = (name: string): string => commands.at(name);
 const run = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
-  Command.run(node, args, options);
+  commands.run(args, options);
+const manifest = (name: string, text: string): Promise<string> => commands.write(name, text);
 const cluster = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
 const identity = ['--proxy-mode', 'nftables', ...cluster];
 const ruleset = (): Promise<string> => namespace.run(['nft', 'list', 'ruleset']);
 const nft = (text: string): Promise<string> => namespace.run(['nft', '-f', '-'], text);
-
-async function manifest(name: string, text: string): Promise<string> {
-  await writeFile(at(name), text);
-  return at(name);
-}
 
 /** Starts the proxy in nftables mode on these services, and waits until they are programmed. */
 async function serving(...more: readonly string[]): Promise<Command> {
@@ -71,14 +59,7 @@ async function serving(...more: readonly string[]): Promise<Command> {
 
 async function servingAs(...flags: readonly string[]): Promise<Command> {
   const file = await manifest('objects.yaml', clusterObjects([web]));
-  const started = await Command.start(node, [...flags, '--manifests', file]);
-  proxy = started;
-  await until('the services are programmed', async () => {
-    if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-    const { body } = await node.get(`${metrics}/debug/sync`);
-    return (JSON.parse(body) as { idle: boolean }).idle;
-  });
-  return started;
+  return commands.serve([...flags, '--manifests', file]);
 }
 
 async function elements(name: string, family: 'ip' | 'ip6' = 'ip'): Promise<readonly string[]> {
@@ -202,8 +183,8 @@ describe('--cleanup', () => {
     async (transport) => {
       await nft(foreign);
       const before = await ruleset();
-      await serving();
-      await proxy!.stop();
+      const proxy = await serving();
+      await proxy.stop();
       expect(await namespace.run(['nft', 'list', 'tables'])).toContain('table ip6 kube-proxy');
       expect(await run(['--cleanup', '--nft-transport', transport])).toMatchObject({ exitCode: 0 });
       expect(await ruleset()).toBe(before);
@@ -493,8 +474,8 @@ describe('what it reports about itself', () => {
     const file = await manifest('objects.yaml', clusterObjects([web]));
     await mkdir(at('bin'));
     const flags = ['--nft-transport', 'cli', '--manifests', file, '-v', '2'];
-    proxy = await Command.start(node, [...identity, ...flags], { env: { PATH: at('bin') } });
-    await until('the failure is told', () => Promise.resolve(proxy!.log.includes('sync failed')));
+    const proxy = await commands.start([...identity, ...flags], { env: { PATH: at('bin') } });
+    await until('the failure is told', () => Promise.resolve(proxy.log.includes('sync failed')));
     expect((await node.get(`${health}/healthz`)).status).toBe(503);
     expect((await node.get(`${health}/livez`)).status).toBe(200);
     await writeFile(at('bin/nft'), '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec nft "$@"\n', {
@@ -506,7 +487,7 @@ describe('what it reports about itself', () => {
   });
 
   it('has metrics of each family', async () => {
-    await serving('-v', '2');
+    const { log } = await serving('-v', '2');
     const { status, body } = await node.get(`${metrics}/metrics`);
     expect(status).toBe(200);
     for (const family of ['IPv4', 'IPv6']) {
@@ -523,15 +504,15 @@ describe('what it reports about itself', () => {
         ),
       );
     }
-    expect(proxy!.log).toContain('listening');
+    expect(log).toContain('listening');
   });
 
   it('says little without -v, and nothing while nothing happens', async () => {
-    await serving();
-    expect(proxy!.log).not.toContain('listening');
-    const before = proxy!.log;
+    const proxy = await serving();
+    expect(proxy.log).not.toContain('listening');
+    const before = proxy.log;
     await new Promise((resolve) => setTimeout(resolve, 1200));
-    expect(proxy!.log).toBe(before);
+    expect(proxy.log).toBe(before);
   });
 
   it('a port that is taken is fatal only when that is asked for', async () => {
@@ -539,7 +520,7 @@ describe('what it reports about itself', () => {
     const taken = await run([...identity, '--bind-address-hard-fail', '--manifests', at('objects.yaml')]);
     expect(taken.exitCode).toBe(1);
     expect(taken.stderr).toMatch(/cannot listen on .*10256/);
-    const second = await Command.start(node, [...identity, '--manifests', at('objects.yaml')]);
+    const second = await commands.start([...identity, '--manifests', at('objects.yaml')]);
     await until('the failure is told', () => Promise.resolve(second.log.includes('server cannot listen')));
     expect(second.running).toBe(true);
     expect(await second.stop()).toMatchObject({ exitCode: 0 });

@@ -1,11 +1,8 @@
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, readFile, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
-import { Command } from '../support/program/command.js';
-import { Host } from '../support/testbed/host.js';
-import { Namespace } from '../support/program/in-namespace.js';
+import { CommandNode } from '../support/program/command-node.js';
+import type { Command } from '../support/program/command.js';
 import { until } from '../support/until.js';
 
 const HEADER = 'apiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\n';
@@ -18,26 +15,15 @@ const web: TestService = {
   endpoints: ['10.244.1.11'],
 };
 
-let namespace: Namespace;
-let node: Host;
-let folder: string;
-let proxy: Command | undefined;
+let node: CommandNode;
 
 beforeEach(async () => {
-  proxy = undefined;
-  namespace = await Namespace.open('config');
-  node = new Host(namespace.name);
-  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-config-'));
+  node = await CommandNode.open('config');
   await mkdir(at('mounted'));
 });
-afterEach(async () => {
-  if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => node.close());
 
-const at = (...names: readonly string[]): string => join(folder, ...names);
+const at = (...names: readonly string[]): string => node.at(...names);
 const config = (): string => at('mounted', 'config.conf');
 let generation = 0;
 
@@ -54,24 +40,15 @@ async function mount(body: string): Promise<void> {
 /** Starts the proxy on the mounted configuration, and waits until the service is programmed. */
 async function serve(body: string): Promise<Command> {
   await mount(body);
-  await writeFile(at('objects.yaml'), clusterObjects([web]));
-  const started = await Command.start(node, [
-    ...['--config', config(), '--manifests', at('objects.yaml'), '--hostname-override', 'node1'],
-  ]);
-  proxy = started;
-  await until('the service is programmed', async () => {
-    if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-    const { body: state } = await node.get('http://127.0.0.1:10249/debug/sync');
-    return (JSON.parse(state) as { idle: boolean }).idle;
-  });
-  return started;
+  const objects = await node.write('objects.yaml', clusterObjects([web]));
+  return node.serve(['--config', config(), '--manifests', objects, '--hostname-override', 'node1']);
 }
 
-const nftRules = (): Promise<string> => namespace.run(['nft', 'list', 'table', 'ip', 'kube-proxy']);
-const iptablesRules = (): Promise<string> => namespace.run(['iptables-nft-save', '-t', 'nat']);
+const nftRules = (): Promise<string> => node.namespace.run(['nft', 'list', 'table', 'ip', 'kube-proxy']);
+const iptablesRules = (): Promise<string> => node.namespace.run(['iptables-nft-save', '-t', 'nat']);
 const refused = async (): Promise<string | undefined> =>
   /^kubeproxy_configuration_refused (\d)$/m.exec(
-    (await node.get('http://127.0.0.1:10249/metrics')).body,
+    (await node.host.get('http://127.0.0.1:10249/metrics')).body,
   )?.[1];
 const logged = (command: Command, text: string): Promise<void> =>
   until(`the log says ${JSON.stringify(text)}`, async () => command.log.includes(text));
@@ -121,7 +98,7 @@ describe('edits of the configuration file while the proxy runs', () => {
       config(),
       `${HEADER}mode: iptables\nclusterCIDR: 10.250.0.0/16\niptables: {masqueradeBit: 9}\nnodePortAddresses: [192.0.2.0/24]\n`,
     );
-    await namespace.run(['ip', 'addr', 'add', '192.0.2.7/24', 'dev', 'lo']);
+    await node.namespace.run(['ip', 'addr', 'add', '192.0.2.7/24', 'dev', 'lo']);
     await until('the rules follow', async () => (await iptablesRules()).includes('! -s 10.250.0.0/16'));
     const rules = await iptablesRules();
     expect(rules).not.toContain('10.244.0.0/16');
@@ -137,7 +114,7 @@ describe('commands about the configuration', () => {
   it('--write-config-to writes what is in effect, and touches nothing', async () => {
     await mount('mode: nftables\nbindAddress: "::"\n');
     const written = at('written.yaml');
-    const result = await Command.run(node, [
+    const result = await node.run([
       ...['--config', config(), '--write-config-to', written, '--cleanup', '-v1'],
     ]);
     expect(result).toMatchObject({ exitCode: 0, stdout: '' });
@@ -151,16 +128,14 @@ describe('commands about the configuration', () => {
       nodePortAddresses: ['primary'],
       logging: { verbosity: 1 },
     });
-    expect(
-      await Command.run(node, ['--config', written, '--write-config-to', at('again.yaml')]),
-    ).toMatchObject({
+    expect(await node.run(['--config', written, '--write-config-to', at('again.yaml')])).toMatchObject({
       exitCode: 0,
     });
     expect(await readFile(at('again.yaml'), 'utf8')).toBe(text);
   });
 
   it('--write-config-to writes nothing when the configuration is invalid', async () => {
-    const result = await Command.run(node, ['--write-config-to', at('w'), '--oom-score-adj', '5000']);
+    const result = await node.run(['--write-config-to', at('w'), '--oom-score-adj', '5000']);
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toContain('"command failed" err="failed validate: KubeProxyConfiguration.');
     await expect(readFile(at('w'))).rejects.toThrow('ENOENT');
@@ -168,10 +143,10 @@ describe('commands about the configuration', () => {
 
   it('--init-only sets what needs privileges, writes no rule, asks no API server, and ends with 0', async () => {
     const sysctl = async (name: string): Promise<string> =>
-      (await namespace.run(['cat', `/proc/sys/net/${name}`])).trim();
+      (await node.namespace.run(['cat', `/proc/sys/net/${name}`])).trim();
     expect(await sysctl('ipv4/conf/all/route_localnet')).toBe('0');
     await mount('conntrack: {maxPerCore: 0, tcpEstablishedTimeout: 2h, tcpCloseWaitTimeout: 90s}\n');
-    const result = await Command.run(node, ['--config', config(), '--init-only']);
+    const result = await node.run(['--config', config(), '--init-only']);
     expect(result).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await sysctl('netfilter/nf_conntrack_tcp_timeout_established')).toBe('7200');
     expect(await sysctl('netfilter/nf_conntrack_tcp_timeout_close_wait')).toBe('90');
@@ -181,7 +156,7 @@ describe('commands about the configuration', () => {
 
   it('--init-only says what could not be set, and ends with 1', async () => {
     await mount('conntrack: {maxPerCore: 0, udpTimeout: 3000000000s}\n');
-    const result = await Command.run(node, ['--config', config(), '--init-only']);
+    const result = await node.run(['--config', config(), '--init-only']);
     expect(result.exitCode).toBe(1);
     expect(result.stderr).toContain(
       '"command failed" err="could not set conntrack parameters from kube-proxy configuration: ',

@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { DifferenceReport } from '../../src/application/difference/difference-report.js';
-import { Command, type Ended } from '../support/program/command.js';
-import { Namespace } from '../support/program/in-namespace.js';
+import { CommandNode } from '../support/program/command-node.js';
+import type { Ended } from '../support/program/command.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
-import { Host } from '../support/testbed/host.js';
 import { until } from '../support/until.js';
 
 const metrics = 'http://127.0.0.1:10249';
@@ -22,33 +18,22 @@ const other: TestService = {
   ports: [{ ...web.ports[0]!, nodePort: 30187 }],
 };
 
-let namespace: Namespace;
-let node: Host;
-let folder: string;
-let proxy: Command | undefined;
+let node: CommandNode;
 
 beforeEach(async () => {
-  proxy = undefined;
-  namespace = await Namespace.open('diff');
-  node = new Host(namespace.name);
-  folder = await mkdtemp(join(tmpdir(), 'kubeproxy-diff-'));
+  node = await CommandNode.open('diff');
 });
-afterEach(async () => {
-  if (proxy?.running) await proxy.stop('SIGKILL');
-  await node.killAgent();
-  await namespace.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => node.close());
 
 async function flags(mode: string, ...services: readonly TestService[]): Promise<readonly string[]> {
-  const file = join(folder, `${services.map(({ name }) => name).join('-')}.yaml`);
-  await writeFile(file, clusterObjects(services));
+  const names = services.map(({ name }) => name).join('-');
+  const file = await node.write(`${names}.yaml`, clusterObjects(services));
   const identity = ['--hostname-override', 'node1', '--cluster-cidr', '10.244.0.0/16'];
   return ['--proxy-mode', mode, ...identity, '--manifests', file];
 }
 
 const plan = async (mode: string, ...services: readonly TestService[]): Promise<Ended> =>
-  Command.run(node, ['plan', '--diff', ...(await flags(mode, ...services))]);
+  node.run(['plan', '--diff', ...(await flags(mode, ...services))]);
 
 const damages = {
   nftables: {
@@ -99,11 +84,11 @@ const damages = {
 
 describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
   const { tool, input, lines } = damages[mode];
-  const damage = (): Promise<string> => namespace.run([...tool], `${input.join('\n')}\n`);
-  const ruleset = (): Promise<string> => namespace.run(['nft', 'list', 'ruleset']);
+  const damage = (): Promise<string> => node.namespace.run([...tool], `${input.join('\n')}\n`);
+  const ruleset = (): Promise<string> => node.namespace.run(['nft', 'list', 'ruleset']);
 
   it('plan --diff tells what would change, and changes nothing', async () => {
-    const once = await Command.run(node, ['--once', ...(await flags(mode, web))]);
+    const once = await node.run(['--once', ...(await flags(mode, web))]);
     expect(once.exitCode).toBe(0);
     expect(await plan(mode, web)).toMatchObject({ exitCode: 0, stdout: '' });
 
@@ -130,28 +115,22 @@ describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
   });
 
   it('a running proxy tells what differs until it has repaired it', async () => {
-    const started = await Command.start(node, await flags(mode, web));
-    proxy = started;
-    await until('the services are programmed', async () => {
-      if (!started.running) throw new Error(`the proxy ended:\n${started.log}`);
-      const { body } = await node.get(`${metrics}/debug/sync`);
-      return (JSON.parse(body) as { idle: boolean }).idle;
-    });
-    const diff = (...more: readonly string[]): Promise<Ended> => Command.run(node, ['diff', ...more]);
+    const proxy = await node.serve(await flags(mode, web));
+    const diff = (...more: readonly string[]): Promise<Ended> => node.run(['diff', ...more]);
     expect(await diff()).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 
     let report: DifferenceReport | undefined;
     // It may repair the damage before it is asked.
     await until('a difference is told', async () => {
       await damage();
-      report = JSON.parse((await node.get(`${metrics}/debug/diff`)).body) as DifferenceReport;
+      report = JSON.parse((await node.host.get(`${metrics}/debug/diff`)).body) as DifferenceReport;
       return report.families.some(({ lines }) => lines.length > 0);
     });
     const told = report!.families.flatMap((family) => family.lines);
     expect(told.map(({ servicePort }) => servicePort)).toContain('default/web:http');
     await until('everything is repaired', async () => (await diff()).exitCode === 0);
 
-    await started.stop();
+    await proxy.stop();
     expect(await diff()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('no proxy answers') });
   });
 });

@@ -12,6 +12,7 @@ import { comparableTables } from '../support/recorded/comparable-tables.js';
 import {
   forwardingTable,
   recordedContext,
+  recordedEntries,
   recordedDump,
   RECORDED_HOST,
   recordedState,
@@ -47,8 +48,7 @@ describe('taking over from kube-proxy', () => {
   it.each(cases)(
     'writes not one rule: $variant $family $scenario $step',
     async ({ variant, family, ...recorded }) => {
-      const state = recordedState(recorded);
-      const context = recordedContext(recorded, state, family);
+      const { entries, network } = recordedEntries(recorded, family);
       const tool = new IptablesTool({ variant, launcher, lock });
       await tool.restore(family, [withoutCounters(recordedDump(recorded, family))].values());
       const backend = iptablesBackend(
@@ -58,8 +58,7 @@ describe('taking over from kube-proxy', () => {
         () => Promise.resolve(HOST),
         new MemoryLogger(),
       );
-      const entries = forwardingTable(state, context).entries();
-      expect(await backend.start(entries, context.network)).toMatchObject({ written: 0, failed: [] });
+      expect(await backend.start(entries, network)).toMatchObject({ written: 0, failed: [] });
       expect(await backend.verify('quick')).toMatchObject({ compared: false });
       await backend.close();
     },
@@ -104,13 +103,11 @@ describe('taking over from kube-proxy', () => {
     for (const family of IP_FAMILIES) {
       const tool = new IptablesTool({ variant, launcher, lock });
       for (const recorded of recordedSteps()) {
-        const state = recordedState(recorded);
-        const context = recordedContext(recorded, state, family);
-        const entries = [...forwardingTable(state, context).entries()];
+        const { entries, network } = recordedEntries(recorded, family);
         const backend = () =>
           iptablesBackend(family, tool, undefined, () => Promise.resolve(HOST), new MemoryLogger());
-        expect(await backend().start(entries, context.network)).toMatchObject({ failed: [] });
-        expect(await backend().start(entries, context.network)).toMatchObject({ written: 0 });
+        expect(await backend().start(entries, network)).toMatchObject({ failed: [] });
+        expect(await backend().start(entries, network)).toMatchObject({ written: 0 });
       }
       tool.close();
     }

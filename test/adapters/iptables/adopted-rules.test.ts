@@ -1,3 +1,4 @@
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
@@ -7,11 +8,9 @@ import type { Backend } from '../../../src/application/ports/backend.js';
 import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  forwardingTable,
-  recordedContext,
+  recordedEntries,
   recordedDump,
   RECORDED_HOST,
-  recordedState,
   recordedCases,
 } from '../../support/recorded/cluster.js';
 import { HOST } from '../../support/iptables/services.js';
@@ -31,18 +30,16 @@ it.each(cases)(
   'the rules of kube-proxy stay until they are explained: $scenario $step $family',
   async (recorded) => {
     const { family } = recorded;
-    const state = recordedState(recorded);
-    const context = recordedContext(recorded, state, family);
-    const entries = [...forwardingTable(state, context).entries()];
+    const { entries, network } = recordedEntries(recorded, family);
     iptables.tamper(family, recordedDump(recorded, family));
-    expect(await open(family, RECORDED_HOST).start([], context.network, KEEP)).toMatchObject(UNTOUCHED);
+    expect(await open(family, RECORDED_HOST).start([], network, KEEP)).toMatchObject(UNTOUCHED);
     const [known, others] = [0, 1].map((rest) => entries.filter((_, index) => index % 2 === rest)) as [
-      typeof entries,
-      typeof entries,
+      ForwardingEntry[],
+      ForwardingEntry[],
     ];
     const backend = open(family, RECORDED_HOST);
-    expect(await backend.start(known, context.network, KEEP)).toMatchObject(UNTOUCHED);
-    expect(await backend.apply(changed(...others), context.network)).toMatchObject(UNTOUCHED);
+    expect(await backend.start(known, network, KEEP)).toMatchObject(UNTOUCHED);
+    expect(await backend.apply(changed(...others), network)).toMatchObject(UNTOUCHED);
     expect(await backend.verify('full')).toMatchObject(UNTOUCHED);
   },
 );

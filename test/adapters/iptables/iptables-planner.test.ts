@@ -4,11 +4,9 @@ import { parseSave } from '../../support/iptables/parse-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { comparableTables } from '../../support/recorded/comparable-tables.js';
 import {
-  forwardingTable,
-  recordedContext,
+  recordedEntries,
   recordedDump,
   RECORDED_HOST,
-  recordedState,
   recordedCases,
   recordedSteps,
   type RecordedStep,
@@ -17,9 +15,8 @@ import {
 const cases = recordedCases();
 
 function planned(step: RecordedStep, family: IpFamily): string {
-  const state = recordedState(step);
-  const context = recordedContext(step, state, family);
-  return new IptablesPlanner(RECORDED_HOST).plan(forwardingTable(state, context).entries(), context.network);
+  const { entries, network } = recordedEntries(step, family);
+  return new IptablesPlanner(RECORDED_HOST).plan(entries, network);
 }
 
 describe('the plan of iptables mode', () => {

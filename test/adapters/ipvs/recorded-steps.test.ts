@@ -6,8 +6,8 @@ import { PERSISTENT } from '../../../src/domain/ipvs/virtual-server.js';
 import { SERVICE_SETS, setHeader } from '../../../src/domain/ipvs/service-sets.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  forwardingTable,
   recordedContext,
+  recordedEntries,
   recordedDump,
   recordedState,
   recordedSteps,
@@ -23,12 +23,10 @@ describe('taking over from kube-proxy', () => {
   it.each(steps)('writes nothing: $scenario $step', async (step) => {
     const node = new MemoryNode();
     leaveBehind(node, step);
-    const state = recordedState(step);
     const backends = IP_FAMILIES.map((family) => node.backend(family));
     for (const backend of backends) {
-      const context = recordedContext(step, state, backend.family, 'ipvs');
-      const entries = forwardingTable(state, context).entries();
-      const { written, failed } = await backend.start(entries, context.network);
+      const { entries, network } = recordedEntries(step, backend.family, 'ipvs');
+      const { written, failed } = await backend.start(entries, network);
       expect({ written, failed, journal: node.takeJournal() }).toEqual({
         written: 0,
         failed: [],

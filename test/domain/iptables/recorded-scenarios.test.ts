@@ -6,11 +6,9 @@ import { parseSave } from '../../support/iptables/parse-save.js';
 import { renderSave } from '../../support/iptables/render-save.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  forwardingTable,
-  recordedContext,
+  recordedEntries,
   recordedDump,
   RECORDED_HOST,
-  recordedState,
   recordedCases,
   type RecordedStep,
 } from '../../support/recorded/cluster.js';
@@ -19,13 +17,11 @@ import { expectRecorded } from '../../support/recorded/iptables-rules.js';
 const cases = recordedCases();
 
 function tablesOf(step: RecordedStep, family: IpFamily): DesiredTables {
-  const state = recordedState(step);
-  const context = recordedContext(step, state, family);
-  const options = { node: context.network, host: RECORDED_HOST, largeCluster: false };
+  const { entries, network } = recordedEntries(step, family);
+  const options = { node: network, host: RECORDED_HOST, largeCluster: false };
   const desired = new IptablesDesiredState();
-  for (const entry of forwardingTable(state, context).entries())
-    desired.replace(entry.key, compileIptables(entry, options));
-  return new DesiredTables(desired, iptablesBaseRules(context.network, RECORDED_HOST));
+  for (const entry of entries) desired.replace(entry.key, compileIptables(entry, options));
+  return new DesiredTables(desired, iptablesBaseRules(network, RECORDED_HOST));
 }
 
 describe('the rules of recorded scenarios', () => {

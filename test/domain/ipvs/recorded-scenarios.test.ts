@@ -6,11 +6,9 @@ import { ipvsDesiredTables, type IpvsDesiredTables } from '../../../src/domain/i
 import { serverLines } from '../../../src/domain/ipvs/render-servers.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
-  forwardingTable,
-  recordedContext,
+  recordedEntries,
   recordedDump,
   RECORDED_HOST,
-  recordedState,
   recordedCases,
   type RecordedStep,
 } from '../../support/recorded/cluster.js';
@@ -20,13 +18,11 @@ import { recordedKernel } from '../../support/recorded/ipvs-kernel.js';
 const cases = recordedCases();
 
 function tablesOf(step: RecordedStep, family: IpFamily): IpvsDesiredTables {
-  const state = recordedState(step);
-  const context = recordedContext(step, state, family, 'ipvs');
-  const options = { node: context.network, scheduler: 'rr', hasScheduler: () => true };
+  const { entries, network } = recordedEntries(step, family, 'ipvs');
+  const options = { node: network, scheduler: 'rr', hasScheduler: () => true };
   const desired = new IpvsDesiredState();
-  for (const entry of forwardingTable(state, context).entries())
-    desired.replace(entry.key, compileIpvs(entry, options));
-  return ipvsDesiredTables(desired, context.network, RECORDED_HOST);
+  for (const entry of entries) desired.replace(entry.key, compileIpvs(entry, options));
+  return ipvsDesiredTables(desired, network, RECORDED_HOST);
 }
 
 describe('what mode ipvs makes of recorded scenarios', () => {

@@ -14,7 +14,9 @@ import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slic
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
+import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
@@ -155,4 +157,15 @@ export function forwardingTable(state: ClusterState, { forwarding }: FamilyConte
   const table = new ForwardingTable();
   table.update(state, state.serviceKeys(), forwarding);
   return table;
+}
+
+/** What a backend gets in a step: the entries of the forwarding table, and what it must know of the node. */
+export function recordedEntries(
+  step: RecordedStep,
+  family: IpFamily,
+  mode?: IptablesUser,
+): { readonly entries: readonly ForwardingEntry[]; readonly network: NodeNetwork } {
+  const state = recordedState(step);
+  const context = recordedContext(step, state, family, mode);
+  return { entries: [...forwardingTable(state, context).entries()], network: context.network };
 }

@@ -6,22 +6,19 @@ import type { Walk } from '../../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { parseSave } from '../../../support/iptables/parse-save.js';
 import {
-  forwardingTable,
+  recordedEntries,
   recordedCases,
-  recordedContext,
   recordedDump,
   recordedManifest,
   RECORDED_HOST,
-  recordedState,
   type RecordedStep,
 } from '../../../support/recorded/cluster.js';
 import { recordedFates, walkedFates } from '../../../support/recorded/packet-fates.js';
 
 /** Through the rules that this program makes. */
 function desiredWalk(step: RecordedStep, family: IpFamily): IptablesDesiredWalk {
-  const state = recordedState(step);
-  const context = recordedContext(step, state, family);
-  return new IptablesDesiredWalk(forwardingTable(state, context).entries(), context.network, RECORDED_HOST);
+  const { entries, network } = recordedEntries(step, family);
+  return new IptablesDesiredWalk(entries, network, RECORDED_HOST);
 }
 
 describe('a packet in mode iptables meets what was recorded', () => {

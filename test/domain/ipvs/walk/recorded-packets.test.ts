@@ -3,12 +3,10 @@ import { walkIpvs } from '../../../../src/domain/ipvs/walk/ipvs-walk.js';
 import type { Walk } from '../../../../src/application/ports/tracer.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 import {
-  forwardingTable,
+  recordedEntries,
   recordedCases,
-  recordedContext,
   recordedManifest,
   RECORDED_HOST,
-  recordedState,
   type RecordedStep,
 } from '../../../support/recorded/cluster.js';
 import { recordedSurroundings } from '../../../support/recorded/ipvs-dump.js';
@@ -16,11 +14,9 @@ import { recordedFates, walkedFates } from '../../../support/recorded/packet-fat
 
 /** Through what this program makes. */
 function desiredWalk(step: RecordedStep, family: IpFamily): IpvsDesiredWalk {
-  const state = recordedState(step);
-  const context = recordedContext(step, state, family, 'ipvs');
+  const { entries, network } = recordedEntries(step, family, 'ipvs');
   const schedulers = { scheduler: 'rr', hasScheduler: () => true };
-  const entries = forwardingTable(state, context).entries();
-  return new IpvsDesiredWalk(entries, context.network, RECORDED_HOST, schedulers);
+  return new IpvsDesiredWalk(entries, network, RECORDED_HOST, schedulers);
 }
 
 describe('a packet in mode ipvs meets what was recorded', () => {

@@ -15,12 +15,7 @@ import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/ne
 import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netlink-virtual-servers.js';
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
-import {
-  forwardingTable,
-  RECORDED_HOST,
-  recordedContext,
-  recordedState,
-} from '../../../support/recorded/cluster.js';
+import { recordedEntries, RECORDED_HOST } from '../../../support/recorded/cluster.js';
 import { emptyNode, leaveRecorded } from './recorded-kernel.js';
 import { here, tool } from './tool.js';
 
@@ -53,11 +48,9 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
         await leaveRecorded(here, step);
         for (const family of IP_FAMILIES) {
           const recorded = { scenario: name, step: step.number };
-          const state = recordedState(recorded);
-          const context = recordedContext(recorded, state, family, 'ipvs');
+          const { entries, network } = recordedEntries(recorded, family, 'ipvs');
           const backend = backendOf(family);
-          const entries = forwardingTable(state, context).entries();
-          const started = await backend.start(entries, context.network);
+          const started = await backend.start(entries, network);
           expect({ ...recorded, family, ...started }).toMatchObject({ family, written: 0, failed: [] });
           const verified = await backend.verify('full');
           expect({ ...recorded, family, ...verified }).toMatchObject({ written: 0, failed: [] });
@@ -70,11 +63,10 @@ describe('taking over from kube-proxy in mode ipvs', async () => {
     const recorded = { scenario: 'clusterip-basic', step: 1 };
     const [step] = (await readScenario(recorded.scenario, 'ipvs')).steps;
     await leaveRecorded(here, step!);
-    const state = recordedState(recorded);
-    const context = recordedContext(recorded, state, 'IPv4', 'ipvs');
+    const { entries, network } = recordedEntries(recorded, 'IPv4', 'ipvs');
     const backend = backendOf('IPv4');
     try {
-      await backend.start(forwardingTable(state, context).entries(), context.network);
+      await backend.start(entries, network);
       expect(await backend.differences!()).toEqual([]);
       await tool('ipvsadm', '-d', '-t', '172.30.10.1:80', '-r', '10.244.1.5:8080');
       await tool('ipset', 'del', 'KUBE-IPVS-IPS', '172.30.10.1');
