@@ -96,35 +96,23 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expectOthers();
     });
 
-    it('keeps the rules that it had when a change of it is refused', async () => {
+    it.each([
+      ['this process wrote', () => proxy],
+      ['an earlier process wrote', () => proxyOn(kernel)],
+    ])('keeps the rules that %s when a change of it is refused', async (_, next) => {
       await proxy.sync();
+      const changing = next();
+      for (let number = 1; number <= SERVICES; number++) applyService(changing, number, 1);
       const lift = refuseService(kernel, bad, blame);
-      for (let number = 1; number <= SERVICES; number++) applyService(proxy, number, 1);
-      expect((await proxy.sync())[0]!.failed).toEqual([keyOf(bad)]);
+      expect((await changing.sync())[0]!.failed).toEqual([keyOf(bad)]);
       expectOthers(1);
       expect(outcome(kernel, bad)).toEqual(to(bad));
       // What is in memory is what the kernel has: nothing is left to repair.
       kernel.bystanderCommits();
-      expect(await proxy.verify('quick')).toBe(0);
+      expect(await changing.verify('quick')).toBe(0);
       lift();
-      proxy.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
-      expect((await proxy.sync())[0]!.failed).toEqual([]);
-      expect(outcome(kernel, bad)).toEqual(to(bad, 1));
-    });
-
-    it('keeps what an earlier process wrote for it', async () => {
-      await proxy.sync();
-      const restarted = proxyOn(kernel);
-      for (let number = 1; number <= SERVICES; number++) applyService(restarted, number, 1);
-      const lift = refuseService(kernel, bad, blame);
-      expect((await restarted.sync())[0]!.failed).toEqual([keyOf(bad)]);
-      expectOthers(1);
-      expect(outcome(kernel, bad)).toEqual(to(bad));
-      kernel.bystanderCommits();
-      expect(await restarted.verify('quick')).toBe(0);
-      lift();
-      restarted.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
-      expect((await restarted.sync())[0]!.failed).toEqual([]);
+      changing.families.get('IPv4')!.pending.serviceChanged(`ns/service-${bad}`);
+      expect((await changing.sync())[0]!.failed).toEqual([]);
       expect(outcome(kernel, bad)).toEqual(to(bad, 1));
     });
 
