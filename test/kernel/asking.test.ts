@@ -115,7 +115,7 @@ default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
       '-o',
       'wide',
     );
-    expect([exitCode, stderr]).toEqual([1, 'no Service none is known\n']);
+    expect([exitCode, stderr]).toEqual([1, 'none: there is no Service none in namespace default\n']);
     expect(stdout).toMatch(/web .* 172\.30\.20\.6:80\/TCP, 30186\/TCP\n.*db .* not served .*headless/);
   });
 

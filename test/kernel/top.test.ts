@@ -1,6 +1,7 @@
 import type { EndpointReport, PortReport, TrafficReport } from '../../src/domain/traffic/traffic-report.js';
 import { Command } from '../support/program/command.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
+import { openBy, portOf, RunningTop } from '../support/program/running-top.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import type { Packets } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
@@ -50,57 +51,15 @@ afterAll(async () => {
 
 async function once(...args: readonly string[]): Promise<TrafficReport> {
   const { exitCode, stdout, stderr } = await Command.run(testbed.node, [
-    'top',
-    '--once',
-    '-o',
-    'json',
+    ...['top', '--once', '-o', 'json'],
     ...args,
   ]);
   if (exitCode !== 0) throw new Error(`top ended with ${exitCode}: ${stderr}`);
   return JSON.parse(stdout) as TrafficReport;
 }
 
-function portOf({ services }: TrafficReport, service: string, port: string): PortReport | undefined {
-  return services.find((row) => row.namespace === 'default' && row.name === service && row.port === port);
-}
-
-function openBy(port: PortReport | undefined): Record<string, number> {
-  return Object.fromEntries((port?.endpoints ?? []).map(({ address, open }) => [address, open]));
-}
-
 function endpoint(port: PortReport | undefined, address: string): EndpointReport | undefined {
   return port?.endpoints.find((row) => row.address === address);
-}
-
-/** A `top` that goes on, and the reports it has printed so far. */
-class RunningTop {
-  private constructor(private readonly command: Command) {}
-
-  /** Returns when it counts everything. */
-  static async start(...args: readonly string[]): Promise<RunningTop> {
-    const command = await Command.start(testbed.node, ['top', '--interval', '200ms', '-o', 'json', ...args]);
-    const top = new RunningTop(command);
-    await until('top counts', async () => top.reports.some(({ complete }) => complete));
-    return top;
-  }
-
-  get reports(): readonly TrafficReport[] {
-    const lines = this.command.output.split('\n').slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as TrafficReport);
-  }
-
-  get last(): TrafficReport {
-    return this.reports.at(-1)!;
-  }
-
-  /** Of a number over all intervals. */
-  sum(number: 'new' | 'unanswered' | 'bytes', service: string, port: string): number {
-    return this.reports.reduce((sum, report) => sum + (portOf(report, service, port)?.[number] ?? 0), 0);
-  }
-
-  async stop(): Promise<number | undefined> {
-    return (await this.command.stop('SIGINT')).exitCode;
-  }
 }
 
 it('hears nothing while nobody watches', async () => {
@@ -111,14 +70,14 @@ it('hears nothing while nobody watches', async () => {
     return groups.filter(([, protocol, , mask]) => protocol === '12' && mask === '00000007').length;
   };
   expect(await listeners()).toBe(0);
-  const top = await RunningTop.start();
+  const top = await RunningTop.start(testbed.node);
   expect(await listeners()).toBe(1);
   await top.stop();
   await until('the listener is gone', async () => (await listeners()) === 0, 15_000);
 });
 
 it('counts what a load opens, begins, transfers and closes, by service port and endpoint', async () => {
-  const top = await RunningTop.start();
+  const top = await RunningTop.start(testbed.node);
   const opened: OpenConnection[] = [];
   for (let i = 0; i < 8; i++) opened.push(await OpenConnection.open(testbed.pod, web));
   for (let i = 0; i < 3; i++) opened.push(await OpenConnection.open(testbed.ext, webNodePort));
@@ -159,7 +118,7 @@ it('marks an endpoint that does not answer, or refuses, and no other', async () 
   expect(endpoint(portOf(before, 'mute', 'http'), MUTE)).toMatchObject({ state: 'ready', silent: true });
 
   await second.kill();
-  const top = await RunningTop.start('--sort', 'unanswered');
+  const top = await RunningTop.start(testbed.node, '--sort', 'unanswered');
   await testbed.pod.send([{ dst: web.dst, proto: 'tcp', port: web.port, n: 40 }]);
   await until('the refusing endpoint is marked', async () => {
     const row = endpoint(portOf(top.last, 'web', 'http'), second.address);

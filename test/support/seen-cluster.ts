@@ -60,13 +60,14 @@ export class SeenCluster {
       unserved,
       waitingSeconds: () => undefined,
     });
+    const isListed = (): boolean => this.isListed;
     this.addresses = new ExplainAddress(this.explain, state, loops, {
       mode,
-      isListed: () => this.isListed,
+      isListed,
       network,
       localAddresses: () => Object.values(NODE_IPS),
     });
-    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key));
+    this.list = new ListServices(state, loops, statuses, (key) => unserved.why(key), isListed);
     state.applyNode({ name: 'n1', zone: 'a', ips: [], podCIDRs: [], leaving: false });
   }
 

@@ -65,8 +65,8 @@ class IpvsBackend implements Backend {
     return this.driver.rulesDependOn(before, after);
   }
 
-  differences(): Promise<readonly RuleDifference[] | undefined> {
-    return this.runExclusive(async () => this.reconciler.differences?.());
+  differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
+    return this.runExclusive(async () => this.reconciler.differences?.(signal));
   }
 
   plannedDifferences(

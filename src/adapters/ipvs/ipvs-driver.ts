@@ -164,13 +164,13 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     };
   }
 
-  async differences(): Promise<DifferenceLines> {
+  async differences(_: IpvsActual, signal?: AbortSignal): Promise<DifferenceLines> {
     const { desired, tables, rules, node, family } = this;
     const adopts = !rules.isStarted && this.keepsUnexplained;
     const unexplained = adopts ? tables.unexplained(desired) : this.unexplained;
     const entries = desired.ownersOfIptablesRules().flatMap((owner) => desired.rules(owner)?.entry ?? []);
     const filled = new Set([...desired.filled, ...unexplained.sets]);
-    const ofRules = (await rules.differences(entries, node, filled)) ?? [];
+    const ofRules = (await rules.differences(entries, node, filled, signal)) ?? [];
     return joined(ipvsDifferences(desired, tables, unexplained, family), ofRules);
   }
 

@@ -84,8 +84,9 @@ export class IpvsRules {
     entries: readonly ForwardingEntry[],
     node: NodeNetwork,
     filled: ReadonlySet<ServiceSet>,
+    signal?: AbortSignal,
   ): Promise<readonly RuleDifference[] | undefined> | undefined {
-    if (!this.startOptions) return this.backend.differences?.();
+    if (!this.startOptions) return this.backend.differences?.(signal);
     this.filled = filled;
     return this.backend.plannedDifferences?.(entries, node, this.startOptions);
   }

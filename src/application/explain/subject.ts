@@ -1,4 +1,4 @@
-import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
+import { isServiceKey, type Protocol, type ServiceKey } from '../../domain/model/service-port-name.js';
 import { hostPort, parseAddress } from '../../domain/net/address.js';
 
 /** What an explanation is asked about. */
@@ -14,7 +14,6 @@ export interface AddressSubject {
   readonly protocol?: Protocol;
 }
 
-const SERVICE = /^[a-z0-9-]+\/[a-z0-9.-]+$/;
 const WITH_PROTOCOL = /^([^/]+)(?:\/(tcp|udp|sctp))?$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
 const PORT = /^\d{1,5}$/;
@@ -29,7 +28,7 @@ export function parseSubject(text: string): Subject | undefined {
   const subject = place === undefined ? undefined : parsePlace(place);
   if (subject && (spoken === undefined || subject.port !== undefined))
     return { ...subject, ...(spoken !== undefined && { protocol: spoken.toUpperCase() as Protocol }) };
-  return SERVICE.test(text) ? { kind: 'service', service: text } : undefined;
+  return isServiceKey(text) ? { kind: 'service', service: text } : undefined;
 }
 
 function parsePlace(text: string): AddressSubject | undefined {

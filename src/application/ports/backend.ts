@@ -39,8 +39,9 @@ export interface Backend {
   /**
    * What the kernel has otherwise than it was programmed: reads and compares everything, as a full verification does, and changes
    * nothing. Nobody retries. Missing, or undefined, if the backend cannot tell.
+   * @param signal rejects with its reason soon after it is aborted
    */
-  differences?(): Promise<readonly RuleDifference[] | undefined>;
+  differences?(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
 
   /** What `start` with these entries would change. Changes nothing, and is the only call but `close`. Missing as above. */
   plannedDifferences?(

@@ -75,8 +75,9 @@ export interface Driver<Rules, Change, Actual> {
    * What separates `actual` from the desired state and the node, line by line in the words of the mode's tool: what `repair` would
    * change. What stays for a while although it is unused is no difference. `undefined` among them only gives other work its turn.
    * Changes nothing; may be left early. Missing if the driver cannot tell.
+   * @param signal of the read that belongs to it, for drivers that read more here
    */
-  differences?(actual: Actual): DifferenceLines | Promise<DifferenceLines>;
+  differences?(actual: Actual, signal?: AbortSignal): DifferenceLines | Promise<DifferenceLines>;
 
   /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
   adopted?(actual: Actual): AdoptedRules<Rules>;

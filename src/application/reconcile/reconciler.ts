@@ -106,9 +106,10 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     return { compared: true, watched, ...outcome, conflicts: [] };
   }
 
-  async differences(): Promise<readonly RuleDifference[] | undefined> {
-    const lines = await this.driver.differences?.(await this.driver.read());
-    return lines && listDifferences(lines);
+  async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
+    const actual = await this.driver.read({ signal });
+    const lines = await this.driver.differences?.(actual, signal);
+    return lines && listDifferences(lines, signal);
   }
 
   async plannedDifferences(

@@ -7,7 +7,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { heldBack } from '../explain/held-back.js';
 import type { Unserved } from '../explain/explanation.js';
-import type { RowFilter, RowState, ServiceList, ServiceRow } from './service-row.js';
+import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
 import type { ServiceStatuses } from './service-statuses.js';
 
 /** The part of a sync loop that is read. */
@@ -18,6 +18,9 @@ export interface ListedLoop {
   readonly keptFor: readonly string[];
   isWaiting(service: ServiceKey): boolean;
 }
+
+/** Of Services that are not known to exist. */
+const UNKNOWN: ReadonlySet<Unserved['kind']> = new Set(['absent', 'undelivered']);
 
 /** Rows that are made in one turn of the event loop: a few milliseconds. */
 const PORTION = 250;
@@ -30,6 +33,8 @@ export class ListServices {
     private readonly statuses: ServiceStatuses,
     /** Tells why a Service is not served. */
     private readonly whyUnserved: (service: ServiceKey) => Promise<Unserved>,
+    /** Whether all Services have been listed. */
+    private readonly isListed: () => boolean,
   ) {}
 
   /** The rows, by namespace and name, in portions. Services that come or go meanwhile may be missing. */
@@ -46,7 +51,7 @@ export class ListServices {
   /** What becomes of the names asked for that no served Service has. Asks the cluster about those with a namespace. */
   async unserved({ namespace, names }: RowFilter): Promise<ServiceList> {
     const services: ServiceRow[] = [];
-    const unknown: string[] = [];
+    const unknown: UnknownName[] = [];
     for (const name of names) {
       const isIt = chosenBy({ names: [name], ...(namespace !== undefined && { namespace }) });
       if (some(this.state.serviceKeys(), isIt)) continue;
@@ -54,11 +59,18 @@ export class ListServices {
       const full = name.includes('/') ? [name] : namespace === undefined ? [] : [`${namespace}/${name}`];
       const keys = left.length > 0 ? left : full;
       const found = await Promise.all(keys.map(async (key) => ({ key, why: await this.whyUnserved(key) })));
-      const shown = found.filter(({ why }) => why.kind !== 'absent');
-      services.push(...shown.map(({ key, why }) => unservedRow(key, why)));
-      if (shown.every(({ why }) => why.kind === 'undelivered')) unknown.push(name);
+      const known = found.filter(({ why }) => !UNKNOWN.has(why.kind));
+      services.push(...known.map(({ key, why }) => unservedRow(key, why)));
+      if (known.length === 0) unknown.push({ name, reason: found[0]?.why.text ?? this.namedNowhere() });
     }
     return { services, unknown };
+  }
+
+  /** Why there is no Service of a name in any namespace. The cluster is not asked: that would cost it a search. */
+  private namedNowhere(): string {
+    return this.isListed()
+      ? 'no Service of this name is delivered to this node; headless ones and those of other proxies may not be, so ask for NAMESPACE/NAME to have the cluster asked'
+      : 'not all Services have been listed yet; `kubeproxy status` shows what is missing';
   }
 
   /** Undefined if the Service is gone by now. */

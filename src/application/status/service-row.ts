@@ -34,5 +34,13 @@ export interface ServiceList {
   /** By namespace and name; those that are not served, but asked for by name, come last. */
   readonly services: readonly ServiceRow[];
   /** The names asked for that no known Service has. */
-  readonly unknown: readonly string[];
+  readonly unknown: readonly UnknownName[];
+}
+
+/** A name that no known Service has. */
+export interface UnknownName {
+  /** As it was asked for. */
+  readonly name: string;
+  /** What is known about that, and what to do. For people. */
+  readonly reason: string;
 }

@@ -121,11 +121,11 @@ export class SyncFamily {
 
   /**
    * What the kernel has otherwise than was programmed last; undefined if the backend cannot tell. Changes nothing.
-   * @throws if nothing has been programmed yet, or the kernel cannot be read
+   * @throws if nothing has been programmed yet, or the kernel cannot be read; the signal's reason when it is aborted
    */
-  async differences(): Promise<readonly RuleDifference[] | undefined> {
+  async differences(signal: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
     if (!this.started) throw new Error('nothing has been programmed yet');
-    return this.backend.differences?.();
+    return this.backend.differences?.(signal);
   }
 
   private async startBackend(network: NodeNetwork, forwarding: ForwardingContext): Promise<Programmed> {

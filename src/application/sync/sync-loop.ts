@@ -10,6 +10,7 @@ import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
 import { retryDelay } from './backoff.js';
 import { logChanges, type ProgrammedChanges } from './change-log.js';
+import { Comparison } from './comparison.js';
 import { Retries } from './retries.js';
 import type { SyncFamily } from './sync-family.js';
 import { Verifier, type Verification, type VerifierTurns } from './verifier.js';
@@ -47,6 +48,7 @@ export class SyncLoop {
   private timer: Timer | undefined;
   private readonly retries: Retries;
   private readonly verifier: Verifier;
+  private readonly comparison: Comparison;
   private pauseUntil = 0;
   private failures = 0;
   private reportFirst!: (problem: string | undefined) => void;
@@ -82,6 +84,7 @@ export class SyncLoop {
       failed: (key) => this.retryLater(key),
     };
     this.verifier = new Verifier(turns, sync, periods.syncPeriod, observer, clock, logger);
+    this.comparison = new Comparison(turns, sync, clock);
   }
 
   get family(): IpFamily {
@@ -151,11 +154,9 @@ export class SyncLoop {
     }
   }
 
-  /** `SyncFamily.differences`, found between syncs: a change that comes meanwhile waits. */
+  /** `Comparison.differences`. */
   differences(): Promise<readonly RuleDifference[] | undefined> {
-    return new Promise((resolve, reject) =>
-      this.enqueue(() => this.sync.differences().then(resolve, reject)),
-    );
+    return this.comparison.differences();
   }
 
   /** Ends the loop after the running step. */
@@ -163,6 +164,7 @@ export class SyncLoop {
     this.state = 'stopped';
     this.timer?.cancel();
     this.verifier.stop();
+    this.comparison.stop();
     this.retries.stop();
     await this.work;
   }
@@ -175,6 +177,7 @@ export class SyncLoop {
 
   private due(): void {
     this.state = 'due';
+    this.comparison.giveWay();
     this.enqueue(() => this.run());
   }
 

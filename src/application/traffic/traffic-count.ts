@@ -87,7 +87,7 @@ export class TrafficCount {
   }
 
   facts(): CountingFacts {
-    const { count, countsBytes } = this.flowEvents.table();
+    const { count, countsBytes, tracksServices } = this.flowEvents.table();
     return {
       complete: this.wholeWalks > 0,
       readShare: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
@@ -95,6 +95,7 @@ export class TrafficCount {
       timesLost: this.timesLost,
       tracked: count,
       countsBytes,
+      tracksServices,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
-import type { Request } from '../configuration/subcommands/subcommand.js';
+import type { Request } from '../configuration/subcommands/subcommands.js';
 import { cleanup } from './cleanup.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';

@@ -4,7 +4,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
 import { traceText } from '../../application/trace/trace-text.js';
 import type { Asked } from '../configuration/command-line.js';
-import type { Request } from '../configuration/subcommands/subcommand.js';
+import type { TraceRequest } from '../configuration/subcommands/trace.js';
 import { RunningProxy } from './asking/running-proxy.js';
 import { answerLines } from './tracing/answer-lines.js';
 import { askProxy } from './tracing/ask-proxy.js';
@@ -21,8 +21,6 @@ export function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
   if (manifests.length > 0) return traceManifests(asked, logger, answer);
   return answer(askProxy(RunningProxy.at(configuration.metricsBindAddress), request.rules));
 }
-
-type TraceRequest = Extract<Request, { readonly name: 'trace' }>;
 
 async function answerRequest(request: TraceRequest, tracing: Tracing): Promise<number> {
   if ('queries' in request) return answerLines(request.queries, tracing);

@@ -10,7 +10,7 @@ import { withPort } from './types/listen-address.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
-import type { Request } from './subcommands/subcommand.js';
+import type { Request } from './subcommands/subcommands.js';
 import { validationProblems } from './validation.js';
 
 /** Beside the ports of kube-proxy, 10249 and 10256. */

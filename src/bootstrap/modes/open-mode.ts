@@ -23,7 +23,7 @@ export interface OpenMode {
   readonly backend: Provider;
   /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
   readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
-  /** Follows packets through its rules of a family. Missing where a mode of another program cannot. */
+  /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */
   readonly tracer?: (family: IpFamily) => Promise<Tracer>;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export interface Mode {
   /** Looks at this machine as far as the rules depend on it, and changes nothing there. */
   planner(): Promise<Planner>;
   /** Follows packets through its rules of a family. Opens nothing before rules of the kernel are asked for. */
-  tracer?(family: IpFamily): Promise<Tracer>;
+  tracer(family: IpFamily): Promise<Tracer>;
   /**
    * Removes everything that this mode makes. Finding nothing is fine. Rejects when something could not be removed.
    * @param successor the mode that serves instead: what is its own stays, and connections may take their time to end

@@ -69,13 +69,14 @@ export const reportRoutes = provide(
         return since === undefined ? undefined : (clock.now() - since) / 1000;
       },
     });
+    const isListed = (): boolean => events.missing.length === 0;
     const addresses = new ExplainAddress(explain, state, loops, {
       mode,
-      isListed: () => events.missing.length === 0,
+      isListed,
       network: (family) => contexts.of(family, false).network,
       localAddresses: () => localAddresses.list(),
     });
-    const list = new ListServices(state, loops, statuses, (service) => unserved.why(service));
+    const list = new ListServices(state, loops, statuses, (service) => unserved.why(service), isListed);
     const facts = {
       node: commandLine.nodeName,
       mode,

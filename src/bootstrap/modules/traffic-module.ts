@@ -3,6 +3,7 @@ import { trafficRoutes } from '../../adapters/debug/traffic-routes.js';
 import { TrafficCount } from '../../application/traffic/traffic-count.js';
 import { TrafficMetrics } from '../../application/traffic/traffic-metrics.js';
 import { TrafficWatchers } from '../../application/traffic/traffic-watchers.js';
+import { modeInForce } from '../configuration/proxy-configuration.js';
 import {
   CLOCK,
   COMMAND_LINE,
@@ -18,7 +19,10 @@ import { provide, type Module } from '../injection/provider.js';
 
 /** Counts the connections of Services while somebody watches. */
 export const trafficModule: Module = [
-  provide(FLOW_EVENTS, {}, () => new NetlinkFlowEvents()),
+  provide(FLOW_EVENTS, { commandLine: COMMAND_LINE }, ({ commandLine }) => {
+    const mode = modeInForce(commandLine.configuration);
+    return new NetlinkFlowEvents({ throughIpvs: mode === 'ipvs' });
+  }),
   provide(
     TRAFFIC_WATCHERS,
     {

@@ -10,6 +10,11 @@ export function serviceKey(namespace: string, name: string): ServiceKey {
   return flatText(namespace, '/', name);
 }
 
+/** Whether a text of a person can be the key of a Service, existing or not. */
+export function isServiceKey(text: string): boolean {
+  return /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(text);
+}
+
 /** Identity of one port of a Service. The protocol counts: `dns/UDP` and `dns/TCP` are two (docs/spec/model.md §1). */
 export interface ServicePortName {
   readonly namespace: string;

@@ -64,6 +64,8 @@ export interface CountingFacts {
   readonly tracked: number;
   /** The kernel counts bytes (nf_conntrack_acct). */
   readonly countsBytes: boolean;
+  /** The kernel tracks connections of Services: in mode ipvs only while net.ipv4.vs.conntrack is 1. */
+  readonly tracksServices: boolean;
 }
 
 /** The traffic of an interval. */

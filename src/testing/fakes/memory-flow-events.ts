@@ -15,6 +15,7 @@ export class MemoryFlowEvents implements FlowEvents {
   isOpen = false;
   shift = 0;
   countsBytes = true;
+  tracksServices = true;
   /** Events that find room until they are read. */
   room = Infinity;
   /** Found by a walk between two pauses. */
@@ -81,7 +82,8 @@ export class MemoryFlowEvents implements FlowEvents {
   }
 
   table(): TrackedConnections {
-    return { count: this.tracked.size, countsBytes: this.countsBytes };
+    const { tracked, countsBytes, tracksServices } = this;
+    return { count: tracked.size, countsBytes, tracksServices };
   }
 
   close(): void {

@@ -16,3 +16,17 @@ it('gives the event loop its turns, however little is different', async () => {
   clearImmediate(others);
   expect(turns).toBeGreaterThan(5);
 });
+
+it('ends at the next turn after it is aborted', async () => {
+  let taken = 0;
+  function* lines(): Generator<RuleDifference | undefined> {
+    for (;;) {
+      taken++;
+      yield undefined;
+    }
+  }
+  const ending = new AbortController();
+  setImmediate(() => ending.abort(new Error('a change')));
+  await expect(listDifferences(lines(), ending.signal)).rejects.toThrow('a change');
+  expect(taken).toBeLessThan(10_000);
+});

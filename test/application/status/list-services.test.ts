@@ -99,7 +99,11 @@ describe('ListServices', () => {
           reason: expect.stringMatching(/headless/) as string,
         },
       ],
-      unknown: ['nope', 'shop/none', 'shop-b/db'],
+      unknown: [
+        { name: 'nope', reason: expect.stringContaining('ask for NAMESPACE/NAME') as string },
+        { name: 'shop/none', reason: 'there is no Service none in namespace shop' },
+        { name: 'shop-b/db', reason: 'there is no Service db in namespace shop-b' },
+      ],
     });
     expect(await cluster.list.unserved({ ...ALL, namespace: 'shop', names: ['db', 'cart'] })).toMatchObject({
       services: [{ name: 'db' }],
@@ -108,21 +112,27 @@ describe('ListServices', () => {
     expect(await cluster.list.unserved(ALL)).toEqual({ services: [], unknown: [] });
   });
 
-  it('shows a Service of which nobody can tell whether it exists, but does not know it', async () => {
+  it('says so while Services are still being listed', async () => {
+    const young = new SeenCluster();
+    young.isListed = false;
+    const { unknown } = await young.list.unserved({ ...ALL, names: ['cart'] });
+    expect(unknown).toEqual([
+      { name: 'cart', reason: expect.stringContaining('not all Services have been listed yet') as string },
+    ]);
+  });
+
+  it('does not know a Service of which nobody can tell whether it exists', async () => {
     const find = () => Promise.reject(new Error('ECONNREFUSED'));
     const list = await new SeenCluster({ lookup: { find } }).list.unserved({
       ...ALL,
       names: ['shop/x', 'y'],
     });
     expect(list).toEqual({
-      services: [
-        expect.objectContaining({
-          name: 'x',
-          state: 'not-served',
-          reason: expect.stringContaining('ECONNREFUSED') as string,
-        }),
+      services: [],
+      unknown: [
+        { name: 'shop/x', reason: expect.stringContaining('ECONNREFUSED') as string },
+        { name: 'y', reason: expect.stringContaining('is delivered to this node') as string },
       ],
-      unknown: ['shop/x', 'y'],
     });
   });
 

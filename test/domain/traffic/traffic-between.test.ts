@@ -17,7 +17,15 @@ const pay = entryOf({ name: 'pay', clusterIPs: { IPv4: '10.96.7.2' } }, [
 ]);
 const idle = entryOf({ namespace: 'other', name: 'idle', clusterIPs: { IPv4: '10.96.7.3' } });
 const entries: readonly ForwardingEntry[] = [cart, pay, idle];
-const facts = { complete: true, readShare: 1, sampledOneIn: 1, timesLost: 0, tracked: 9, countsBytes: true };
+const facts = {
+  complete: true,
+  readShare: 1,
+  sampledOneIn: 1,
+  timesLost: 0,
+  tracked: 9,
+  countsBytes: true,
+  tracksServices: true,
+};
 
 let table: TrafficTable;
 let frontends: ServiceFrontends;

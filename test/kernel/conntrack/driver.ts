@@ -33,7 +33,7 @@ export interface Sweeping {
 const AT_ONCE = 256;
 
 const conntrack = new NetlinkConntrack();
-const events = new NetlinkFlowEvents();
+const events = new NetlinkFlowEvents({ throughIpvs: false });
 const socket = NetlinkSocket.open(NETLINK_NETFILTER);
 const never = new AbortController().signal;
 

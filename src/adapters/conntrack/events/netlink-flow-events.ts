@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { errorMessage } from '../../../application/error-message.js';
 import { ConntrackUnavailableError } from '../../../application/ports/node/conntrack.js';
 import type {
@@ -15,13 +14,22 @@ import { writeRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket, type NetlinkSocketOptions } from '../../netlink/netlink-socket.js';
 import { assemble } from '../../netlink/packet-filter.js';
 import { NETLINK_NETFILTER, NLM_F_CREATE, NLM_F_DUMP } from '../../netlink/protocol.js';
+import { readSysctl } from '../../sysctl/sysctl.js';
 import { BOTH_FAMILIES, CT_EVENT, CT_EVENT_GROUPS, CT_GET } from '../ctnetlink.js';
 import { eventFilter } from './event-filter.js';
 import { SeenFlowReader } from './seen-flow-reader.js';
 
 /** Room for some thousand events: those of a tenth of a second on a busy node. */
 const RECEIVE_BUFFER = 8 * 1024 * 1024;
-const SYSCTLS = '/proc/sys/net/netfilter';
+
+export interface FlowEventsOptions {
+  /** IPVS carries the connections of Services, as in mode ipvs. */
+  readonly throughIpvs: boolean;
+  /** For tests. */
+  readonly openSocket?: (options: NetlinkSocketOptions) => NetlinkSocket;
+  /** For tests. */
+  readonly sysctls?: string;
+}
 
 /** Over ctnetlink. One socket hears events, filtered by the kernel; every walk has its own. */
 export class NetlinkFlowEvents implements FlowEvents {
@@ -29,11 +37,11 @@ export class NetlinkFlowEvents implements FlowEvents {
   private shift = 0;
   private readonly reader = new SeenFlowReader();
 
-  constructor(
-    private readonly openSocket = (options: NetlinkSocketOptions) =>
-      NetlinkSocket.open(NETLINK_NETFILTER, options),
-    private readonly sysctls = SYSCTLS,
-  ) {}
+  private readonly openSocket: (options: NetlinkSocketOptions) => NetlinkSocket;
+
+  constructor(private readonly options: FlowEventsOptions) {
+    this.openSocket = options.openSocket ?? ((more) => NetlinkSocket.open(NETLINK_NETFILTER, more));
+  }
 
   open(): void {
     if (this.socket) return;
@@ -96,7 +104,12 @@ export class NetlinkFlowEvents implements FlowEvents {
   }
 
   table(): TrackedConnections {
-    return { count: this.sysctl('nf_conntrack_count'), countsBytes: this.sysctl('nf_conntrack_acct') === 1 };
+    const { throughIpvs } = this.options;
+    return {
+      count: this.sysctl('net/netfilter/nf_conntrack_count'),
+      countsBytes: this.sysctl('net/netfilter/nf_conntrack_acct') === 1,
+      tracksServices: !throughIpvs || this.sysctl('net/ipv4/vs/conntrack') === 1,
+    };
   }
 
   close(): void {
@@ -106,11 +119,7 @@ export class NetlinkFlowEvents implements FlowEvents {
 
   /** 0 if there is none: then the kernel tracks nothing yet. */
   private sysctl(name: string): number {
-    try {
-      return Number(readFileSync(`${this.sysctls}/${name}`, 'utf8'));
-    } catch {
-      return 0;
-    }
+    return Number(readSysctl(name, this.options.sysctls) ?? 0);
   }
 }
 

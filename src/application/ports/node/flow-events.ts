@@ -21,6 +21,8 @@ export interface TrackedConnections {
   readonly count: number;
   /** Bytes are counted, at least of connections that begin from now on. */
   readonly countsBytes: boolean;
+  /** Those of Services are among them. What carries them through IPVS may leave them out. */
+  readonly tracksServices: boolean;
 }
 
 /**

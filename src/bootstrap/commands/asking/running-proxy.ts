@@ -4,7 +4,7 @@ import { hostPort } from '../../../domain/net/address.js';
 import { splitHostPort } from '../../configuration/types/listen-address.js';
 import { CannotAskError } from './cannot-ask-error.js';
 
-/** How long the proxy may take to answer, in milliseconds. */
+/** How long the proxy may take to answer most questions, in milliseconds. */
 const TIMEOUT = 10_000;
 
 /** The proxy that runs on this node, as its metrics server answers for it. */
@@ -28,12 +28,13 @@ export class RunningProxy {
 
   /**
    * The JSON that it answers to a GET of this path, also with a status of 404. The caller vouches for the type.
-   * @throws CannotAskError if nobody answers within ten seconds, or the answer is not JSON
+   * @param timeout in milliseconds
+   * @throws CannotAskError if nobody answers in time, or the answer is not JSON
    */
-  async ask<Answer>(path: string): Promise<Answer> {
+  async ask<Answer>(path: string, timeout = TIMEOUT): Promise<Answer> {
     const url = `${this.url}${path}`;
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
+      const response = await fetch(url, { signal: AbortSignal.timeout(timeout) });
       return (await response.json()) as Answer;
     } catch (error) {
       throw noAnswer(url, error);

@@ -7,7 +7,7 @@ import { RunningProxy } from './running-proxy.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
 
-/** Asks the proxy running on this node for its Services, and prints a line for each. 1 when a name is unknown. */
+/** Asks the proxy running on this node for its Services, and prints a line for each. 1 when no known Service has a name. */
 export async function services({ request, configuration }: Asked<'services'>): Promise<number> {
   const { namespace, names, failing, withoutEndpoints, output } = request;
   const parameters = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
@@ -17,11 +17,12 @@ export async function services({ request, configuration }: Asked<'services'>): P
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const list = await proxy.ask<ServiceList>(`/debug/service-list?${parameters.toString()}`);
   await print(formatted(output, list, listText));
-  for (const name of list.unknown) process.stderr.write(`no Service ${name} is known\n`);
+  for (const { name, reason } of list.unknown) process.stderr.write(`${name}: ${reason}\n`);
   return list.unknown.length === 0 ? 0 : 1;
 }
 
-function listText({ services: rows }: ServiceList, isWide: boolean): string {
+function listText({ services: rows, unknown }: ServiceList, isWide: boolean): string {
+  if (rows.length === 0 && unknown.length > 0) return '';
   return columns(
     HEADERS,
     rows.map((row) => cells(row, isWide)),

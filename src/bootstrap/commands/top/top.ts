@@ -1,6 +1,6 @@
 import type { TrafficReport } from '../../../domain/traffic/traffic-report.js';
 import type { Asked } from '../../configuration/command-line.js';
-import type { TopRequest } from '../../configuration/subcommands/subcommand.js';
+import type { TopRequest } from '../../configuration/subcommands/top.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { formatted } from '../output/formatted.js';
 import { Screen } from './screen.js';

@@ -52,10 +52,13 @@ export function trafficText(report: TrafficReport, isWide: boolean): string {
 
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
-  const { time, seconds, tracked, sampledOneIn, timesLost, complete, readShare } = report;
+  const { time, seconds, tracked, tracksServices, sampledOneIn, timesLost, complete, readShare } = report;
   const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
     `${at}  ${seconds.toFixed(1)} s  ${tracked} tracked connections, of Services or not`,
+    ...(tracksServices
+      ? []
+      : ['connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1']),
     ...(complete
       ? []
       : [`not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`]),

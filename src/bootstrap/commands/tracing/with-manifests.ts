@@ -1,7 +1,6 @@
 import { SystemClock } from '../../../adapters/process/system-clock.js';
 import { NetlinkRoutes } from '../../../adapters/rtnetlink/netlink-routes.js';
 import type { Logger } from '../../../application/ports/logger.js';
-import { CannotTraceError } from '../../../application/trace/trace-packets.js';
 import { TracedAddresses, tracePackets, type FamilyRules } from '../../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../domain/net/ip-family.js';
@@ -32,12 +31,10 @@ export async function traceManifests(
     for (const problem of problems) process.stderr.write(`ignored: ${problem}\n`);
     const families = await Promise.all(
       IP_FAMILIES.map(async (family): Promise<FamilyRules> => {
-        const tracer = await mode.tracer?.(family);
-        if (!tracer) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
         const { forwarding, network } = contexts.of(family, true);
         const table = new ForwardingTable();
         table.update(state, [...state.serviceKeys()].sort(), forwarding);
-        return { family, network, tracer, entries: () => table.entries() };
+        return { family, network, tracer: await mode.tracer(family), entries: () => table.entries() };
       }),
     );
     const routes = new NetlinkRoutes();

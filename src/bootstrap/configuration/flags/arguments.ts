@@ -2,8 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { EarlyExit, UsageError } from '../errors.js';
 import type { Field } from '../schema/field.js';
 import { refuseOperands } from '../subcommands/operands.js';
-import type { Request } from '../subcommands/subcommand.js';
-import { subcommands } from '../subcommands/subcommands.js';
+import { subcommands, type Request } from '../subcommands/subcommands.js';
 import { ValueError } from '../types/value-type.js';
 import { flagFields, flagHelp } from './flags.js';
 

@@ -1,9 +1,18 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { isServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../errors.js';
 import type { ClusterAccess, ClusterQuestion } from './cluster-question.js';
 import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
-export const cluster: Subcommand = {
+/** What to ask the proxies of all nodes. */
+export interface ClusterRequest {
+  readonly name: 'cluster';
+  readonly question: ClusterQuestion;
+  readonly access: ClusterAccess;
+  readonly output: OutputFormat;
+}
+
+export const cluster: Subcommand<ClusterRequest> = {
   name: 'cluster',
   description:
     'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights: their status, how they handle a Service, or their connections.',
@@ -33,8 +42,7 @@ export const cluster: Subcommand = {
 function questionOf([kind, ...rest]: readonly string[]): ClusterQuestion {
   const [service = ''] = rest;
   if ((kind === 'status' || kind === 'top') && rest.length === 0) return { kind };
-  if (kind === 'explain' && rest.length === 1 && /^[a-z0-9-]+\/[a-z0-9.-]+$/.test(service))
-    return { kind, service };
+  if (kind === 'explain' && rest.length === 1 && isServiceKey(service)) return { kind, service };
   throw new UsageError(
     `cluster takes status, explain NAMESPACE/NAME or top, got [${[kind, ...rest].join(' ').trim()}]`,
   );

@@ -1,8 +1,16 @@
 import { parseSubject } from '../../../application/explain/subject.js';
 import { UsageError } from '../errors.js';
-import { outputOf, outputOption, type Subcommand } from './subcommand.js';
+import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
-export const explain: Subcommand = {
+/** What to explain. */
+export interface ExplainRequest {
+  readonly name: 'explain';
+  /** A Service as `namespace/name`, an address, or a port. */
+  readonly subject: string;
+  readonly output: OutputFormat;
+}
+
+export const explain: Subcommand<ExplainRequest> = {
   name: 'explain',
   description:
     'Show how the proxy running on this node handles a Service, and why; or whose an address, a port of it, or a node port is.',

@@ -1,20 +1,23 @@
-import { UsageError } from '../errors.js';
-import { outputOf, outputOption, type Subcommand } from './subcommand.js';
+import type { ServiceKey } from '../../../domain/model/service-port-name.js';
+import { optionalService } from './operands.js';
+import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
-const SERVICE = /^[a-z0-9-]+\/[a-z0-9.-]+$/;
+/** Whose changes to show. */
+export interface HistoryRequest {
+  readonly name: 'history';
+  /** All, if none is given. */
+  readonly service?: ServiceKey;
+  readonly output: OutputFormat;
+}
 
-export const history: Subcommand = {
+export const history: Subcommand<HistoryRequest> = {
   name: 'history',
   description:
     'Show the last thousand changes that the proxy running on this node programmed, or those of one Service, the oldest first.',
   usage: '[NAMESPACE/NAME] [flags]',
   options: [outputOption()],
   request(operands, options) {
-    const [service] = operands;
-    if (operands.length > 1 || (service !== undefined && !SERVICE.test(service)))
-      throw new UsageError(
-        `history takes at most one Service as NAMESPACE/NAME, got [${operands.join(' ')}]`,
-      );
+    const service = optionalService('history', operands);
     return { name: 'history', ...(service !== undefined && { service }), output: outputOf(options) };
   },
 };

@@ -1,10 +1,20 @@
 import { Option } from 'commander';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { refuseOperands } from './operands.js';
 import type { Subcommand } from './subcommand.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
-export const plan: Subcommand = {
+/** What to plan. */
+export interface PlanRequest {
+  readonly name: 'plan';
+  /** Only this one, if one is given. */
+  readonly family?: IpFamily;
+  /** Only what would change. */
+  readonly diff: boolean;
+}
+
+export const plan: Subcommand<PlanRequest> = {
   name: 'plan',
   description:
     'Print the rules that would be written, without changing anything. Takes the same flags, and --family and --diff.',

@@ -1,10 +1,17 @@
 import { Option } from 'commander';
+import type { RowFilter } from '../../../application/status/service-row.js';
 import { UsageError } from '../errors.js';
-import { outputOf, outputOption, type Subcommand } from './subcommand.js';
+import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
 const NAME = /^(?:[a-z0-9-]+\/)?[a-z0-9.-]+$/;
 
-export const services: Subcommand = {
+/** Which Services to list. */
+export interface ServicesRequest extends RowFilter {
+  readonly name: 'services';
+  readonly output: OutputFormat;
+}
+
+export const services: Subcommand<ServicesRequest> = {
   name: 'services',
   description: 'List the Services that the proxy running on this node serves, or those of these names.',
   usage: '[NAME...] [flags]',

@@ -11,7 +11,7 @@ import { trace } from './trace.js';
 import { validate } from './validate.js';
 
 /** All subcommands, in the order of `--help`. */
-export const subcommands: readonly Subcommand[] = [
+export const subcommands = [
   status,
   services,
   explain,
@@ -22,4 +22,9 @@ export const subcommands: readonly Subcommand[] = [
   cluster,
   plan,
   validate,
-];
+] as const;
+
+type RequestOf<One> = One extends Subcommand<infer Request> ? Request : never;
+
+/** What the program is asked to do; `run` when no subcommand is named. */
+export type Request = { readonly name: 'run' } | RequestOf<(typeof subcommands)[number]>;

@@ -1,5 +1,9 @@
 import { Option } from 'commander';
-import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
+import {
+  TRAFFIC_ORDERS,
+  type TrafficOrder,
+  type TrafficQuery,
+} from '../../../domain/traffic/traffic-report.js';
 import { UsageError } from '../errors.js';
 import { parseDuration } from '../types/duration.js';
 import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
@@ -14,7 +18,15 @@ interface TopOptions {
   readonly output: OutputFormat;
 }
 
-export const top: Subcommand = {
+/** Which traffic to show, and how. */
+export interface TopRequest {
+  readonly name: 'top';
+  readonly query: Omit<TrafficQuery, 'limit'>;
+  readonly intervalMilliseconds: number;
+  readonly output: OutputFormat;
+}
+
+export const top: Subcommand<TopRequest> = {
   name: 'top',
   description:
     'Show the connections of Services and endpoints on this node, live. Takes names as NAME or NAMESPACE/NAME, and --once.',

@@ -1,10 +1,18 @@
 import { Option } from 'commander';
-import { InvalidQueryError, parseQuery } from '../../../domain/trace/query.js';
+import type { TracedRules } from '../../../application/trace/trace-packets.js';
+import { InvalidQueryError, parseQuery, type TraceQuery } from '../../../domain/trace/query.js';
 import { UsageError } from '../errors.js';
 import { refuseOperands } from './operands.js';
-import { outputOption, type OutputFormat, type Request, type Subcommand } from './subcommand.js';
+import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
-export const trace: Subcommand = {
+/** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
+export type TraceRequest = {
+  readonly name: 'trace';
+  readonly rules: TracedRules;
+  readonly output: OutputFormat;
+} & ({ readonly query: TraceQuery } | { readonly queries: string });
+
+export const trace: Subcommand<TraceRequest> = {
   name: 'trace',
   description:
     'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
@@ -22,7 +30,7 @@ export const trace: Subcommand = {
     ),
     outputOption(),
   ],
-  request(operands, options): Request {
+  request(operands, options) {
     refuseOperands(operands);
     const { from, to, queries, kernel = false, output = 'text' } = options as Options;
     const common = { name: 'trace', rules: kernel ? 'actual' : 'desired', output } as const;

@@ -1,7 +1,14 @@
 import { UsageError } from '../errors.js';
 import type { Subcommand } from './subcommand.js';
 
-export const validate: Subcommand = {
+/** What to check. */
+export interface ValidateRequest {
+  readonly name: 'validate';
+  /** Files and folders. */
+  readonly paths: readonly string[];
+}
+
+export const validate: Subcommand<ValidateRequest> = {
   name: 'validate',
   description:
     'Report what in these manifests is invalid, by file, line and field, without changing anything.',

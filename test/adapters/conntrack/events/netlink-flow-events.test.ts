@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CT_EVENT } from '../../../../src/adapters/conntrack/ctnetlink.js';
@@ -33,11 +33,20 @@ beforeEach(() => {
   opened = [];
   next = new FakeLibc();
   folder = mkdtempSync(join(tmpdir(), 'sysctls-'));
-  events = new NetlinkFlowEvents((options) => {
-    opened.push({ libc: next, options });
-    return NetlinkSocket.open(NETLINK_NETFILTER, { ...options, libc: next });
-  }, folder);
+  events = eventsOf(false);
 });
+
+function eventsOf(throughIpvs: boolean): NetlinkFlowEvents {
+  return new NetlinkFlowEvents({
+    throughIpvs,
+    sysctls: folder,
+    openSocket: (options) => {
+      opened.push({ libc: next, options });
+      return NetlinkSocket.open(NETLINK_NETFILTER, { ...options, libc: next });
+    },
+  });
+}
+
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** What a read tells, flows as values. */
@@ -190,8 +199,18 @@ describe('a walk', () => {
 });
 
 it('reads how many connections there are, and whether bytes are counted', () => {
-  expect(events.table()).toEqual({ count: 0, countsBytes: false });
-  writeFileSync(join(folder, 'nf_conntrack_count'), '1234\n');
-  writeFileSync(join(folder, 'nf_conntrack_acct'), '1\n');
-  expect(events.table()).toEqual({ count: 1234, countsBytes: true });
+  expect(events.table()).toEqual({ count: 0, countsBytes: false, tracksServices: true });
+  mkdirSync(join(folder, 'net/netfilter'), { recursive: true });
+  writeFileSync(join(folder, 'net/netfilter/nf_conntrack_count'), '1234\n');
+  writeFileSync(join(folder, 'net/netfilter/nf_conntrack_acct'), '1\n');
+  expect(events.table()).toEqual({ count: 1234, countsBytes: true, tracksServices: true });
+});
+
+it('reads whether connections through IPVS are tracked, if they matter', () => {
+  mkdirSync(join(folder, 'net/ipv4/vs'), { recursive: true });
+  writeFileSync(join(folder, 'net/ipv4/vs/conntrack'), '0\n');
+  const throughIpvs = eventsOf(true);
+  expect([events, throughIpvs].map((each) => each.table().tracksServices)).toEqual([true, false]);
+  writeFileSync(join(folder, 'net/ipv4/vs/conntrack'), '1\n');
+  expect(throughIpvs.table().tracksServices).toBe(true);
 });

@@ -28,6 +28,7 @@ const report: TrafficReport = {
   timesLost: 0,
   tracked: 345,
   countsBytes: true,
+  tracksServices: true,
   omitted: 0,
   services: [
     {
@@ -88,11 +89,13 @@ it('says how it was counted', () => {
       readShare: 0.349,
       sampledOneIn: 16,
       timesLost: 2,
+      tracksServices: false,
       omitted: 4,
     },
     false,
   );
   expect(text.split('\n').slice(1)).toEqual([
+    'connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1',
     'not complete yet: 34% of the connections have been read',
     'one in 16 connections is counted, and the numbers multiplied',
     'events were lost 2 times: some new connections are missing; open ones are read again',

@@ -9,6 +9,7 @@ import { clusterObjects, testConfig } from '../../../support/testbed/cluster-obj
 import { Command } from '../../../support/program/command.js';
 import { HINT_CHAIN, NodeIptables } from '../../../support/testbed/iptables-node.js';
 import { ProxyProcess, type ModeName } from '../../../support/program/proxy-process.js';
+import { openBy, portOf, RunningTop } from '../../../support/program/running-top.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { askTimes, Backend, OpenConnection, SteadyClient } from '../../../support/testbed/traffic.js';
 import { until } from '../../../support/until.js';
@@ -100,6 +101,50 @@ describe('mode ipvs', () => {
     expect(await weightOf(going!)).toBe('1');
     expect(new Set(await askTimes(4, testbed.pod, web))).toEqual(new Set(['b1', 'b2']));
     await livesOn();
+  });
+
+  it('has connections counted by top, and says so when IPVS does not have them tracked', async () => {
+    const [first] = backends;
+    const top = await RunningTop.start(testbed.node);
+    const before = openBy(portOf(top.last, 'web', 'http'));
+    const clients = [
+      ...[testbed.pod, testbed.node, first!.host].map((client) => ({ client, destination: web })),
+      { client: testbed.ext, destination: nodePort },
+    ];
+    const opened: OpenConnection[] = [];
+    for (const { client, destination } of [...clients, ...clients])
+      opened.push(await OpenConnection.open(client, destination));
+    const names: string[] = [];
+    for (const connection of opened) names.push((await connection.ask(PATIENCE)).body);
+    await askTimes(4, testbed.pod, web);
+    await askTimes(2, testbed.ext, nodePort);
+    const openNow = Object.fromEntries(
+      backends.map(({ name, address }) => [
+        address,
+        (before[address] ?? 0) + names.filter((answered) => answered === name).length,
+      ]),
+    );
+    await eventually('all are counted', async () => {
+      expect(top.sum('new', 'web', 'http')).toBe(opened.length + 6);
+      expect(openBy(portOf(top.last, 'web', 'http'))).toEqual(openNow);
+      return true;
+    });
+    expect(top.sum('unanswered', 'web', 'http')).toBe(0);
+
+    await proxy.change(objects(backends.slice(1)));
+    await eventually('the endpoint that goes is shown with its connections', async () => {
+      const endpoints = portOf(top.last, 'web', 'http')?.endpoints;
+      const going = endpoints?.find(({ address }) => address === first!.address);
+      expect(going).toMatchObject({ open: openNow[first!.address], state: 'unused' });
+      return true;
+    });
+    await proxy.change(objects(backends));
+    expect(await top.stop()).toBe(0);
+
+    await run('sysctl', '-w', 'net.ipv4.vs.conntrack=0');
+    const { stdout } = await Command.run(testbed.node, ['top', '--once', '--interval', '100ms']);
+    await run('sysctl', '-w', 'net.ipv4.vs.conntrack=1');
+    expect(stdout).toContain('none is shown: set net.ipv4.vs.conntrack to 1');
   });
 
   it('repairs what another program changes, and nothing else', async () => {

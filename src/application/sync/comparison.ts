@@ -1,0 +1,65 @@
+import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
+import type { Clock } from '../ports/clock.js';
+import type { SyncFamily } from './sync-family.js';
+import type { VerifierTurns } from './verifier.js';
+
+/** So long after the question changes come first, in milliseconds. Then it is answered, and changes wait for that. */
+const GIVES_WAY = 5_000;
+
+type Found = readonly RuleDifference[] | undefined;
+
+/** One attempt to answer, which a change may end. */
+interface Attempt {
+  readonly ending: AbortController;
+  readonly firmFrom: number;
+}
+
+/** Compares what is programmed with the kernel when somebody asks, between syncs. A change ends it, and it begins anew. */
+export class Comparison {
+  private running: Attempt | undefined;
+  private isStopped = false;
+
+  constructor(
+    private readonly turns: Pick<VerifierTurns, 'enqueue'>,
+    private readonly sync: Pick<SyncFamily, 'differences'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** As `SyncFamily.differences`. @throws also when the proxy stops */
+  async differences(): Promise<Found> {
+    const firmFrom = this.clock.now() + GIVES_WAY;
+    for (;;) {
+      const ending = new AbortController();
+      try {
+        return await this.inTurn({ ending, firmFrom });
+      } catch (error) {
+        if (!ending.signal.aborted || this.isStopped) throw error;
+      }
+    }
+  }
+
+  /** There is a change to program. */
+  giveWay(): void {
+    if (this.running && this.clock.now() < this.running.firmFrom) this.running.ending.abort();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.running?.ending.abort(stopping());
+  }
+
+  private inTurn(attempt: Attempt): Promise<Found> {
+    return new Promise((resolve, reject) =>
+      this.turns.enqueue(async () => {
+        if (this.isStopped) return reject(stopping());
+        this.running = attempt;
+        await this.sync.differences(attempt.ending.signal).then(resolve, reject);
+        this.running = undefined;
+      }),
+    );
+  }
+}
+
+function stopping(): Error {
+  return new Error('the proxy is stopping');
+}
