@@ -76,6 +76,7 @@ describe('what a page shows', () => {
     ['a\n…\nd', 'a\nb\nc\nd\n', true],
     ['a\n…\nd', 'a\nd', true],
     ['…\nd', 'a\nb\nd', true],
+    ['…', 'a\nb', true],
     ['a\n…', 'a', true],
     ['at … (1)', 'at noon (1)  \n', true],
     ['at … (1)', 'at noon\n(1)', false],

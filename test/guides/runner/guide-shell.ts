@@ -39,6 +39,7 @@ const MARK = /␞(\d+)\n/;
 
 /** Takes one command after the other, in one shell that ends at the first failure. What it reads commands from is hidden from them. */
 const LOOP = String.raw`
+cd "$1"
 mark() { printf '␞%s\n' "$1"; printf '␞%s\n' "$1" >&2; }
 trap 'mark $?' EXIT
 while IFS= read -r -d '' -u 3 REPLY; do
@@ -66,10 +67,9 @@ export class GuideShell {
     const path = [standIns.folder, ...programs, process.env.PATH, '/usr/local/sbin:/usr/sbin:/sbin'].join(
       ':',
     );
-    const [file, ...args] = within(['bash', '-euc', LOOP]);
+    const [file, ...args] = within(['bash', '-euc', LOOP, 'bash', folder]);
     // A group of its own, so that what the guide leaves in the background ends with it.
     this.process = spawn(file!, args, {
-      cwd: folder,
       env: { LANG: 'C.UTF-8', HOME: folder, ...env, PATH: path },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,

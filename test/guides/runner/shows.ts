@@ -3,12 +3,14 @@
  * Space at the ends of lines and of the text does not count.
  */
 export function shows(page: string, text: string): boolean {
-  const quoted = tidy(page)
-    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    .replace(/^…\n/gm, '(?:.*\n)*')
-    .replace(/\n…$/, '(?:\n.*)*')
-    .replaceAll('…', '.*');
-  return new RegExp(`^${quoted}$`).test(tidy(text));
+  const lines = tidy(page)
+    .split('\n')
+    .map((line) => (line === '…' ? '(?:.*\n)*' : `${quoted(line)}\n`));
+  return new RegExp(`^${lines.join('')}$`).test(`${tidy(text)}\n`);
+}
+
+function quoted(line: string): string {
+  return line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
 }
 
 function tidy(text: string): string {
