@@ -1,7 +1,7 @@
 /**
  * - hermetic: needs neither root nor a kernel (`npm run test:unit`).
  * - package: neither, too, but builds, packs and installs the whole package.
- * - kernel: needs the machine's kernel, each file in network namespaces of its own.
+ * - kernel: needs the machine's kernel, each file in network namespaces of its own; the guides are among it.
  * - timed: as kernel, but runs alone, since it measures how long something is busy or what a client loses in milliseconds.
  * - contained: brings a kernel or a root file system of its own.
  */
@@ -38,7 +38,7 @@ export default {
       ...shared,
       displayName: 'hermetic',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(kernel|conformance|deploy|package|guides)/'],
     },
     {
       ...shared,
@@ -48,7 +48,7 @@ export default {
     {
       ...shared,
       displayName: 'kernel',
-      testMatch: ['kernel', 'conformance'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      testMatch: ['kernel', 'conformance', 'guides'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
       testPathIgnorePatterns: ['<rootDir>/test/kernel/uml/', timed],
     },
     {

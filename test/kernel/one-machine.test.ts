@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from '../support/program/command.js';
+import { readUnit } from '../support/program/unit.js';
 import { Host } from '../support/testbed/host.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes } from '../support/testbed/traffic.js';
@@ -36,19 +37,10 @@ describe('three servers on one machine, without a cluster', () => {
     await Promise.all(servers.map((_, index) => serve(index)));
 
     const unit = await readFile(join(root, UNIT), 'utf8');
-    const setting = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)![1]!;
-    const [, ...args] = setting('ExecStart').replaceAll('/etc/', `${root}/etc/`).split(' ');
-    expect(setting('DynamicUser')).toBe('yes');
-    const [ambient, bounding] = ['AmbientCapabilities', 'CapabilityBoundingSet'].map((name) =>
-      setting(name).replace('CAP_', '').toLowerCase(),
-    );
-    const asService = [
-      'setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs',
-      `--bounding-set -all,+${bounding} --inh-caps -all,+${ambient} --ambient-caps -all,+${ambient}`,
-    ].join(' ');
-    proxy = await Command.start(node, args, {
+    const { command, privileges } = readUnit(unit.replaceAll('/etc/', `${root}/etc/`));
+    proxy = await Command.start(node, command.slice(1), {
       program: join(root, 'usr/lib/kube-proxy-ts/bin/kubeproxy'),
-      prepare: `exec ${asService} "$@"`,
+      prepare: `exec ${privileges.join(' ')} "$@"`,
     });
 
     const example = join(root, 'usr/share/doc/kube-proxy-ts/one-machine');

@@ -1,11 +1,11 @@
 import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** What a clone does not have. */
-const MADE = /^(?:\.git|node_modules|dist|lib|build|coverage|.*\.log)$/;
+const MADE = /\/(?:\.git|node_modules|dist|lib|build|coverage|cluster-tools\/bin|[^/]*\.log)$/;
 
 /** A copy of this checkout as it was cloned: nothing is built in it. Its packages are links to those of this checkout. */
 export class FreshCheckout {
@@ -13,7 +13,7 @@ export class FreshCheckout {
 
   static async make(): Promise<FreshCheckout> {
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-checkout-'));
-    await cp(repository, folder, { recursive: true, filter: (path) => !MADE.test(basename(path)) });
+    await cp(repository, folder, { recursive: true, filter: (path) => !MADE.test(path) });
     await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
     return new FreshCheckout(folder);
   }

@@ -47,21 +47,32 @@ describe('configurations as installers write them load unchanged', () => {
     });
   });
 
-  it('k3s: flags only, a bare health check address', () => {
-    const { configuration } = parse([
-      '--cluster-cidr=10.42.0.0/16,2001:cafe:42::/56',
+  // https://github.com/k3s-io/k3s/blob/master/pkg/daemons/agent/agent_linux.go, kubeProxyArgs
+  it.each([
+    ['127.0.0.1', '10.42.0.0/16,2001:cafe:42::/56', '127.0.0.1:10256'],
+    ['::1', '2001:cafe:42::/56', '[::1]:10256'],
+  ])('k3s: flags only, with the health check on %s', (healthz, cidrs, healthzBindAddress) => {
+    const { configuration, warnings, nodeName } = parse([
+      `--cluster-cidr=${cidrs}`,
       '--conntrack-max-per-core=0',
       '--conntrack-tcp-timeout-close-wait=0s',
       '--conntrack-tcp-timeout-established=0s',
-      '--healthz-bind-address=127.0.0.1',
+      `--healthz-bind-address=${healthz}`,
       '--hostname-override=server-0',
       '--kubeconfig=/var/lib/rancher/k3s/agent/kubeproxy.kubeconfig',
       '--proxy-mode=iptables',
+      '--v=2',
+      '--vmodule=proxier=4',
     ]);
+    expect(warnings).toEqual([]);
+    expect(nodeName).toBe('server-0');
     expect(configuration).toMatchObject({
-      clusterCIDR: ['10.42.0.0/16', '2001:cafe:42::/56'],
-      healthzBindAddress: '127.0.0.1:10256',
+      mode: 'iptables',
+      clientConnection: { kubeconfig: '/var/lib/rancher/k3s/agent/kubeproxy.kubeconfig' },
+      clusterCIDR: cidrs.split(','),
+      healthzBindAddress,
       conntrack: { maxPerCore: 0, tcpEstablishedTimeout: 0, tcpCloseWaitTimeout: 0 },
+      logging: { verbosity: 2 },
     });
   });
 
@@ -93,24 +104,33 @@ describe('configurations as installers write them load unchanged', () => {
     });
   });
 
+  // https://github.com/kubernetes/kubernetes/tree/master/cluster/gce: manifests/kube-proxy.manifest, and
+  // prepare-kube-proxy-manifest-variables in gci/configure-helper.sh, which fills it in
   it('GKE: flags only, with gates and periods', () => {
-    const { configuration } = parse([
-      '--cluster-cidr=10.8.0.0/14',
-      '--detect-local-mode=NodeCIDR',
-      '--feature-gates=ExecProbeTimeout=false,AllAlpha=false',
-      '--iptables-min-sync-period=10s',
-      '--iptables-sync-period=1m',
-      '--ipvs-min-sync-period=10s',
-      '--ipvs-sync-period=1m',
-      '--kubeconfig=/var/lib/kube-proxy/kubeconfig',
+    const { configuration, warnings, master } = parse([
       '--master=https://10.128.0.2',
+      '--kubeconfig=/var/lib/kube-proxy/kubeconfig',
+      '--cluster-cidr=10.8.0.0/14',
       '--oom-score-adj=-998',
       '--v=2',
+      '--feature-gates=ExecProbeTimeout=false,AllAlpha=false',
+      '--iptables-sync-period=1m',
+      '--iptables-min-sync-period=10s',
+      '--ipvs-sync-period=1m',
+      '--ipvs-min-sync-period=10s',
+      '--detect-local-mode=NodeCIDR',
     ]);
+    expect(warnings).toEqual(['ignoring feature gates that have no effect here: ExecProbeTimeout']);
+    expect(master).toBe('https://10.128.0.2');
     expect(configuration).toMatchObject({
+      clientConnection: { kubeconfig: '/var/lib/kube-proxy/kubeconfig' },
+      clusterCIDR: ['10.8.0.0/14'],
       detectLocalMode: 'NodeCIDR',
+      oomScoreAdj: -998,
       iptables: { syncPeriod: 60_000, minSyncPeriod: 10_000 },
+      ipvs: { syncPeriod: 60_000, minSyncPeriod: 10_000 },
       featureGates: { ExecProbeTimeout: false, AllAlpha: false },
+      logging: { verbosity: 2 },
     });
   });
 });
