@@ -7,15 +7,12 @@ import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
-import { CannotAskError } from './commands/asking/cannot-ask-error.js';
+import { CANNOT_ASK, CannotAskError } from './commands/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
 import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
-
-/** The exit code where no running proxy could be asked. */
-const CANNOT_ASK = 3;
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {

@@ -1,15 +1,12 @@
+import type { ProxyStatus, Versions } from '../status/proxy-status.js';
 import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
 
+/** What is shown of a proxy's status as it is. */
+type Shown = Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lag'>;
+
 /** The part of a proxy's status that is read here. */
-export interface NodeStatus {
-  readonly state: 'good' | 'degraded' | 'not-serving';
-  /** Why it is not good, the most important first. */
-  readonly reasons: readonly string[];
-  readonly mode: string;
-  readonly versions: { readonly program: string };
-  readonly inSync: boolean;
-  /** Seconds for which the oldest change has waited; 0 when in sync. */
-  readonly lag: number;
+export interface NodeStatus extends Shown {
+  readonly versions: Pick<Versions, 'program'>;
   readonly families: readonly {
     readonly failed: readonly unknown[];
     readonly sync: { readonly drift: { readonly repaired: number } };
@@ -17,21 +14,14 @@ export interface NodeStatus {
 }
 
 /** One node of a cluster. */
-export interface NodeRow {
+export interface NodeRow extends Shown {
   readonly node: string;
-  readonly state: NodeStatus['state'];
   /** Of the program. */
   readonly version: string;
-  readonly mode: string;
-  readonly inSync: boolean;
-  /** Seconds for which the oldest change has waited; 0 when in sync. */
-  readonly lag: number;
   /** Service ports that failed to be programmed, over both families. */
   readonly failing: number;
   /** Steps that were needed to repair rules which another program had changed, over both families, since the start. */
   readonly drift: number;
-  /** Why it is not good, the most important first. */
-  readonly reasons: readonly string[];
 }
 
 /** All nodes of a cluster. */

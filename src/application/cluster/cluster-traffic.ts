@@ -1,21 +1,13 @@
-import { servicePortKey, type Protocol } from '../../domain/model/service-port-name.js';
+import { servicePortKey, type ServicePortName } from '../../domain/model/service-port-name.js';
+import type { CountingFacts, TrafficNumbers } from '../../domain/traffic/traffic-report.js';
 import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
 
 /** Connections of one service port. */
-export interface PortTraffic {
-  readonly namespace: string;
-  readonly name: string;
-  /** Empty for an unnamed port. */
-  readonly port: string;
-  readonly protocol: Protocol;
-  readonly open: number;
-  readonly newPerSecond: number;
-  readonly unanswered: number;
-}
+interface PortCounts extends ServicePortName, Pick<TrafficNumbers, 'open' | 'newPerSecond' | 'unanswered'> {}
 
 /** The part of one proxy's traffic that is summed up, each service port once per IP family. */
-export interface NodeTraffic {
-  readonly services: readonly PortTraffic[];
+export interface NodeTraffic extends Partial<Pick<CountingFacts, 'tracksServices'>> {
+  readonly services: readonly PortCounts[];
 }
 
 /** Connections of a cluster. */
@@ -23,19 +15,22 @@ export interface ClusterTraffic {
   /** Sums over the nodes that answered, the most open connections first. */
   readonly services: readonly SummedTraffic[];
   readonly asked: number;
+  /** Nodes that answered, and whose kernel does not track connections of Services. */
+  readonly untracked: readonly string[];
   readonly silent: readonly SilentNode[];
 }
 
-export interface SummedTraffic extends PortTraffic {
+export interface SummedTraffic extends PortCounts {
   /** Nodes through which it has connections. */
   readonly nodes: number;
 }
 
 /** Adds up what the nodes say, over both IP families. */
 export function sumTraffic(replies: readonly NodeReply<NodeTraffic>[]): ClusterTraffic {
-  const sums = new Map<string, PortTraffic>();
+  const sums = new Map<string, PortCounts>();
   const nodes = new Map<string, Set<string>>();
-  for (const { node, answer } of answersOf(replies))
+  const answers = answersOf(replies);
+  for (const { node, answer } of answers)
     for (const traffic of answer.services) {
       const key = servicePortKey(traffic);
       sums.set(key, added(sums.get(key), traffic));
@@ -44,11 +39,12 @@ export function sumTraffic(replies: readonly NodeReply<NodeTraffic>[]): ClusterT
   return {
     services: [...sums].map(([key, sum]) => ({ ...sum, nodes: nodes.get(key)!.size })).sort(byConnections),
     asked: replies.length,
+    untracked: answers.flatMap(({ node, answer }) => (answer.tracksServices === false ? node : [])),
     silent: silentOf(replies),
   };
 }
 
-function added(sum: PortTraffic | undefined, traffic: PortTraffic): PortTraffic {
+function added(sum: PortCounts | undefined, traffic: PortCounts): PortCounts {
   const { namespace, name, port, protocol } = traffic;
   return {
     namespace,

@@ -1,7 +1,13 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { errorMessage } from '../error-message.js';
-import { familyDifference, type DifferenceReport, type FamilyDifference } from './difference-report.js';
+import {
+  CANNOT_COMPARE,
+  familyDifference,
+  unknownDifference,
+  type DifferenceReport,
+  type FamilyDifference,
+} from './difference-report.js';
 
 /** The part of a sync loop that is asked. */
 export interface ComparedLoop {
@@ -38,9 +44,8 @@ async function compare(loop: ComparedLoop, service: string | undefined): Promise
   const { family } = loop;
   try {
     const lines = await loop.differences();
-    if (lines) return familyDifference(family, lines, service);
-    return { family, lines: [], omitted: 0, problem: 'this mode cannot compare' };
+    return lines ? familyDifference(family, lines, service) : unknownDifference(family, CANNOT_COMPARE);
   } catch (error) {
-    return { family, lines: [], omitted: 0, problem: errorMessage(error) };
+    return unknownDifference(family, errorMessage(error));
   }
 }

@@ -17,6 +17,9 @@ export interface FamilyDifference {
   readonly problem?: string;
 }
 
+/** The problem of backends that cannot tell differences. */
+export const CANNOT_COMPARE = 'this mode cannot compare';
+
 /** Lines of one family that are listed at most. */
 const LISTED = 10_000;
 
@@ -32,6 +35,11 @@ export function familyDifference(
     lines: byServicePort(wanted).slice(0, LISTED),
     omitted: Math.max(0, wanted.length - LISTED),
   };
+}
+
+/** @param problem why nothing is known */
+export function unknownDifference(family: IpFamily, problem: string): FamilyDifference {
+  return { family, lines: [], omitted: 0, problem };
 }
 
 /** Neither a difference nor a problem. */

@@ -2,7 +2,12 @@ import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Backend, StartOptions } from '../ports/backend.js';
 import type { FamilyContext } from '../sync/sync-family.js';
-import { familyDifference, type FamilyDifference } from './difference-report.js';
+import {
+  CANNOT_COMPARE,
+  familyDifference,
+  unknownDifference,
+  type FamilyDifference,
+} from './difference-report.js';
 
 /**
  * What a first sync of one family would change for the known objects. Changes nothing.
@@ -16,9 +21,7 @@ export async function plannedDifference(
   options: StartOptions,
 ): Promise<FamilyDifference> {
   const { family } = backend;
-  const table = new ForwardingTable();
-  table.update(state, [...state.serviceKeys()].sort(), forwarding);
-  const lines = await backend.plannedDifferences?.(table.entries(), network, options);
-  if (lines) return familyDifference(family, lines);
-  return { family, lines: [], omitted: 0, problem: 'this mode cannot compare' };
+  const entries = ForwardingTable.of(state, forwarding).entries();
+  const lines = await backend.plannedDifferences?.(entries, network, options);
+  return lines ? familyDifference(family, lines) : unknownDifference(family, CANNOT_COMPARE);
 }

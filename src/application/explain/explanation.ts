@@ -4,6 +4,7 @@ import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.
 import type { UnservedKind } from '../../domain/model/unserved.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
+import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FamilyHistory } from '../status/sync-history.js';
 import type { Finding } from './findings.js';
 
@@ -64,15 +65,8 @@ export interface PortExplanation {
   readonly sourceRanges: readonly string[];
 }
 
-export type PortStatus =
-  | { readonly state: 'pending' }
-  | {
-      readonly state: 'programmed';
-      readonly since: number;
-      /** How it deviates from what was asked for, such as a frontend that another service port holds. */
-      readonly note?: string;
-    }
-  | { readonly state: 'failed'; readonly since: number; readonly reason: string; readonly attempts: number };
+/** The outcome of the last attempt, if there was one. */
+export type PortStatus = { readonly state: 'pending' } | ServiceStatus;
 
 export interface FrontendExplanation extends Frontend {
   /** Why clients outside this node get that outcome. */

@@ -124,7 +124,8 @@ export class SyncFamily {
    * @throws if nothing has been programmed yet, or the kernel cannot be read; the signal's reason when it is aborted
    */
   async differences(signal: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
-    if (!this.started) throw new Error('nothing has been programmed yet');
+    if (!this.started)
+      throw new Error('nothing has been programmed yet; `kubeproxy status` shows what that waits for');
     return this.backend.differences?.(signal);
   }
 

@@ -14,9 +14,7 @@ export function planFamilies(
   return families
     .map((family) => {
       const { forwarding, network } = contexts.of(family, true);
-      const table = new ForwardingTable();
-      table.update(state, [...state.serviceKeys()].sort(), forwarding);
-      return planner.plan(table.entries(), network);
+      return planner.plan(ForwardingTable.of(state, forwarding).entries(), network);
     })
     .join('\n');
 }

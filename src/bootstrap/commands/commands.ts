@@ -22,7 +22,10 @@ const subcommands: {
   diff: async () => (await import('./asking/diff.js')).diff,
   history: async () => (await import('./asking/history.js')).history,
   top: async () => (await import('./top/top.js')).top,
-  cluster: async () => (await import('./cluster/cluster.js')).cluster,
+  cluster: async () => {
+    const { askCluster } = await import('./cluster/ask-cluster.js');
+    return (asked) => askCluster(asked);
+  },
   plan: async () => (await import('./plan.js')).plan,
   validate: async () => (await import('./validate.js')).validate,
 };

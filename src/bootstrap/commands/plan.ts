@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
+import { print } from './output/print.js';
 import { planDifference } from './plan-difference.js';
 import { readObjects } from './reading/read-objects.js';
 
@@ -24,7 +24,7 @@ export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: numbe
     const text = diff
       ? await planDifference(mode, read, planned, asked.manifests.length > 0)
       : planFamilies(read.state, read.contexts, planned, planner);
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    await print(text);
     for (const reason of read.problems) process.stderr.write(`not planned: ${reason}\n`);
     const differs = diff && text !== '';
     return read.problems.length === 0 && !differs ? 0 : 1;

@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { stringify } from 'yaml';
 import type { Logger } from '../../application/ports/logger.js';
 import type { TraceAnswer } from '../../application/trace/answer.js';
 import { traceText } from '../../application/trace/trace-text.js';
 import type { Asked } from '../configuration/command-line.js';
 import type { TraceRequest } from '../configuration/subcommands/trace.js';
 import { RunningProxy } from './asking/running-proxy.js';
+import { formatted } from './output/formatted.js';
+import { print } from './output/print.js';
 import { answerLines } from './tracing/answer-lines.js';
 import { askProxy } from './tracing/ask-proxy.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -24,19 +24,12 @@ export function trace(asked: Asked<'trace'>, logger: Logger): Promise<number> {
 
 async function answerRequest(request: TraceRequest, tracing: Tracing): Promise<number> {
   if ('queries' in request) return answerLines(request.queries, tracing);
-  const text = printed(await tracing(request.query), request);
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  await print(printed(await tracing(request.query), request));
   return 0;
 }
 
+/** JSON as one line, as for the queries of a file. */
 function printed(answer: TraceAnswer, { output, rules }: TraceRequest): string {
-  switch (output) {
-    case 'json':
-      return `${JSON.stringify(answer)}\n`;
-    case 'yaml':
-      return stringify(answer);
-    case 'text':
-    case 'wide':
-      return traceText(answer, rules, output === 'wide');
-  }
+  if (output === 'json') return `${JSON.stringify(answer)}\n`;
+  return formatted(output, answer, (value, isWide) => traceText(value, rules, isWide));
 }

@@ -20,6 +20,13 @@ export class ForwardingTable {
   private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
   private lacking = { internal: 0, external: 0 };
 
+  /** Of all Services that are known, made at once. */
+  static of(state: ClusterState, context: ForwardingContext): ForwardingTable {
+    const table = new ForwardingTable();
+    table.update(state, [...state.serviceKeys()].sort(), context);
+    return table;
+  }
+
   /** Service ports with a Local policy that have endpoints elsewhere, but none here (docs/spec/model.md §5). */
   get noLocalEndpoints(): { readonly internal: number; readonly external: number } {
     return this.lacking;

@@ -285,7 +285,7 @@ describe('flag syntax', () => {
     expect(usageError('--proxy-mod=x').message).toContain('--proxy-mode');
     expect(usageError('--conntrack-min').message).toBe('flag needs an argument: --conntrack-min');
     expect(usageError('serve').message).toBe('"kube-proxy" does not take any arguments, got [serve]');
-    expect(usageError('plan', 'all').message).toBe('"kube-proxy" does not take any arguments, got [all]');
+    expect(usageError('plan', 'all').message).toBe('"kubeproxy plan" does not take any arguments, got [all]');
     expect(parse(['']).request).toEqual({ name: 'run' });
   });
 });

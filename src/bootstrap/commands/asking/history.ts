@@ -14,10 +14,12 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
   const answer = await proxy.ask<History>(`/debug/history?${parameters.toString()}`);
   await print(
     formatted(output, answer, ({ changes }, isWide) =>
-      columns(
-        CHANGE_ENTRY_HEADERS,
-        changes.map((entry) => changeEntryCells(entry, isWide)),
-      ),
+      changes.length === 0
+        ? 'no change is remembered\n'
+        : columns(
+            CHANGE_ENTRY_HEADERS,
+            changes.map((entry) => changeEntryCells(entry, isWide)),
+          ),
     ),
   );
   return 0;

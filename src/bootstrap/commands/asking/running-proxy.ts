@@ -29,15 +29,26 @@ export class RunningProxy {
   /**
    * The JSON that it answers to a GET of this path, also with a status of 404. The caller vouches for the type.
    * @param timeout in milliseconds
-   * @throws CannotAskError if nobody answers in time, or the answer is not JSON
+   * @throws CannotAskError if nobody answers in time, or somebody else does
    */
   async ask<Answer>(path: string, timeout = TIMEOUT): Promise<Answer> {
     const url = `${this.url}${path}`;
+    let status: number;
+    let body: string;
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(timeout) });
-      return (await response.json()) as Answer;
+      status = response.status;
+      body = await response.text();
     } catch (error) {
       throw noAnswer(url, error);
+    }
+    try {
+      return JSON.parse(body) as Answer;
+    } catch (error) {
+      throw new CannotAskError(
+        `${url} answers ${status}: ${body.split('\n', 1)[0]}; check that a proxy of this version is running there`,
+        { cause: error },
+      );
     }
   }
 

@@ -3,12 +3,11 @@ import { KubeconfigError } from '../../../adapters/kubernetes/connection/connect
 import { answersOf, askNodes } from '../../../application/cluster/ask-nodes.js';
 import type { FoundProxies } from '../../../application/ports/node-proxies.js';
 import type { Asked } from '../../configuration/command-line.js';
-import { CannotAskError } from '../asking/cannot-ask-error.js';
+import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { formatted } from '../output/formatted.js';
+import { print } from '../output/print.js';
 import { explainQuestion, statusQuestion, topQuestion, type NodesQuestion } from './nodes-question.js';
 import { openProxyPods } from './open-proxy-pods.js';
-
-const CANNOT_ASK = 3;
 
 /** How long one proxy may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
@@ -24,7 +23,7 @@ export async function askCluster(asked: Asked<'cluster'>, timeout = TIMEOUT): Pr
   const ask = async <Answer, Result>(put: NodesQuestion<Answer, Result>): Promise<number> => {
     const replies = await askNodes<Answer>(proxies, put.words, access.parallel);
     const result = put.result(replies);
-    process.stdout.write(formatted(output, result, (value, isWide) => put.text(value, isWide)));
+    await print(formatted(output, result, (value, isWide) => put.text(value, isWide)));
     return answersOf(replies).length > 0 ? put.exitCode(result) : CANNOT_ASK;
   };
   switch (question.kind) {

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import type { ReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseJsonQuery } from '../../../domain/trace/json-query.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
+import { print } from '../output/print.js';
 import type { Tracing } from './tracing.js';
 
 /**
@@ -18,7 +18,7 @@ export async function answerLines(path: string, tracing: Tracing): Promise<numbe
     if (line.trim() === '') continue;
     const answer = await answerOf(line, tracing);
     if ('error' in answer) code = 1;
-    if (!process.stdout.write(`${JSON.stringify(answer)}\n`)) await once(process.stdout, 'drain');
+    await print(`${JSON.stringify(answer)}\n`);
   }
   return code;
 }

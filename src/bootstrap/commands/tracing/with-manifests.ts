@@ -32,8 +32,7 @@ export async function traceManifests(
     const families = await Promise.all(
       IP_FAMILIES.map(async (family): Promise<FamilyRules> => {
         const { forwarding, network } = contexts.of(family, true);
-        const table = new ForwardingTable();
-        table.update(state, [...state.serviceKeys()].sort(), forwarding);
+        const table = ForwardingTable.of(state, forwarding);
         return { family, network, tracer: await mode.tracer(family), entries: () => table.entries() };
       }),
     );

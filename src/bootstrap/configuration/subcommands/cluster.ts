@@ -1,10 +1,27 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { isServiceKey } from '../../../domain/model/service-port-name.js';
+import { isServiceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../errors.js';
-import type { ClusterAccess, ClusterQuestion } from './cluster-question.js';
-import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
+import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
 
-/** What to ask the proxies of all nodes. */
+/** What the proxies of all nodes can be asked. */
+type ClusterQuestion =
+  | { readonly kind: 'status' }
+  | { readonly kind: 'explain'; readonly service: ServiceKey }
+  | { readonly kind: 'top' };
+
+/** How the proxies of a cluster are found and asked. */
+interface ClusterAccess {
+  /** The namespace of their pods. */
+  readonly namespace: string;
+  /** The labels of their pods, as a selector. */
+  readonly selector: string;
+  /** How many are asked at a time. */
+  readonly parallel: number;
+  /** Of the kubeconfig; undefined: the current one. */
+  readonly context?: string;
+}
+
+/** What to ask the proxies of all nodes, and how. */
 export interface ClusterRequest {
   readonly name: 'cluster';
   readonly question: ClusterQuestion;
@@ -28,13 +45,13 @@ export const cluster: Subcommand<ClusterRequest> = {
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
     outputOption(),
   ],
-  request(operands, { namespace, selector, parallel, context, output }) {
-    const access = { namespace, selector, parallel, ...(context !== undefined && { context }) };
+  request(operands, options) {
+    const { namespace, selector, parallel, context } = options as unknown as ClusterAccess;
     return {
       name: 'cluster',
       question: questionOf(operands),
-      access: access as ClusterAccess,
-      output: output as OutputFormat,
+      access: { namespace, selector, parallel, ...(context !== undefined && { context }) },
+      output: outputOf(options),
     };
   },
 };

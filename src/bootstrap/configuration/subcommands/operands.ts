@@ -1,10 +1,14 @@
 import { isServiceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
 import { UsageError } from '../errors.js';
 
-/** For what takes none. Empty ones are ignored, as kube-proxy does. @throws UsageError */
-export function refuseOperands(operands: readonly string[]): void {
+/**
+ * For what takes none. Empty ones are ignored, as kube-proxy does.
+ * @param command as the message names it
+ * @throws UsageError
+ */
+export function refuseOperands(operands: readonly string[], command = 'kube-proxy'): void {
   if (operands.some((operand) => operand !== '')) {
-    throw new UsageError(`"kube-proxy" does not take any arguments, got [${operands.join(' ')}]`);
+    throw new UsageError(`"${command}" does not take any arguments, got [${operands.join(' ')}]`);
   }
 }
 

@@ -30,7 +30,7 @@ export const plan: Subcommand<PlanRequest> = {
     ),
   ],
   request(operands, { family, diff }) {
-    refuseOperands(operands);
+    refuseOperands(operands, 'kubeproxy plan');
     return {
       name: 'plan',
       diff: diff === true,

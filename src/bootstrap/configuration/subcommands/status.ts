@@ -14,7 +14,7 @@ export const status: Subcommand<StatusRequest> = {
   usage: '[flags]',
   options: [outputOption()],
   request(operands, options) {
-    refuseOperands(operands);
+    refuseOperands(operands, 'kubeproxy status');
     return { name: 'status', output: outputOf(options) };
   },
 };

@@ -31,7 +31,7 @@ export const trace: Subcommand<TraceRequest> = {
     outputOption(),
   ],
   request(operands, options) {
-    refuseOperands(operands);
+    refuseOperands(operands, 'kubeproxy trace');
     const { from, to, queries, kernel = false, output = 'text' } = options as Options;
     const common = { name: 'trace', rules: kernel ? 'actual' : 'desired', output } as const;
     if (queries !== undefined) {

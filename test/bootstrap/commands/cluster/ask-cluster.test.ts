@@ -298,6 +298,18 @@ describe('explain', () => {
   });
 });
 
+it('names the nodes whose connections of Services are not tracked', async () => {
+  putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
+  answering(
+    { 'node-2': prints({ services: [], tracksServices: false }) },
+    prints({ services: [], tracksServices: true }),
+  );
+  expect(await cluster('top')).toBe(0);
+  expect(stdout).toBe(
+    'no connections of Services\nnot tracked: node-2 (through IPVS: set net.ipv4.vs.conntrack to 1)\n',
+  );
+});
+
 it('adds up the connections of all nodes, over both families', async () => {
   putNodes(api, [{ name: 'node-1' }, { name: 'node-2' }]);
   const identity = { namespace: 'shop', name: 'cart', port: 'http', protocol: 'TCP' };

@@ -147,6 +147,23 @@ describe('mode ipvs', () => {
     expect(stdout).toContain('none is shown: set net.ipv4.vs.conntrack to 1');
   });
 
+  it('sends requests through INPUT and OUTPUT; only answers pass FORWARD', async () => {
+    const answered = async (rule: readonly string[]): Promise<boolean> => {
+      await run('iptables-legacy', '-w', '5', '-I', ...rule, '-j', 'DROP');
+      const asked = await askTimes(1, testbed.pod, web).then(
+        () => true,
+        () => false,
+      );
+      await run('iptables-legacy', '-w', '5', '-D', ...rule, '-j', 'DROP');
+      return asked;
+    };
+    expect(await answered(['FORWARD', '-p', 'tcp', '-d', '10.244.1.0/24', '--dport', '8080'])).toBe(true);
+    expect(await answered(['FORWARD', '-p', 'tcp', '-d', web.dst])).toBe(true);
+    expect(await answered(['INPUT', '-p', 'tcp', '-d', web.dst])).toBe(false);
+    expect(await answered(['OUTPUT', '-p', 'tcp', '-d', '10.244.1.0/24', '--dport', '8080'])).toBe(false);
+    expect(await answered(['FORWARD', '-p', 'tcp', '-s', '10.244.1.0/24', '--sport', '8080'])).toBe(false);
+  });
+
   it('repairs what another program changes, and nothing else', async () => {
     const before = await servers();
     const [, address] = backends.map((backend) => backend.address);

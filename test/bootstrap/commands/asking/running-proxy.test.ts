@@ -52,3 +52,17 @@ it('cannot ask a proxy that breaks off', async () => {
   });
   await expect(numbers(proxy)).rejects.toThrow(CannotAskError);
 });
+
+it('asks for one answer, and says what came instead', async () => {
+  served = await Served.start({
+    '/answer': (_, response) => void response.writeHead(404).end('{"known":false}'),
+    '/metrics': (_, response) => void response.writeHead(200).end('# HELP a\n# TYPE a\n'),
+  });
+  const proxy = RunningProxy.at(served.address);
+  expect(await proxy.ask('/answer')).toEqual({ known: false });
+  await expect(proxy.ask('/metrics')).rejects.toMatchObject({
+    name: 'CannotAskError',
+    message: `${proxy.url}/metrics answers 200: # HELP a; check that a proxy of this version is running there`,
+  });
+  await expect(proxy.ask('/nowhere')).rejects.toThrow('/nowhere answers 404: 404 page not found; check');
+});

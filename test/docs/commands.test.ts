@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { subcommands } from '../../src/bootstrap/configuration/subcommands/subcommands.js';
+
+const page = readFileSync(fileURLToPath(new URL('../../docs/commands.md', import.meta.url)), 'utf8');
+
+/** Those that ask nobody are described with the program's other commands. */
+const ASKING_NOBODY = ['plan', 'validate'];
+
+it('docs/commands.md has a section and a line with exit codes for every command that asks', () => {
+  const asking = subcommands.map(({ name }) => name).filter((name) => !ASKING_NOBODY.includes(name));
+  const written = [...page.matchAll(/^## `(.+)`$/gm)].map(([, heading]) => heading);
+  expect(written).toEqual(
+    asking.map((name) => (name === 'cluster' ? 'kubectl kubeproxy' : `kubeproxy ${name}`)),
+  );
+  for (const heading of written)
+    expect(page).toMatch(
+      new RegExp(`^\\| \\[\`.*\\]\\(#${heading!.replace(' ', '-')}\\) \\| .* \\| .* \\|$`, 'm'),
+    );
+});
