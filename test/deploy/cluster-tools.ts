@@ -33,7 +33,8 @@ export async function helm(args: readonly string[], values: object): Promise<str
   return stdout;
 }
 
-function manifestsIn(text: string): readonly Manifest[] {
+/** The objects in a text of YAML documents. */
+export function manifestsIn(text: string): readonly Manifest[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS({ maxAliasCount: -1 }) as Manifest | null)
     .filter((manifest) => manifest !== null);

@@ -58,6 +58,7 @@ require('http').request({ socketPath: ${JSON.stringify(socket)}, method: 'POST' 
 export class StandIns {
   /** The command lines that were run, in their order. */
   readonly used: string[] = [];
+  private readonly acting = new Set<Promise<unknown>>();
 
   private constructor(
     /** To be put before everything else in PATH. */
@@ -78,7 +79,9 @@ export class StandIns {
       request.on('data', (part: Buffer) => (text += part.toString()));
       request.on('end', () => {
         const { name, ...use } = JSON.parse(text) as Use & { readonly name: string };
-        void standIns.act(name, use).then((answer) => response.end(JSON.stringify(answer)));
+        const acting = standIns.act(name, use).then((answer) => response.end(JSON.stringify(answer)));
+        standIns.acting.add(acting);
+        void acting.finally(() => standIns.acting.delete(acting));
       });
     });
     const standIns = new StandIns(bin, programs, server);
@@ -89,7 +92,9 @@ export class StandIns {
     return standIns;
   }
 
+  /** Waits for what a stand-in still does, also when nobody waits for its answer any more. */
   async remove(): Promise<void> {
+    await Promise.all(this.acting);
     await new Promise((resolve) => this.server.close(resolve));
     await rm(join(this.folder, '..'), { recursive: true, force: true });
   }
