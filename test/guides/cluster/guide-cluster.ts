@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { FreshCheckout } from '../../package/fresh-checkout.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { kubeadmObjects } from '../../support/cluster/kubeadm-objects.js';
-import { StandInCluster } from '../../support/cluster/stand-in-cluster.js';
+import { CONTROL_PLANE, StandInCluster } from '../../support/cluster/stand-in-cluster.js';
 import { Namespace } from '../../support/program/in-namespace.js';
 import { Host } from '../../support/testbed/host.js';
 import { Testbed } from '../../support/testbed/testbed.js';
@@ -81,6 +81,27 @@ export class GuideCluster {
     const guide = new GuideCluster(testbed, cluster, shell, checkout, second, secondHost);
     if (mode !== undefined) await guide.kubeProxyReady();
     return guide;
+  }
+
+  /** Has the proxy installed already, by Helm, with these values. */
+  async install(...values: readonly string[]): Promise<void> {
+    const { address, port } = CONTROL_PLANE;
+    const all = [`apiServer=https://${address}:${port}`, 'clusterCIDR=10.244.0.0/16', ...values];
+    const command = `helm install kube-proxy-ts deploy/chart --namespace kube-system --wait --set ${all.join(',')}`;
+    await this.shell.run([{ place: 'before the guide', section: '', command }]);
+  }
+
+  /** How many nodes were without a ready proxy of ours at once, at most, up to the call of what it returns. */
+  watchReadiness(): () => number {
+    let most = 0;
+    const stop = this.cluster.api.store.subscribe(({ after }) => {
+      if (after.kind !== 'DaemonSet' || after.metadata.name !== 'kube-proxy-ts') return;
+      most = Math.max(most, (after as unknown as V1DaemonSet).status?.numberUnavailable ?? 0);
+    });
+    return () => {
+      stop();
+      return most;
+    };
   }
 
   /** Runs the commands of one section of a page. */
