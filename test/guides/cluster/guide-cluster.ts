@@ -143,6 +143,12 @@ export class GuideCluster {
     return nodes.filter((_, index) => answers[index]).map(({ name }) => name);
   }
 
+  /** Those of the metrics that the proxy of the first node does not have. */
+  async missingMetrics(names: readonly string[]): Promise<readonly string[]> {
+    const { body } = await this.testbed.node.get('http://127.0.0.1:10249/metrics');
+    return names.filter((name) => !body.includes(`# TYPE ${name} `));
+  }
+
   async close(): Promise<void> {
     await this.shell.close();
     await this.cluster.close();
