@@ -12,6 +12,7 @@ import { until } from '../../support/until.js';
 import { clusterTools, npm } from '../runner/clone.js';
 import type { Step } from '../runner/guide.js';
 import { GuideShell, type Outcome } from '../runner/guide-shell.js';
+import type { Machine } from '../runner/machine.js';
 import type { StandIn } from '../runner/stand-ins.js';
 
 /** What kube-proxy's transactions were recorded for, and they themselves. */
@@ -27,6 +28,10 @@ export interface GuideClusterOptions {
   readonly mode?: string;
   /** Programs that the guide uses and this machine does not have. */
   readonly standIns?: Readonly<Record<string, StandIn>>;
+  /** Variables of the shell, over KUBECONFIG. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where the shell runs, if not on this machine. */
+  readonly machine?: Machine;
 }
 
 /**
@@ -38,12 +43,12 @@ export class GuideCluster {
     readonly testbed: Testbed,
     readonly cluster: StandInCluster,
     readonly shell: GuideShell,
-    private readonly checkout: FreshCheckout,
+    readonly checkout: FreshCheckout,
     private readonly second: Namespace,
     private readonly secondHost: Host,
   ) {}
 
-  static async start({ mode, standIns = {} }: GuideClusterOptions): Promise<GuideCluster> {
+  static async start({ mode, standIns = {}, env, machine }: GuideClusterOptions): Promise<GuideCluster> {
     const [testbed, second, checkout] = await Promise.all([
       Testbed.open(),
       Namespace.open('guide'),
@@ -74,9 +79,10 @@ export class GuideCluster {
     cluster.put([...items, otherNode(items), ...(mode === undefined ? [] : kubeadmObjects(mode))]);
     const shell = await GuideShell.open({
       folder: checkout.folder,
-      env: { KUBECONFIG: cluster.kubeconfig },
+      env: { KUBECONFIG: cluster.kubeconfig, ...env },
       programs: clusterTools,
       standIns: { npm, ...standIns },
+      ...(machine && { within: machine.commandLine }),
     });
     const guide = new GuideCluster(testbed, cluster, shell, checkout, second, secondHost);
     if (mode !== undefined) await guide.kubeProxyReady();

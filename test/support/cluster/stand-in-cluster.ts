@@ -31,6 +31,7 @@ export class StandInCluster {
     readonly kubelets: readonly Kubelet[],
     private readonly daemonSets: DaemonSets,
     private readonly folder: string,
+    private readonly socket: string,
   ) {}
 
   static async start(nodes: readonly ClusterNode[]): Promise<StandInCluster> {
@@ -42,10 +43,10 @@ export class StandInCluster {
     api.asTable = asTable;
     const socket = join(folder, 'api-server');
     await api.openSocket(socket);
-    await Promise.all(nodes.map(({ host }) => reachable(host, socket)));
     const kubelets = nodes.map((node) => new Kubelet(api, node, folder));
     const kubeconfig = await writeKubeconfig(api, 'client-certificate');
-    const cluster = new StandInCluster(api, kubeconfig, kubelets, new DaemonSets(api.store), folder);
+    const cluster = new StandInCluster(api, kubeconfig, kubelets, new DaemonSets(api.store), folder, socket);
+    await cluster.answerAt(CONTROL_PLANE);
     api.answerOther = (request) => cluster.answer(request);
     api.containers.run = async (command) => {
       for (const kubelet of kubelets) {
@@ -55,6 +56,15 @@ export class StandInCluster {
       return { refusal: 404, reason: 'NotFound', message: `pods "${command.pod}" not found` };
     };
     return cluster;
+  }
+
+  /** Lets the API server answer under an address of its own on every node. */
+  async answerAt({ address, port }: { readonly address: string; readonly port: number }): Promise<void> {
+    const { socket } = this;
+    for (const { node } of this.kubelets) {
+      await node.host.run(['ip', 'address', 'replace', `${address}/32`, 'dev', 'lo']);
+      await node.host.ask('relay', { address, port, socket });
+    }
   }
 
   /** Puts objects as the server would store them. */
@@ -102,10 +112,4 @@ export class StandInCluster {
     const log = pod && this.kubelets.map((kubelet) => kubelet.log(pod.metadata.uid as string)).find(Boolean);
     return { code: 200, body: log ?? '' };
   }
-}
-
-async function reachable(host: ClusterNode['host'], socket: string): Promise<void> {
-  const { address, port } = CONTROL_PLANE;
-  await host.run(['ip', 'address', 'add', `${address}/32`, 'dev', 'lo']);
-  await host.ask('relay', { address, port, socket });
 }
