@@ -35,6 +35,8 @@ function problemsOf(value: unknown, type: string, place: string): readonly strin
   switch (type) {
     case 'any':
       return [];
+    case 'Date':
+      return typeof value === 'string' ? [] : [`${place} is not a time`];
     case 'IntOrString':
       return typeof value === 'string' || Number.isInteger(value)
         ? []

@@ -3,6 +3,7 @@ import type { V1Container } from '@kubernetes/client-node';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { containerCommandLine } from '../support/container/command-line.js';
 import { builtProxy } from '../support/program/built-proxy.js';
 import type { Host } from '../support/testbed/host.js';
 
@@ -45,38 +46,13 @@ export class Image {
     return join(this.folder, 'xtables.lock');
   }
 
-  /**
-   * The command line that runs a container as its pod describes it, in the network of a host: its command, its mounts,
-   * its capabilities and no others, without a way to gain more, on a root file system that is not writable.
-   */
-  commandLine(
-    host: Host,
-    { command, env, securityContext, volumeMounts }: V1Container,
-    volumes: Volumes,
-  ): string[] {
-    const places: Volumes = { 'xtables-lock': this.lock, 'kernel-modules': this.modules, ...volumes };
-    const mounts = (volumeMounts ?? []).flatMap(({ name, mountPath, readOnly }) => [
-      readOnly ? '--ro-bind' : '--bind',
-      places[name]!,
-      mountPath.replace(/^\/var\/run\//, '/run/').replace(/^\/lib\//, '/usr/lib/'),
-    ]);
-    const privileged = securityContext?.privileged === true;
-    const granted = (securityContext?.capabilities?.add ?? []).map((capability) => `CAP_${capability}`);
-    const variables = new Map((env ?? []).map(({ name }) => [name, nodeName]));
-    return host.commandLine([
-      'bwrap',
-      ...['--die-with-parent', '--unshare-pid', '--clearenv'],
-      ...['--setenv', 'PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-      ...['--ro-bind', this.root, '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/run'],
-      ...[privileged ? '--bind' : '--ro-bind', '/sys', '/sys'],
-      ...(privileged ? [] : ['--ro-bind', '/proc/sys', '/proc/sys']),
-      ...mounts,
-      ...['--remount-ro', '/'],
-      ...(privileged
-        ? ['--cap-add', 'ALL']
-        : ['--cap-drop', 'ALL', ...granted.flatMap((name) => ['--cap-add', name])]),
-      ...command!.map((word) => word.replace(/\$\((\w+)\)/g, (_, name: string) => variables.get(name)!)),
-    ]);
+  /** The command line that runs a container of this image in the network of a host. */
+  commandLine(host: Host, container: V1Container, volumes: Volumes): string[] {
+    return containerCommandLine(host, container, {
+      root: ['--ro-bind', this.root, '/'],
+      volumes: { 'xtables-lock': this.lock, 'kernel-modules': this.modules, ...volumes },
+      fieldValue: () => nodeName,
+    });
   }
 
   async remove(): Promise<void> {

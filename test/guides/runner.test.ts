@@ -80,6 +80,7 @@ describe('what a page shows', () => {
     ['a\n…', 'a', true],
     ['at … (1)', 'at noon (1)  \n', true],
     ['at … (1)', 'at noon\n(1)', false],
+    ['a  b   …', 'a b cd', true],
     ['a.c', 'abc', false],
     ['a', 'a\nb', false],
   ])('%j for %j: %j', (shown, text, same) => expect(shows(shown, text)).toBe(same));

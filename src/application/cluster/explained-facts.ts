@@ -1,3 +1,4 @@
+import { frontendPlace } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
 import type {
   EndpointExplanation,
@@ -31,8 +32,9 @@ function portFacts(port: PortExplanation): readonly Fact[] {
   return [name, ...about.map((fact) => `${name}: ${fact}`)];
 }
 
-function frontendFact({ kind, address, port, policy, outcome }: FrontendExplanation): Fact {
-  const where = `${kind} ${address === undefined ? port : hostPort(address, port)} (${policy})`;
+function frontendFact(frontend: FrontendExplanation): Fact {
+  const { kind, policy, outcome } = frontend;
+  const where = `${kind} ${frontendPlace(frontend)} (${policy})`;
   return policy === 'Cluster' ? `${where}: ${outcome}` : where;
 }
 

@@ -1,3 +1,4 @@
+import { frontendPlace } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
 import type {
   EndpointExplanation,
@@ -66,9 +67,9 @@ export function statusText(status: PortStatus): string {
   }
 }
 
-export function frontendText({ kind, address, port, policy, outcome, reason }: FrontendExplanation): string {
-  const where = address === undefined ? String(port) : hostPort(address, port);
-  return `${kind} ${where} (${policy}): ${outcome}, ${reason}`;
+export function frontendText(frontend: FrontendExplanation): string {
+  const { kind, policy, outcome, reason } = frontend;
+  return `${kind} ${frontendPlace(frontend)} (${policy}): ${outcome}, ${reason}`;
 }
 
 export function endpointText(endpoint: EndpointExplanation): string {

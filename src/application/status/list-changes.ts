@@ -1,6 +1,5 @@
-import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
-import { hostPort } from '../../domain/net/address.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */
@@ -45,11 +44,11 @@ export function frontendsChange(
       other.address === address && other.port === port;
   for (const frontend of present) {
     const before = former.find(isAt(frontend));
-    if (!before) change.add(frontendText(frontend));
+    if (!before) change.add(frontendPlace(frontend));
     else if (before.outcome !== frontend.outcome)
-      change.turn(`${frontendText(frontend)} ${before.outcome} → ${frontend.outcome}`);
+      change.turn(`${frontendPlace(frontend)} ${before.outcome} → ${frontend.outcome}`);
   }
-  for (const frontend of former) if (!present.some(isAt(frontend))) change.remove(frontendText(frontend));
+  for (const frontend of former) if (!present.some(isAt(frontend))) change.remove(frontendPlace(frontend));
   return change.of(present);
 }
 
@@ -83,8 +82,4 @@ class ChangeCount {
   private name(sign: string, text: string): void {
     if (this.some.length < NAMED) this.some = [...this.some, sign + text];
   }
-}
-
-function frontendText({ address, port }: Frontend): string {
-  return address === undefined ? String(port) : hostPort(address, port);
 }

@@ -1,8 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import {
+  frontendPlace,
+  type ForwardingEntry,
+  type Frontend,
+} from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
-import { hostPort } from '../../domain/net/address.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import { heldBack } from '../explain/held-back.js';
@@ -148,11 +151,7 @@ const CLUSTER_IP_FIRST = (one: Frontend): boolean => one.kind === 'cluster-ip';
 function frontendTexts(entries: readonly ForwardingEntry[]): readonly string[] {
   const texts = (wanted: (frontend: Frontend) => boolean): readonly string[] =>
     entries.flatMap(({ frontends, name }) =>
-      frontends
-        .filter(wanted)
-        .map(
-          ({ address, port }) => `${address === undefined ? port : hostPort(address, port)}/${name.protocol}`,
-        ),
+      frontends.filter(wanted).map((frontend) => `${frontendPlace(frontend)}/${name.protocol}`),
     );
   // A node port is one for both families.
   return [...new Set([...texts(CLUSTER_IP_FIRST), ...texts((one) => !CLUSTER_IP_FIRST(one))])];

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../model/endpoint.js';
 import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
+import { hostPort } from '../net/address.js';
 import type { Cidr } from '../net/cidr.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { EndpointSelection } from '../selection/select-endpoints.js';
@@ -71,4 +72,9 @@ export function isExternal(frontend: Frontend): boolean {
  */
 export function shortCircuits(entry: ForwardingEntry, frontend: Frontend): boolean {
   return isExternal(frontend) && frontend.policy === 'Local' && entry.endpoints.hasAny;
+}
+
+/** Where a frontend is, for people: `10.96.0.80:80`, `[fd00::1]:80`, or the number of a node port. */
+export function frontendPlace({ address, port }: Pick<Frontend, 'address' | 'port'>): string {
+  return address === undefined ? String(port) : hostPort(address, port);
 }

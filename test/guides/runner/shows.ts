@@ -1,6 +1,6 @@
 /**
  * Whether a text is as a page shows it. `…` in a line stands for anything in that line, a line of `…` alone for any lines.
- * Space at the ends of lines and of the text does not count.
+ * How much space there is between words does not count, nor does space at the ends of lines and of the text.
  */
 export function shows(page: string, text: string): boolean {
   const lines = tidy(page)
@@ -14,5 +14,8 @@ function quoted(line: string): string {
 }
 
 function tidy(text: string): string {
-  return text.replace(/[ \t]+$/gm, '').trim();
+  return text
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ $/gm, '')
+    .trim();
 }

@@ -23,8 +23,13 @@ export class Answer {
     this.gzip = headers['accept-encoding'] === 'gzip';
   }
 
-  /** Sends an object, or anything else as JSON. */
+  /** Sends an object, a text as it is, or anything else as JSON. */
   send(code: number, body: unknown, headers: Readonly<Record<string, string>>): void {
+    if (typeof body === 'string') {
+      this.response.writeHead(code, { 'content-type': 'text/plain', ...headers });
+      this.response.end(body);
+      return;
+    }
     const encoded = this.protobuf ? encodeObject(body as Record<string, unknown>) : undefined;
     const bytes = encoded ?? Buffer.from(JSON.stringify(body));
     const compressed = this.gzip && bytes.length > LARGE;

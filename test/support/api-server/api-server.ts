@@ -2,13 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import { admitsAll, type Admission, type OtherAnswer, type OtherRequest } from './admission.js';
 import { Answer } from './answer.js';
 import { makeCertificates, type Certificates } from './certificates.js';
-import { ClusterRole } from './cluster-role.js';
+import { ClusterRole, type Authorizer } from './cluster-role.js';
 import { ContainerCommands } from './container-commands.js';
 import { Faults } from './faults.js';
 import { ObjectStore, type ApiObject, type Backup } from './object-store.js';
+import { jsonPatch } from './patches/json-patch.js';
+import type { Fields } from './patches/merge-keys.js';
+import { mergePatch } from './patches/merge-patch.js';
+import { AppliedConfigurations } from './patches/server-side-apply.js';
+import { strategicMerge } from './patches/strategic-merge.js';
+import { decodeBody, isProtobuf } from './read-protobuf.js';
 import {
+  apiVersionOf,
   collectionOf,
   isClusterScoped,
   listKindOf,
@@ -37,12 +46,17 @@ const VERBS: Record<string, RecordedRequest['verb']> = {
   DELETE: 'delete',
 };
 
-const PATCHES = ['application/merge-patch+json', 'application/strategic-merge-patch+json'];
+const PATCHES: Readonly<Record<string, (target: ApiObject, patch: unknown) => unknown>> = {
+  'application/merge-patch+json': mergePatch,
+  'application/strategic-merge-patch+json': strategicMerge,
+  'application/json-patch+json': jsonPatch,
+};
+const APPLY = 'application/apply-patch+yaml';
 
 /**
  * A Kubernetes API server for tests, over TLS on 127.0.0.1, in this process: any resource of any group by its path, with
- * lists in pages, watches, bookmarks, selectors, exec over WebSocket, and faults to be injected. Objects are not validated; what the ClusterRole of
- * `deploy` does not allow is forbidden.
+ * lists in pages, watches, bookmarks, selectors, all kinds of patches, exec over WebSocket, and faults to be injected. Objects are not
+ * validated unless by `admission`; what the ClusterRole of `deploy` does not allow is forbidden.
  *
  *     const api = await StandInApiServer.start();
  *     api.put({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec: { … } });
@@ -58,7 +72,7 @@ export class StandInApiServer {
   readonly containers = new ContainerCommands();
   readonly requests: RecordedRequest[] = [];
   /** Bearer tokens that are let in; a client certificate of the authority always is. */
-  tokens = new Set(['stand-in-token']);
+  tokens: Pick<ReadonlySet<string>, 'has'> = new Set(['stand-in-token']);
   /** Collections, or beginnings of their paths, that this cluster does not have: 404. */
   readonly missing = new Set<string>();
   /** Whether clients that ask for protocol buffers get them; otherwise everything is JSON. */
@@ -66,10 +80,18 @@ export class StandInApiServer {
   /** Whether a watch may begin with what is there. */
   streamsLists = true;
   /** What clients may do; undefined: everything. */
-  clusterRole: ClusterRole | undefined = new ClusterRole();
+  clusterRole: Authorizer | undefined = new ClusterRole();
+  /** What becomes of writes before they are stored. */
+  admission: Admission = admitsAll;
+  /** Answers what is not about an object or a collection, such as discovery; undefined: as any other path. */
+  answerOther: (request: OtherRequest) => OtherAnswer | undefined = () => undefined;
+  /** What kubectl gets that asks for a table; undefined: the object or list itself. */
+  asTable: (body: unknown) => object | undefined = () => undefined;
+  private readonly applied = new AppliedConfigurations();
   private readonly watchers = new Set<Watcher>();
   private readonly snapshots = new Map<string, { objects: ApiObject[]; version: number }>();
   private server: Server | undefined;
+  private readonly sockets: Server[] = [];
   private port = 0;
 
   /** New ones count from the next `open` on. */
@@ -95,8 +117,25 @@ export class StandInApiServer {
 
   /** Listens, on the port that it had before. */
   async open(): Promise<void> {
+    const server = this.makeServer();
+    this.server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.port, '127.0.0.1', resolve);
+    });
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  /** Listens on a Unix socket as well, until it is closed: for clients in other network namespaces. */
+  async openSocket(path: string): Promise<void> {
+    const server = this.makeServer();
+    this.sockets.push(server);
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+  }
+
+  private makeServer(): Server {
     const { authority, server } = this.certificates;
-    this.server = createServer(
+    const made = createServer(
       {
         ca: authority,
         cert: server.certificate,
@@ -106,17 +145,12 @@ export class StandInApiServer {
       },
       (request, response) => void this.handle(request, response),
     );
-    this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+    made.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
       this.containers.upgrade(request, socket, head, this.isLetIn(request)),
     );
-    this.server.on('connection', (socket: Socket) => this.traffic.connected(socket));
-    this.server.on('secureConnection', (socket) => this.traffic.secured(socket));
-    const listening = this.server;
-    await new Promise<void>((resolve, reject) => {
-      listening.once('error', reject);
-      listening.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = (listening.address() as AddressInfo).port;
+    made.on('connection', (socket: Socket) => this.traffic.connected(socket));
+    made.on('secureConnection', (socket) => this.traffic.secured(socket));
+    return made;
   }
 
   /** Stops listening and cuts all connections. The objects stay; `open` continues. */
@@ -124,9 +158,11 @@ export class StandInApiServer {
     const server = this.server;
     this.server = undefined;
     if (!server) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const closed = [server, ...this.sockets.splice(0)].map(
+      (each) => new Promise<void>((resolve) => each.close(() => resolve())),
+    );
     this.traffic.cut();
-    await closed;
+    await Promise.all(closed);
   }
 
   /** Creates or replaces an object; the namespace is "default" unless given. */
@@ -144,7 +180,7 @@ export class StandInApiServer {
     const namespace = isClusterScoped(kind) ? undefined : (reference.namespace ?? 'default');
     const before = this.store.get(collectionOf(apiVersion, kind), namespace, reference.name);
     if (!before) throw new Error(`no ${kind} ${reference.name} to patch`);
-    return this.store.put(merge(before, patch) as ApiObject);
+    return this.store.put(mergePatch(before, patch) as ApiObject);
   }
 
   remove(apiVersion: string, kind: string, reference: { namespace?: string; name: string }): void {
@@ -227,12 +263,18 @@ export class StandInApiServer {
     let writer = new Answer(request, response, this.speaksProtobuf);
     const answer = (code: number, body: unknown, headers: Record<string, string> = {}): void => {
       record.status = code;
-      writer.send(code, body, headers);
+      const table = request.headers.accept?.includes('as=Table') ? this.asTable(body) : undefined;
+      writer.send(code, table ?? body, headers);
     };
     const refuse = (code: number, reason: string, message: string): void =>
       answer(code, status(code, reason, message));
 
-    const body = await readBody(request);
+    let body: unknown;
+    try {
+      body = await readBody(request);
+    } catch (error) {
+      return refuse(415, 'UnsupportedMediaType', (error as Error).message);
+    }
     if (this.faults.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.faults.delay));
     if (!this.isLetIn(request)) return refuse(401, 'Unauthorized', 'Unauthorized');
     const failure = this.faults.take(request.url ?? '');
@@ -246,10 +288,12 @@ export class StandInApiServer {
       );
     }
     if (url.pathname === '/version') return answer(200, { major: '1', minor: '36', gitVersion: 'v1.36.0' });
+    const other = this.answerOther({ method, path: url.pathname, query: url.searchParams, body });
+    if (other) return answer(other.code, other.body);
     if (!path || [...this.missing].some((prefix) => url.pathname.startsWith(prefix))) {
       return refuse(404, 'NotFound', 'the server could not find the requested resource');
     }
-    if (this.clusterRole && !this.clusterRole.allows(record.verb, path)) {
+    if (this.clusterRole && !this.clusterRole.allows(record.verb, path, tokenOf(request))) {
       return refuse(403, 'Forbidden', `the ClusterRole does not allow to ${record.verb} ${path.collection}`);
     }
     try {
@@ -259,9 +303,7 @@ export class StandInApiServer {
         case 'watch':
           return this.watch(path, url.searchParams, record, response, writer, refuse);
         default:
-          if (record.verb === 'patch' && !PATCHES.includes(request.headers['content-type'] ?? ''))
-            return refuse(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
-          return this.single(record.verb, path, body, answer);
+          return this.single(record.verb, path, { ...record, body, type: mediaType(request) }, answer);
       }
     } catch (error) {
       refuse(400, 'BadRequest', (error as Error).message);
@@ -269,7 +311,7 @@ export class StandInApiServer {
   }
 
   private isLetIn(request: IncomingMessage): boolean {
-    const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
+    const token = tokenOf(request);
     const socket = request.socket as TLSSocket;
     // A resumed session without any certificate counts as authorised for Node; a closed one has none at all.
     const certificate = socket.getPeerCertificate() as ReturnType<TLSSocket['getPeerCertificate']> | null;
@@ -305,7 +347,7 @@ export class StandInApiServer {
       metadata.continue = `${name}.${begin + limit}`;
       metadata.remainingItemCount = snapshot.objects.length - begin - limit;
     }
-    answer(200, { kind: listKindOf(collection), apiVersion: 'v1', metadata, items });
+    answer(200, { kind: listKindOf(collection), apiVersion: apiVersionOf(collection), metadata, items });
   }
 
   private watch(
@@ -347,7 +389,10 @@ export class StandInApiServer {
     // In segments as large as the network takes, as real servers send them.
     response.cork();
     if (requested === 0 || streamed) {
-      for (const object of this.store.list(collection).filter(selector)) watcher.send('ADDED', object);
+      const present = this.store
+        .list(collection)
+        .filter((object) => namespace === undefined || object.metadata.namespace === namespace);
+      for (const object of present.filter(selector)) watcher.send('ADDED', object);
     }
     if (streamed && !this.faults.withholdListEnd)
       watcher.bookmark(String(this.store.version), { 'k8s.io/initial-events-end': 'true' });
@@ -356,30 +401,87 @@ export class StandInApiServer {
     this.watchers.add(watcher);
   }
 
-  private single(verb: RecordedRequest['verb'], path: ResourcePath, body: unknown, answer: Send): void {
+  private single(verb: RecordedRequest['verb'], path: ResourcePath, write: Write, answer: Send): void {
     const { collection, namespace, name } = path;
+    const body = write.body as ApiObject & { metadata: { generateName?: string } };
     if (verb === 'create') {
-      const object = body as ApiObject & { metadata: { generateName?: string } };
-      const made =
-        object.metadata.name ?? `${object.metadata.generateName ?? 'object-'}${this.store.version}`;
+      const made = body.metadata.name ?? `${body.metadata.generateName ?? 'object-'}${this.store.version}`;
       if (this.store.get(collection, namespace, made))
         return answer(409, status(409, 'AlreadyExists', `${collection} "${made}" already exists`));
-      const metadata = { ...object.metadata, name: made, ...(namespace ? { namespace } : {}) };
-      return answer(201, this.store.put({ ...object, metadata }));
+      const metadata = { ...body.metadata, name: made, ...(namespace ? { namespace } : {}) };
+      return answer(201, this.write({ ...body, metadata }, undefined, write));
     }
     const before = name === undefined ? undefined : this.store.get(collection, namespace, name);
+    if (!before && write.type === APPLY && name) {
+      const made = this.patched(
+        { metadata: { name, ...(namespace && { namespace }) } },
+        path,
+        write,
+      ) as ApiObject;
+      return answer(201, this.write(made, undefined, write));
+    }
     if (!before) return answer(404, status(404, 'NotFound', `${collection} "${name}" not found`));
     switch (verb) {
       case 'update':
-        return answer(200, this.store.put(body as ApiObject));
-      case 'patch':
-        return answer(200, this.store.put(merge(before, body as object) as ApiObject));
+        return answer(
+          200,
+          this.write({ ...body, metadata: { ...before.metadata, ...body.metadata } }, before, write),
+        );
+      case 'patch': {
+        const patched = this.patched(before, path, write);
+        if (patched) return answer(200, this.write(patched as ApiObject, before, write));
+        return answer(
+          415,
+          status(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format'),
+        );
+      }
       case 'delete':
-        return answer(200, this.store.remove(collection, namespace, before.metadata.name));
+        return answer(200, this.delete(before, path));
       default:
         return answer(200, before);
     }
   }
+
+  /** Undefined where the kind of patch is not known. */
+  private patched(before: Fields, path: ResourcePath, { type, body, query }: Write): unknown {
+    if (type === APPLY)
+      return this.applied.apply(before, body as Fields, query.fieldManager ?? '', keyOf(path));
+    return PATCHES[type]?.(before as ApiObject, body);
+  }
+
+  /** What changes nothing makes no new version. */
+  private write(object: ApiObject, before: ApiObject | undefined, { query }: Write): ApiObject {
+    const admitted = this.admission.write(object, before);
+    if (query.dryRun || (before && isDeepStrictEqual(admitted, before))) return admitted;
+    return this.store.put(admitted);
+  }
+
+  private delete(object: ApiObject, path: ResourcePath): ApiObject {
+    const instead = this.admission.remove(object);
+    if (instead) return this.store.put(instead);
+    this.applied.forget(keyOf(path));
+    return this.store.remove(path.collection, path.namespace, object.metadata.name)!;
+  }
+}
+
+/** What came with a write. */
+interface Write {
+  readonly body: unknown;
+  /** Its media type. */
+  readonly type: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+function keyOf({ collection, namespace = '', name = '' }: ResourcePath): string {
+  return `${collection}/${namespace}/${name}`;
+}
+
+function tokenOf({ headers }: IncomingMessage): string | undefined {
+  return /^Bearer (.*)$/.exec(headers.authorization ?? '')?.[1];
+}
+
+function mediaType({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';')[0]!;
 }
 
 type Send = (code: number, body: unknown) => void;
@@ -391,15 +493,7 @@ function status(code: number, reason: string, message: string): object {
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString('utf8'));
-}
-
-function merge(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const result: Record<string, unknown> = { ...(target as object) };
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = merge(result[key], value);
-  }
-  return result;
+  const bytes = Buffer.concat(chunks);
+  if (isProtobuf(bytes)) return decodeBody(bytes);
+  return bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8'));
 }

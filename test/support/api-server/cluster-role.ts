@@ -3,7 +3,13 @@ import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { ResourcePath } from './resource-path.js';
 
-interface PolicyRule {
+/** Says what clients may do. */
+export interface Authorizer {
+  /** @param token what the client showed; undefined: a certificate */
+  allows(verb: string, path: ResourcePath, token: string | undefined): boolean;
+}
+
+export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
@@ -16,7 +22,7 @@ const file = resolve('deploy/base/cluster-role.yaml');
  * What the service account of the DaemonSet may do, as its manifest grants it. Each permission that is used is written
  * down in the folder that RECORDED_PERMISSIONS names, if it names one, so that one which nobody needs can be found.
  */
-export class ClusterRole {
+export class ClusterRole implements Authorizer {
   private readonly rules: readonly PolicyRule[];
   private readonly recorded = new Set<string>();
 
@@ -24,14 +30,9 @@ export class ClusterRole {
     this.rules = (parse(readFileSync(file, 'utf8')) as { rules: readonly PolicyRule[] }).rules;
   }
 
-  allows(verb: string, { collection }: ResourcePath): boolean {
-    const [, kind, group = '', , named] = collection.split('/');
-    const [apiGroup, resource] = kind === 'api' ? ['', collection.split('/').at(-1)!] : [group, named!];
-    const allowed = this.rules.some(
-      ({ apiGroups, resources, verbs }) =>
-        apiGroups.includes(apiGroup) && resources.includes(resource) && verbs.includes(verb),
-    );
-    if (allowed) this.record(`${verb} ${apiGroup}/${resource}`);
+  allows(verb: string, path: ResourcePath): boolean {
+    const allowed = isAllowed(this.rules, verb, path);
+    if (allowed) this.record(`${verb} ${subjectOf(path).join('/')}`);
     return allowed;
   }
 
@@ -41,4 +42,19 @@ export class ClusterRole {
     this.recorded.add(permission);
     appendFileSync(join(folder, `${process.pid}.txt`), `${permission}\n`);
   }
+}
+
+/** Whether one of the rules allows it. */
+export function isAllowed(rules: readonly PolicyRule[], verb: string, path: ResourcePath): boolean {
+  const [group, resource] = subjectOf(path);
+  return rules.some(
+    ({ apiGroups, resources, verbs }) =>
+      apiGroups.includes(group) && resources.includes(resource) && verbs.includes(verb),
+  );
+}
+
+/** The API group and the resource. */
+function subjectOf({ collection }: ResourcePath): [group: string, resource: string] {
+  const [, kind, group = '', , named] = collection.split('/');
+  return kind === 'api' ? ['', collection.split('/').at(-1)!] : [group, named!];
 }

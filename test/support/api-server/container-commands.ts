@@ -76,7 +76,7 @@ export class ContainerCommands {
         send(client, 1, stdout.slice(20));
         send(client, 3, JSON.stringify(endOf(exitCode)));
       }
-      client.close();
+      client.close(1000);
     });
   }
 }

@@ -24,18 +24,46 @@ const PLURALS: Record<string, string> = { Endpoints: 'endpoints' };
 /** The collection that an object of this apiVersion and kind is in. */
 export function collectionOf(apiVersion: string, kind: string): string {
   const prefix = apiVersion.includes('/') ? '/apis' : '/api';
-  return `${prefix}/${apiVersion}/${PLURALS[kind] ?? `${kind.toLowerCase()}s`}`;
+  return `${prefix}/${apiVersion}/${pluralOf(kind)}`;
 }
 
-const KINDS = ['Service', 'EndpointSlice', 'Endpoints', 'Node', 'ServiceCIDR', 'Event', 'Pod'];
+/** What a kind is called in paths. */
+export function pluralOf(kind: string): string {
+  return PLURALS[kind] ?? `${kind.toLowerCase()}s`;
+}
+
+const KINDS = [
+  'Service',
+  'EndpointSlice',
+  'Endpoints',
+  'Node',
+  'ServiceCIDR',
+  'Event',
+  'Pod',
+  'Namespace',
+  'ConfigMap',
+  'Secret',
+  'ServiceAccount',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'DaemonSet',
+  'ControllerRevision',
+  'PodMonitor',
+  'PrometheusRule',
+];
 
 /** The kind of the lists of a collection, such as `ServiceList`. */
 export function listKindOf(collection: string): string {
   const plural = collection.slice(collection.lastIndexOf('/') + 1);
-  return `${KINDS.find((kind) => (PLURALS[kind] ?? `${kind.toLowerCase()}s`) === plural) ?? ''}List`;
+  return `${KINDS.find((kind) => pluralOf(kind) === plural) ?? ''}List`;
 }
 
-const CLUSTER_SCOPED = ['Node', 'ServiceCIDR', 'Namespace'];
+/** The apiVersion of a collection's objects, such as `apps/v1`. */
+export function apiVersionOf(collection: string): string {
+  return collection.split('/').slice(2, -1).join('/');
+}
+
+const CLUSTER_SCOPED = ['Node', 'ServiceCIDR', 'Namespace', 'ClusterRole', 'ClusterRoleBinding'];
 
 export function isClusterScoped(kind: string): boolean {
   return CLUSTER_SCOPED.includes(kind);

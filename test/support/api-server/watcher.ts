@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from './answer.js';
 import type { ApiObject, Change, ObjectStore } from './object-store.js';
-import { listKindOf } from './resource-path.js';
+import { apiVersionOf, listKindOf } from './resource-path.js';
 import type { Selector } from './selectors.js';
 
 export interface WatchRequest {
@@ -41,7 +41,7 @@ export class Watcher {
     if (!this.request.bookmarks || this.store.version < this.request.from) return;
     const metadata = { resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
     const kind = listKindOf(this.request.collection).replace(/List$/, '');
-    this.send('BOOKMARK', { kind, apiVersion: 'v1', metadata });
+    this.send('BOOKMARK', { kind, apiVersion: apiVersionOf(this.request.collection), metadata });
   }
 
   send(type: string, object: object): void {

@@ -6,6 +6,7 @@
 import { createInterface } from 'node:readline';
 import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
+import { relay } from './relay.mjs';
 import { sendPackets } from './send-packets.mjs';
 import { serve } from './server.mjs';
 
@@ -20,6 +21,7 @@ const operations = {
   serve,
   serveAfterEnd,
   sayAndListen,
+  relay,
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {

@@ -1,0 +1,178 @@
+import type { V1DaemonSet } from '@kubernetes/client-node';
+import { readFile } from 'node:fs/promises';
+import { FreshCheckout } from '../../package/fresh-checkout.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+import { kubeadmObjects } from '../../support/cluster/kubeadm-objects.js';
+import { CONTROL_PLANE, StandInCluster } from '../../support/cluster/stand-in-cluster.js';
+import { Namespace } from '../../support/program/in-namespace.js';
+import { Host } from '../../support/testbed/host.js';
+import { Testbed } from '../../support/testbed/testbed.js';
+import { Backend, errorsOf, SteadyClient, type Destination } from '../../support/testbed/traffic.js';
+import { until } from '../../support/until.js';
+import { clusterTools, npm } from '../runner/clone.js';
+import type { Step } from '../runner/guide.js';
+import { GuideShell, type Outcome } from '../runner/guide-shell.js';
+import type { StandIn } from '../runner/stand-ins.js';
+
+/** What kube-proxy's transactions were recorded for, and they themselves. */
+const recorded = (name: string): Promise<string> =>
+  readFile(new URL(`../../conformance/rollback/${name}`, import.meta.url), 'utf8');
+
+/** A service of the recording, from a pod and from outside. */
+export const cart = { what: 'http', dst: '10.96.77.1', port: 80 } as const;
+export const cartFromOutside = { what: 'http', dst: '203.0.113.9', port: 80, src: '203.0.113.5' } as const;
+
+export interface GuideClusterOptions {
+  /** kube-proxy's; its rules of mode nftables are there, on the first node. Undefined: kube-proxy was never installed. */
+  readonly mode?: string;
+  /** Programs that the guide uses and this machine does not have. */
+  readonly standIns?: Readonly<Record<string, StandIn>>;
+}
+
+/**
+ * A cluster as kubeadm makes it, and a reader's shell in a fresh clone. Of the two nodes `clnode1` has a pod, clients outside and the
+ * endpoints of `cart`; kube-proxy is on both.
+ */
+export class GuideCluster {
+  private constructor(
+    readonly testbed: Testbed,
+    readonly cluster: StandInCluster,
+    readonly shell: GuideShell,
+    private readonly checkout: FreshCheckout,
+    private readonly second: Namespace,
+    private readonly secondHost: Host,
+  ) {}
+
+  static async start({ mode, standIns = {} }: GuideClusterOptions): Promise<GuideCluster> {
+    const [testbed, second, checkout] = await Promise.all([
+      Testbed.open(),
+      Namespace.open('guide'),
+      FreshCheckout.make(),
+    ]);
+    const secondHost = new Host(second.name);
+    for (const command of [
+      'link add node0 type veth peer name node0p',
+      'link set node0 up',
+      'link set node0p up',
+      'address add 198.51.100.12/24 dev node0',
+    ])
+      await second.run(['ip', ...command.split(' ')]);
+    await Promise.all([
+      Backend.start(testbed, 'b1', '10.244.1.10'),
+      Backend.start(testbed, 'b2', '10.244.2.11'),
+    ]);
+    const startKubeProxy = async (config: string): Promise<void> => {
+      if (!/^mode: nftables$/m.test(config)) return;
+      for (const family of ['ip', 'ip6'])
+        await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
+    };
+    const cluster = await StandInCluster.start([
+      { name: 'clnode1', host: testbed.node, address: '198.51.100.11', startKubeProxy },
+      { name: 'clnode2', host: secondHost, address: '198.51.100.12' },
+    ]);
+    const { items } = JSON.parse(await recorded('objects.json')) as { items: readonly ApiObject[] };
+    cluster.put([...items, otherNode(items), ...(mode === undefined ? [] : kubeadmObjects(mode))]);
+    const shell = await GuideShell.open({
+      folder: checkout.folder,
+      env: { KUBECONFIG: cluster.kubeconfig },
+      programs: clusterTools,
+      standIns: { npm, ...standIns },
+    });
+    const guide = new GuideCluster(testbed, cluster, shell, checkout, second, secondHost);
+    if (mode !== undefined) await guide.kubeProxyReady();
+    return guide;
+  }
+
+  /** Has the proxy installed already, by Helm, with these values. */
+  async install(...values: readonly string[]): Promise<void> {
+    const { address, port } = CONTROL_PLANE;
+    const all = [`apiServer=https://${address}:${port}`, 'clusterCIDR=10.244.0.0/16', ...values];
+    const command = `helm install kube-proxy-ts deploy/chart --namespace kube-system --wait --set ${all.join(',')}`;
+    await this.shell.run([{ place: 'before the guide', section: '', command }]);
+  }
+
+  /** How many nodes were without a ready proxy of ours at once, at most, up to the call of what it returns. */
+  watchReadiness(): () => number {
+    let most = 0;
+    const stop = this.cluster.api.store.subscribe(({ after }) => {
+      if (after.kind !== 'DaemonSet' || after.metadata.name !== 'kube-proxy-ts') return;
+      most = Math.max(most, (after as unknown as V1DaemonSet).status?.numberUnavailable ?? 0);
+    });
+    return () => {
+      stop();
+      return most;
+    };
+  }
+
+  /** Runs the commands of one section of a page. */
+  async section(steps: readonly Step[], name: string): Promise<readonly Outcome[]> {
+    const own = steps.filter(({ section }) => section === name);
+    if (own.length === 0) throw new Error(`the page has no commands in a section "${name}"`);
+    return this.shell.run(own);
+  }
+
+  /** Clients that ask at these addresses all the time. */
+  clients(...destinations: readonly Destination[]): Promise<SteadyClient[]> {
+    return Promise.all(
+      destinations.map((destination) =>
+        SteadyClient.start(destination.src ? this.testbed.ext : this.testbed.pod, destination, 20),
+      ),
+    );
+  }
+
+  /** Stops the clients; every request of theirs was answered. */
+  async expectNothingLost(clients: readonly SteadyClient[]): Promise<void> {
+    for (const client of clients) {
+      const requests = await client.stop();
+      expect(requests.length).toBeGreaterThan(10);
+      expect(errorsOf(requests)).toEqual({});
+    }
+  }
+
+  /** The nodes on which a proxy of ours answers. */
+  async proxiesRunning(): Promise<readonly string[]> {
+    const nodes = this.cluster.kubelets.map(({ node }) => node);
+    const answers = await Promise.all(
+      nodes.map(({ host }) =>
+        host.get('http://127.0.0.1:10249/debug/sync').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      ),
+    );
+    return nodes.filter((_, index) => answers[index]).map(({ name }) => name);
+  }
+
+  /** Those of the metrics that the proxy of the first node does not have. */
+  async missingMetrics(names: readonly string[]): Promise<readonly string[]> {
+    const { body } = await this.testbed.node.get('http://127.0.0.1:10249/metrics');
+    return names.filter((name) => !body.includes(`# TYPE ${name} `));
+  }
+
+  async close(): Promise<void> {
+    await this.shell.close();
+    await this.cluster.close();
+    await this.secondHost.killAgent();
+    await Promise.all([this.testbed.close(), this.second.close(), this.checkout.remove()]);
+  }
+
+  private async kubeProxyReady(): Promise<void> {
+    await until('kube-proxy runs', async () => {
+      const [daemonSet] = this.cluster.objects<V1DaemonSet>('apps/v1', 'DaemonSet');
+      return daemonSet?.status?.numberReady === 2;
+    });
+  }
+}
+
+function otherNode(objects: readonly ApiObject[]): ApiObject {
+  const node = objects.find(({ kind }) => kind === 'Node')!;
+  return {
+    ...node,
+    metadata: {
+      name: 'clnode2',
+      labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/hostname': 'clnode2' },
+    },
+    spec: { podCIDR: '10.244.2.0/24', podCIDRs: ['10.244.2.0/24'] },
+    status: { addresses: [{ type: 'InternalIP', address: '198.51.100.12' }] },
+  };
+}

@@ -1,0 +1,28 @@
+import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
+import { readGuide } from './runner/guide.js';
+
+const steps = readGuide('docs/guides/kubeadm.md');
+const ways = ['Another image', 'A DaemonSet of its own', 'The same with Helm'];
+
+describe('docs/guides/kubeadm.md', () => {
+  let guide: GuideCluster;
+  beforeAll(async () => {
+    guide = await GuideCluster.start({ mode: 'nftables' });
+    await guide.section(steps, 'In a cluster made with kubeadm');
+  });
+  afterAll(async () => {
+    await guide?.close();
+    expect(guide.shell.left(steps)).toEqual([]);
+  });
+
+  it.each(ways)('%s, and back: objects are as they were, and no request is lost', async (way) => {
+    const before = guide.cluster.written();
+    const clients = await guide.clients(cart, cartFromOutside);
+    await guide.section(steps, way);
+    expect(await guide.proxiesRunning()).toEqual(['clnode1', 'clnode2']);
+    await guide.section(steps, `${way}, and back`);
+    expect(await guide.proxiesRunning()).toEqual([]);
+    await guide.expectNothingLost(clients);
+    expect(guide.cluster.written()).toEqual(before);
+  });
+});

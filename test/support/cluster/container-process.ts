@@ -1,0 +1,55 @@
+import { execa, type ResultPromise } from 'execa';
+import { readFile } from 'node:fs/promises';
+
+/** One run of a container: running → ended by itself, or stopped. */
+export class ContainerProcess {
+  private readonly process: ResultPromise;
+  private output = '';
+
+  /** @param commandLine that of bwrap, by way of others that become it */
+  constructor([file, ...args]: readonly string[]) {
+    this.process = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    this.process.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+  }
+
+  get log(): string {
+    return this.output;
+  }
+
+  /** Its exit code, once it has ended. */
+  async end(): Promise<number> {
+    const { exitCode } = await this.process;
+    return exitCode ?? 137;
+  }
+
+  /** SIGTERM for what runs inside, and waits for its end; at most five seconds. */
+  async stop(): Promise<void> {
+    const late = setTimeout(() => this.process.kill('SIGKILL'), 5000);
+    const inside = await this.inside();
+    if (inside === undefined) this.process.kill('SIGKILL');
+    else endOf(inside);
+    await this.process;
+    clearTimeout(late);
+  }
+
+  /** The process that bwrap started, as this machine numbers it. */
+  private async inside(): Promise<number | undefined> {
+    let pid = this.process.pid!;
+    for (let depth = 0; depth < 3; depth++) {
+      const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+      const [child] = children.trim().split(' ').filter(Boolean);
+      if (child === undefined) return depth === 2 ? pid : undefined;
+      pid = Number(child);
+    }
+    return pid;
+  }
+}
+
+function endOf(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (error) {
+    // It has ended in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,167 @@
+import { execa } from 'execa';
+import type { V1Pod } from '@kubernetes/client-node';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StandInApiServer } from '../api-server/api-server.js';
+import type { ContainerCommand, Executed } from '../api-server/container-commands.js';
+import { collectionOf } from '../api-server/resource-path.js';
+import type { Host } from '../testbed/host.js';
+import { PodVolumes } from './pod-volumes.js';
+import { RunningPod, type PodState } from './running-pod.js';
+
+/** A node of the stand-in cluster. */
+export interface ClusterNode {
+  readonly name: string;
+  /** The network that its pods run in. */
+  readonly host: Host;
+  /** Its address in the cluster. */
+  readonly address: string;
+  /** What starting a pod of kube-proxy itself does on this node, of which there is no program: such as loading its rules. */
+  readonly startKubeProxy?: (config: string) => Promise<void>;
+}
+
+const PODS = collectionOf('v1', 'Pod');
+const OURS = /(^|\/)kube-proxy-ts[:@]/;
+const KUBE_PROXY = /(^|\/)kube-proxy[:@]/;
+
+/**
+ * The kubelet of one node. Pods of our image run the built program in the node's network, with their command, capabilities,
+ * config maps and token; a pod of kube-proxy's image is just ready.
+ */
+export class Kubelet {
+  private readonly pods = new Map<string, RunningPod | undefined>();
+  private readonly work = new Set<Promise<void>>();
+  private readonly unsubscribe: () => void;
+  /** Images that this node can get besides those of registries; undefined: all can be pulled. */
+  images: Set<string> | undefined;
+
+  constructor(
+    private readonly api: StandInApiServer,
+    readonly node: ClusterNode,
+    private readonly folder: string,
+  ) {
+    this.unsubscribe = api.store.subscribe(({ after, removed }) => {
+      if (after.kind === 'Pod' && !removed) this.consider(after as never);
+    });
+  }
+
+  /** Stops all pods; their objects stay. */
+  async stop(): Promise<void> {
+    this.unsubscribe();
+    await Promise.all([...this.pods.values()].map((pod) => pod?.stop()));
+    await Promise.all(this.work);
+  }
+
+  /** Runs a command in a container of one of its pods; undefined: that pod is not here. */
+  async execute({
+    namespace,
+    pod: name,
+    container,
+    command,
+  }: ContainerCommand): Promise<Executed | undefined> {
+    const pod = this.api.store.get(PODS, namespace, name) as V1Pod | undefined;
+    if (pod?.spec?.nodeName !== this.node.name) return undefined;
+    const running = this.pods.get(pod.metadata!.uid!);
+    const { containers } = pod.spec;
+    const chosen = containers.find((each) => each.name === container) ?? containers[0]!;
+    if (!running) return { exitCode: 1, stderr: "Error: unknown shorthand flag: 'o' in -o\n" };
+    const line = await running.commandLine(chosen, command);
+    if (!line) return { failure: `exec: "${command[0]}": executable file not found in $PATH` };
+    const { exitCode, stdout, stderr } = await execa(line[0]!, line.slice(1), {
+      reject: false,
+      stdin: 'ignore',
+    });
+    return { exitCode: exitCode ?? 137, stdout: `${stdout}\n`, stderr: stderr && `${stderr}\n` };
+  }
+
+  /** What a pod has logged; undefined: it is not here. */
+  log(uid: string): string | undefined {
+    return this.pods.has(uid) ? (this.pods.get(uid)?.log ?? '') : undefined;
+  }
+
+  private consider(pod: V1Pod): void {
+    if (pod.spec?.nodeName !== this.node.name) return;
+    const uid = pod.metadata!.uid!;
+    if (pod.metadata!.deletionTimestamp) this.begin(this.end(pod));
+    else if (!this.pods.has(uid)) {
+      this.pods.set(uid, undefined);
+      this.begin(this.start(pod));
+    }
+  }
+
+  private begin(work: Promise<void>): void {
+    const kept: Promise<void> = work.finally(() => this.work.delete(kept));
+    this.work.add(kept);
+  }
+
+  private async start(pod: V1Pod): Promise<void> {
+    const { metadata, spec } = pod;
+    const image = spec!.containers[0]!.image!;
+    const volumes = new PodVolumes(this.api, pod, join(this.folder, metadata!.uid!));
+    await writeFile(this.lock, '', { flag: 'a' });
+    await volumes.prepare(this.lock);
+    if (KUBE_PROXY.test(image)) {
+      await this.node.startKubeProxy?.(this.configOf(pod));
+      return this.report(pod, { phase: 'Running', ready: true, restarts: 0 });
+    }
+    if (!OURS.test(image) || this.images?.has(image) === false)
+      return this.report(pod, { phase: 'Pending', ready: false, restarts: 0, waiting: 'ErrImagePull' });
+    const { host, address } = this.node;
+    const running = new RunningPod(pod, host, address, volumes, (state) => this.report(pod, state));
+    this.pods.set(metadata!.uid!, running);
+    const follow = this.api.store.subscribe(({ after }) => {
+      if (after.kind === 'ConfigMap') void volumes.update();
+    });
+    try {
+      await running.run();
+    } finally {
+      follow();
+    }
+  }
+
+  private async end(pod: V1Pod): Promise<void> {
+    const { namespace, name, uid } = pod.metadata!;
+    if (!this.pods.has(uid!)) return;
+    const running = this.pods.get(uid!);
+    this.pods.delete(uid!);
+    await running?.stop();
+    this.api.store.remove(PODS, namespace, name!);
+    await rm(join(this.folder, uid!), { recursive: true, force: true });
+  }
+
+  /** What the pod's config map says, of whichever name. */
+  private configOf({ metadata, spec }: V1Pod): string {
+    const name = spec!.volumes?.find(({ configMap }) => configMap)?.configMap?.name;
+    const map = name && this.api.store.get(collectionOf('v1', 'ConfigMap'), metadata!.namespace, name);
+    return ((map || {}) as { data?: Record<string, string> }).data?.['config.conf'] ?? '';
+  }
+
+  private get lock(): string {
+    return join(this.folder, `${this.node.name}-xtables.lock`);
+  }
+
+  private report(pod: V1Pod, { phase, ready, restarts, waiting }: PodState): void {
+    const { namespace, name, uid } = pod.metadata!;
+    const now = this.api.store.get(PODS, namespace, name!);
+    if (!now || now.metadata.uid !== uid || now.metadata.deletionTimestamp) return;
+    const { name: container, image } = pod.spec!.containers[0]!;
+    const ended = phase === 'Succeeded' || phase === 'Failed';
+    const state = waiting
+      ? { waiting: { reason: waiting } }
+      : ended
+        ? { terminated: { exitCode: phase === 'Succeeded' ? 0 : 1, reason: 'Completed' } }
+        : { running: { startedAt: new Date().toISOString() } };
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }];
+    const { address } = this.node;
+    this.api.store.put({
+      ...now,
+      status: {
+        phase,
+        conditions,
+        hostIP: address,
+        podIP: address,
+        containerStatuses: [{ name: container, image, imageID: image, ready, restartCount: restarts, state }],
+      },
+    });
+  }
+}
