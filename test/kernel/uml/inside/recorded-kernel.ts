@@ -17,12 +17,9 @@ export interface Shell {
  * Takes off the node whatever a run in mode ipvs may have left. What stays is the chain by which a kubelet shows that its
  * node uses iptables-legacy, as it must in a guest.
  */
-export async function emptyNode(host: Shell): Promise<void> {
-  await host.run(
-    ['sh', '-e'],
-    `
-      for tool in iptables-legacy-restore ip6tables-legacy-restore; do
-        $tool -w 5 <<END
+const EMPTY = `
+  for tool in iptables-legacy-restore ip6tables-legacy-restore; do
+    $tool -w 5 <<END
 *mangle
 :${HINT_CHAIN} - [0:0]
 COMMIT
@@ -31,13 +28,16 @@ COMMIT
 *filter
 COMMIT
 END
-      done
-      ipset destroy
-      ipvsadm -C
-      ip link delete kube-ipvs0 2>/dev/null || true
-      conntrack -F 2>/dev/null || true
-    `,
-  );
+  done
+  ipset destroy
+  ipvsadm -C
+  ip link delete kube-ipvs0 2>/dev/null || true
+  conntrack -F 2>/dev/null || true
+`;
+
+/** Makes it a node on which nothing ran yet. */
+export async function emptyNode(host: Shell): Promise<void> {
+  await host.run(['sh', '-e'], EMPTY);
 }
 
 /** What the tools print of the kernel of a node. */
@@ -84,8 +84,8 @@ export function comparable({ rules, servers, sets, device }: Listings): object {
 }
 
 /**
- * Puts onto an empty node what kube-proxy left on it in mode ipvs, except real servers that only drained: here they have
- * no connections.
+ * Leaves on a node what kube-proxy left on it in mode ipvs, and nothing else, except real servers that only drained: here they
+ * have no connections.
  */
 export async function leaveRecorded(host: Shell, step: Step): Promise<void> {
   const { rules, servers, sets, device } = recordedListings(step);
@@ -93,6 +93,7 @@ export async function leaveRecorded(host: Shell, step: Step): Promise<void> {
   await host.run(
     ['sh', '-e'],
     `
+      ${EMPTY}
       for name in conntrack expire_nodest_conn expire_quiescent_template; do
         echo 1 >/proc/sys/net/ipv4/vs/$name
       done

@@ -1,5 +1,5 @@
 import { expect } from 'expect';
-import { before, beforeEach, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
@@ -16,7 +16,7 @@ import { NetlinkVirtualServers } from '../../../../src/adapters/ipvs/kernel/netl
 import { IP_FAMILIES, type IpFamily } from '../../../../src/domain/net/ip-family.js';
 import { readScenario, scenarioNames } from '../../../support/recorded/scenarios.js';
 import { recordedEntries, RECORDED_HOST } from '../../../support/recorded/cluster.js';
-import { emptyNode, leaveRecorded } from './recorded-kernel.js';
+import { leaveRecorded } from './recorded-kernel.js';
 import { here, tool } from './tool.js';
 
 function backendOf(family: IpFamily): Backend {
@@ -39,12 +39,10 @@ function backendOf(family: IpFamily): Backend {
 
 describe('taking over from kube-proxy in mode ipvs', async () => {
   before(() => tool('modprobe', '-a', 'ip_vs', 'ip_set', 'nf_conntrack_netlink', 'dummy'));
-  beforeEach(() => emptyNode(here));
 
   for (const name of await scenarioNames())
     it(`writes nothing, and finds nothing to repair, in ${name}`, async () => {
       for (const step of (await readScenario(name, 'ipvs')).steps) {
-        await emptyNode(here);
         await leaveRecorded(here, step);
         for (const family of IP_FAMILIES) {
           const recorded = { scenario: name, step: step.number };
