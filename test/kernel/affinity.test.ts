@@ -23,13 +23,18 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
   let backends: Backend[];
   let proxy: ProxyProcess;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
     const addresses = clientAddresses.map((address) => `addr add ${address}/24 dev eth0`);
     await testbed.ext.run(['ip', '-batch', '-'], addresses.join('\n'));
     backends = await Promise.all(
       [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
+  });
+  afterAll(() => testbed.close());
+
+  beforeEach(async () => {
+    await testbed.flushNode();
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
@@ -38,10 +43,7 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
       objects: objects(endpoints),
     });
   });
-  afterEach(async () => {
-    await proxy?.remove();
-    await testbed.close();
-  });
+  afterEach(() => proxy?.remove());
 
   const ask = (src: string, frontend: Frontend): Promise<string> =>
     askOnce(testbed.ext, { what: 'http', ...frontend, src });
