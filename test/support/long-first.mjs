@@ -19,7 +19,13 @@ const LONGEST = [
     'poisoned-service',
     'package/package',
   ],
-  ...['iptables-takeover', 'api-server', 'conntrack-reconciliation', 'iptables-disruption', 'faults'],
+  ...[
+    'iptables-takeover',
+    'kernel/api-server',
+    'conntrack-reconciliation',
+    'iptables-disruption',
+    'kernel/faults',
+  ],
   ...[
     'deploy/image',
     'deploy/debian-package',
