@@ -23,13 +23,18 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
   let backends: Backend[];
   let proxy: ProxyProcess;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
     const addresses = clientAddresses.map((address) => `addr add ${address}/24 dev eth0`);
     await testbed.ext.run(['ip', '-batch', '-'], addresses.join('\n'));
     backends = await Promise.all(
       [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
+  });
+  afterAll(() => testbed.close());
+
+  beforeEach(async () => {
+    await testbed.flushNode();
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
@@ -38,10 +43,7 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
       objects: objects(endpoints),
     });
   });
-  afterEach(async () => {
-    await proxy?.remove();
-    await testbed.close();
-  });
+  afterEach(() => proxy?.remove());
 
   const ask = (src: string, frontend: Frontend): Promise<string> =>
     askOnce(testbed.ext, { what: 'http', ...frontend, src });
@@ -63,16 +65,6 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
     }
   });
 
-  it('counts the timeout from the last new connection, and lets clients move after it', async () => {
-    const names = await askAll(viaClusterIP);
-    for (let i = 0; i < 3; i++) {
-      await sleep((timeoutSeconds * 1000) / 2);
-      expect(await askAll(viaNodePort)).toEqual(names);
-    }
-    await sleep(timeoutSeconds * 1000 + 500);
-    expect(await askAll(viaClusterIP)).not.toEqual(names);
-  });
-
   it('sends the clients of an endpoint that is gone to living ones, and leaves all others where they are', async () => {
     const before = await askAll(viaClusterIP);
     const gone = backends.find(({ name }) => name === before[0])!;
@@ -91,5 +83,18 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
     const before = await askAll(viaClusterIP);
     await proxy.change(objects(backends.map(({ address }) => address).reverse()));
     expect(await askAll(viaClusterIP)).toEqual(before);
+  });
+
+  // Eight seconds. Over both transports the kernel has the same sets with the same timeouts (test/conformance/nftables.test.ts).
+  if (transport !== 'netlink') return;
+
+  it('counts the timeout from the last new connection, and lets clients move after it', async () => {
+    const names = await askAll(viaClusterIP);
+    for (let i = 0; i < 3; i++) {
+      await sleep((timeoutSeconds * 1000) / 2);
+      expect(await askAll(viaNodePort)).toEqual(names);
+    }
+    await sleep(timeoutSeconds * 1000 + 500);
+    expect(await askAll(viaClusterIP)).not.toEqual(names);
   });
 });

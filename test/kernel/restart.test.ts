@@ -25,11 +25,16 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
   let proxy: ProxyProcess;
   let monitor: RulesetMonitor;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
     backends = await Promise.all(
       [1, 2, 3].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
+  });
+  afterAll(() => testbed.close());
+
+  beforeEach(async () => {
+    await testbed.flushNode();
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
@@ -42,7 +47,6 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
   afterEach(async () => {
     await monitor?.stop();
     await proxy?.remove();
-    await testbed.close();
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
@@ -130,11 +134,16 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
   let backend: Backend;
   let proxy: ProxyProcess;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
-    await iptables.reset();
     backend = await Backend.start(testbed, 'b1', '10.244.1.11');
+  });
+  afterAll(() => testbed.close());
+
+  beforeEach(async () => {
+    await testbed.flushNode();
+    await iptables.reset();
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'iptables',
@@ -143,10 +152,7 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
       objects: objects([backend.address]),
     });
   });
-  afterEach(async () => {
-    await proxy?.remove();
-    await testbed.close();
-  });
+  afterEach(() => proxy?.remove());
 
   it('writes nothing with nothing changed, and no connection notices; otherwise what changed', async () => {
     const connection = await OpenConnection.open(testbed.pod, web);

@@ -40,14 +40,19 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
   let testbed: Testbed;
   let backends: Backend[];
   let proxy: ProxyProcess;
-  let made: number;
+  /** Backends of all tests. */
+  let made = 0;
   let clients: { readonly name: string; readonly client: SteadyClient }[];
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     testbed = await Testbed.open();
-    made = 0;
+  });
+  afterAll(() => testbed.close());
+
+  beforeEach(async () => {
+    await testbed.flushNode();
     clients = [];
-    backends = [await nextBackend(), await nextBackend(), await nextBackend()];
+    backends = await Promise.all([nextBackend(), nextBackend(), nextBackend()]);
     proxy = await ProxyProcess.start({
       host: testbed.node,
       transport,
@@ -57,7 +62,7 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
   });
   afterEach(async () => {
     await proxy?.remove();
-    await testbed.close();
+    await Promise.all(backends.map((backend) => backend.kill()));
   });
 
   function nextBackend(): Promise<Backend> {
@@ -95,7 +100,7 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
     requests.filter(({ error }) => error !== undefined);
 
   it('spreads requests over all endpoints, from a pod, from the node, and from outside', async () => {
-    const names = backends.map(({ name }) => name);
+    const names = backends.map(({ name }) => name).sort();
     const paths: [Host, Destination][] = [
       [testbed.pod, viaClusterIP.http],
       [testbed.pod, viaNodePort.udp],
@@ -111,7 +116,7 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
 
   it('lets a backend reach itself through its own service', async () => {
     await proxy.change(objects([backends[0]!]));
-    expect(await askOnce(backends[0]!.host, viaClusterIP.http)).toBe('b1');
+    expect(await askOnce(backends[0]!.host, viaClusterIP.http)).toBe(backends[0]!.name);
   });
 
   it('fails no request while endpoints are replaced one by one, each taken out before it ends', async () => {
@@ -210,7 +215,8 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
       // After a second TCP would ask again: it was the first packet that was refused.
       expect(soonest).toBeLessThan(1000);
     }
-    await proxy.change(objects([backends[1]!]));
-    expect(await askTimes(3, testbed.pod, viaClusterIP.http)).toEqual(['b2', 'b2', 'b2']);
+    const one = backends[1]!;
+    await proxy.change(objects([one]));
+    expect(await askTimes(3, testbed.pod, viaClusterIP.http)).toEqual([one.name, one.name, one.name]);
   });
 });

@@ -67,6 +67,9 @@ describe('the packed package, in another program', () => {
       '--target',
       'es2022',
       '--strict',
+      // Not those of all packages that happen to be installed.
+      '--types',
+      'node',
     ];
     const { exitCode, stdout } = await execa('npx', ['--no-install', 'tsc', '--noEmit', ...flags, file], {
       cwd: installed.example,

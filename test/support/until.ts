@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until the condition holds; an error in it counts as "not yet". Fails with what was waited for. */
+/** Between two looks at a condition, at least. Milliseconds. */
+const PAUSE = 20;
+
+/**
+ * Waits until the condition holds; an error in it counts as "not yet". Fails with what was waited for. Looks for half of the time
+ * at most: a look may cost what is waited for the processor.
+ */
 export async function until(
   what: string,
   condition: () => Promise<boolean>,
@@ -9,13 +15,14 @@ export async function until(
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
   while (Date.now() < deadline) {
+    const begun = Date.now();
     try {
       if (await condition()) return;
       last = undefined;
     } catch (error) {
       last = error;
     }
-    await sleep(20);
+    await sleep(Math.max(PAUSE, Date.now() - begun));
   }
   const reason = last instanceof Error ? `:\n${last.message}` : '';
   throw new Error(`waited ${timeoutMs} ms in vain until ${what}${reason}`, { cause: last });
