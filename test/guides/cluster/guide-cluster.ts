@@ -52,7 +52,7 @@ export class GuideCluster {
     const [testbed, second, checkout] = await Promise.all([
       Testbed.open(),
       Namespace.open('guide'),
-      FreshCheckout.make(),
+      FreshCheckout.make({ tests: false }),
     ]);
     const secondHost = new Host(second.name);
     for (const command of [
