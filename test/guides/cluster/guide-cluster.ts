@@ -105,7 +105,7 @@ export class GuideCluster {
   /** Takes all objects away, with what runs and what it left on the first node. */
   async depopulate(): Promise<void> {
     this.cluster.clear();
-    await until('no proxy runs', async () => (await this.proxiesRunning()).length === 0);
+    await this.runsOn();
     await this.testbed.flushNode();
   }
 
@@ -165,7 +165,13 @@ export class GuideCluster {
     }
   }
 
-  /** The nodes on which a proxy of ours answers. */
+  /** Waits until proxies of ours answer on these nodes, and on no others. */
+  async runsOn(...names: readonly string[]): Promise<void> {
+    const what = `proxies run on ${names.join(', ') || 'no node'}`;
+    await until(what, async () => (await this.proxiesRunning()).join() === names.join(), 15_000);
+  }
+
+  /** The nodes on which a proxy of ours answers now. */
   async proxiesRunning(): Promise<readonly string[]> {
     const answers = await this.syncStates();
     const names = this.cluster.kubelets.map(({ node }) => node.name);
