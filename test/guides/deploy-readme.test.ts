@@ -3,7 +3,6 @@ import { GuideCluster } from './cluster/guide-cluster.js';
 import { imageIn, packOnly } from './cluster/image-archive.js';
 import { readGuide } from './runner/guide.js';
 import { knowing } from './runner/stand-ins.js';
-import { until } from '../support/until.js';
 
 const page = 'deploy/README.md';
 const steps = readGuide(page);
@@ -27,10 +26,9 @@ describe(page, () => {
     const own = steps.filter((step) => step.section === section);
     const back = own.findIndex(({ command }) => command.includes('# and back'));
     await guide.shell.run(own.slice(0, back));
-    const running = async (): Promise<string> => (await guide.proxiesRunning()).join();
-    await until('the proxies run', async () => (await running()) === 'clnode1,clnode2', 15_000);
+    await guide.runsOn('clnode1', 'clnode2');
     await guide.shell.run(own.slice(back));
-    await until('they have ended', async () => (await running()) === '', 15_000);
+    await guide.runsOn();
     expect(guide.cluster.written()).toEqual(before);
   });
 

@@ -1,3 +1,4 @@
+import { kubeadmObjects } from '../support/cluster/kubeadm-objects.js';
 import { cart, cartFromOutside, GuideCluster } from './cluster/guide-cluster.js';
 import { readGuide, type Step } from './runner/guide.js';
 
@@ -12,21 +13,21 @@ const park: Step = {
 
 describe(page, () => {
   let guide: GuideCluster;
-  const left = new Set(steps.map(({ place }) => place));
-  afterEach(async () => {
-    const untried = new Set(guide.shell.left(steps));
-    for (const place of left) if (!untried.has(place)) left.delete(place);
-    await guide.close();
+  beforeAll(async () => {
+    guide = await GuideCluster.start({ mode: 'nftables' });
+    await guide.section(steps, 'Going back to kube-proxy');
   });
-  afterAll(() => expect([...left]).toEqual([]));
+  afterAll(async () => {
+    await guide?.close();
+    expect(guide.shell.left(steps)).toEqual([]);
+  });
 
-  /** A cluster with this proxy in one mode, and with kube-proxy parked, in another or the same. */
+  /** This proxy in one mode, and kube-proxy parked, in another or the same. */
   async function installed(mode: string, kubeProxyMode: string): Promise<Record<string, object>> {
-    guide = await GuideCluster.start({ mode: kubeProxyMode });
+    guide.cluster.put(kubeadmObjects(kubeProxyMode));
     const before = guide.cluster.written();
     await guide.shell.run([park]);
     await guide.install('image.repository=registry.example/kube-proxy-ts', `mode=${mode}`);
-    await guide.section(steps, 'Going back to kube-proxy');
     return before;
   }
 
@@ -49,7 +50,7 @@ describe(page, () => {
     expect(present.includes('KUBE-SVC-')).toBe(kubeProxyMode === '');
     expect(present.includes('KUBE-PORTALS-')).toBe(false);
     await guide.section(steps, 'The proxies');
-    expect(await guide.proxiesRunning()).toEqual([]);
+    await guide.runsOn();
     await guide.expectNothingLost([...earlier, ...clients]);
     // kube-proxy's rules of mode iptables were not recorded for these objects: what is there stays, and test/kernel/iptables-takeover
     // shows that they are the same.

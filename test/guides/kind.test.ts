@@ -23,11 +23,10 @@ describe(page, () => {
       const name = await imageIn(join(folder, file!));
       for (const kubelet of guide.cluster.kubelets) kubelet.images!.add(name);
     },
-    'delete cluster': () => undefined,
+    'delete cluster': () => guide.depopulate(),
   });
-  const left = new Set(steps.map(({ place }) => place));
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     guide = await GuideCluster.start({
       empty: true,
       nodes: ['kind-control-plane', 'kind-worker'],
@@ -37,12 +36,10 @@ describe(page, () => {
     await packOnly(guide.checkout.folder);
     await guide.section(steps, 'In kind');
   });
-  afterEach(async () => {
-    const untried = new Set(guide.shell.left(steps));
-    for (const place of left) if (!untried.has(place)) left.delete(place);
-    await guide.close();
+  afterAll(async () => {
+    await guide?.close();
+    expect(guide.shell.left(steps)).toEqual([]);
   });
-  afterAll(() => expect([...left]).toEqual([]));
 
   it('a cluster without kube-proxy', async () => {
     await guide.section(steps, 'From the start');

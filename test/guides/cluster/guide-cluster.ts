@@ -102,6 +102,13 @@ export class GuideCluster {
     if (mode !== undefined) await this.kubeProxyReady();
   }
 
+  /** Takes all objects away, with what runs and what it left on the first node. */
+  async depopulate(): Promise<void> {
+    this.cluster.clear();
+    await this.runsOn();
+    await this.testbed.flushNode();
+  }
+
   /** Has the proxy installed already, by Helm, with these values. */
   async install(...values: readonly string[]): Promise<void> {
     const { address, port } = CONTROL_PLANE;
@@ -127,7 +134,17 @@ export class GuideCluster {
   async section(steps: readonly Step[], name: string): Promise<readonly Outcome[]> {
     const own = steps.filter(({ section }) => section === name);
     if (own.length === 0) throw new Error(`the page has no commands in a section "${name}"`);
-    return this.shell.run(own);
+    const outcomes: Outcome[] = [];
+    for (const step of own) {
+      if (step.command.startsWith('kubectl kubeproxy status')) await this.inSync();
+      outcomes.push(...(await this.shell.run([step])));
+    }
+    return outcomes;
+  }
+
+  /** The proxies that answer have programmed all that they know of: mode iptables waits a second between two syncs. */
+  async inSync(): Promise<void> {
+    await until('all is in sync', async () => (await this.syncStates()).every((idle) => idle !== false));
   }
 
   /** Clients that ask at these addresses all the time. */
@@ -148,24 +165,29 @@ export class GuideCluster {
     }
   }
 
-  /** The nodes on which a proxy of ours answers. */
+  /** Waits until proxies of ours answer on these nodes, and on no others. */
+  async runsOn(...names: readonly string[]): Promise<void> {
+    const what = `proxies run on ${names.join(', ') || 'no node'}`;
+    await until(what, async () => (await this.proxiesRunning()).join() === names.join(), 15_000);
+  }
+
+  /** The nodes on which a proxy of ours answers now. */
   async proxiesRunning(): Promise<readonly string[]> {
-    const nodes = this.cluster.kubelets.map(({ node }) => node);
-    const answers = await Promise.all(
-      nodes.map(({ host }) =>
-        host.get('http://127.0.0.1:10249/debug/sync').then(
-          ({ status }) => status === 200,
-          () => false,
+    const answers = await this.syncStates();
+    const names = this.cluster.kubelets.map(({ node }) => node.name);
+    return names.filter((_, index) => answers[index] !== undefined);
+  }
+
+  /** By node: whether its proxy has nothing to do; undefined: there is none. */
+  private syncStates(): Promise<readonly (boolean | undefined)[]> {
+    return Promise.all(
+      this.cluster.kubelets.map(({ node }) =>
+        node.host.get('http://127.0.0.1:10249/debug/sync').then(
+          ({ body }) => (JSON.parse(body) as { readonly idle: boolean }).idle,
+          () => undefined,
         ),
       ),
     );
-    return nodes.filter((_, index) => answers[index]).map(({ name }) => name);
-  }
-
-  /** Those of the metrics that the proxy of the first node does not have. */
-  async missingMetrics(names: readonly string[]): Promise<readonly string[]> {
-    const { body } = await this.testbed.node.get('http://127.0.0.1:10249/metrics');
-    return names.filter((name) => !body.includes(`# TYPE ${name} `));
   }
 
   async close(): Promise<void> {

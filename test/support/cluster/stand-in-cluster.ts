@@ -79,6 +79,13 @@ export class StandInCluster {
     }
   }
 
+  /** Removes everything; what runs ends. */
+  clear(): void {
+    for (const { apiVersion, kind } of API_RESOURCES.filter((resource) => resource.kind !== 'Pod'))
+      for (const { metadata } of this.objects(apiVersion, kind))
+        this.api.store.remove(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
+  }
+
   objects<T = ApiObject>(apiVersion: string, kind: string): T[] {
     return this.api.objects(apiVersion, kind) as never;
   }
