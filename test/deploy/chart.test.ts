@@ -14,6 +14,9 @@ const render = (values: object): Promise<readonly Manifest[]> =>
 const daemonSet = (manifests: readonly Manifest[]): V1DaemonSet =>
   manifests.find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet;
 
+/** Takes new pods where the chart changes the mode; with a kustomization `kubectl rollout restart` does. */
+const MODE = 'kube-proxy-ts/mode';
+
 /** By kind, without what tells a chart's objects from others', with the texts of configurations as what they say. */
 function comparable(manifests: readonly Manifest[]): Record<string, object> {
   return Object.fromEntries(
@@ -28,6 +31,7 @@ function comparable(manifests: readonly Manifest[]): Record<string, object> {
       });
       const object = JSON.parse(text, (key, value: unknown) => {
         if (key === 'imagePullPolicy' && value === 'IfNotPresent') return undefined;
+        if (key === 'annotations' && Object.keys(value as object).join() === MODE) return undefined;
         return key.endsWith('.conf') ? parse(value as string) : value;
       }) as object;
       return [manifest.kind, object];
@@ -37,6 +41,13 @@ function comparable(manifests: readonly Manifest[]): Record<string, object> {
 
 it('passes the linter of helm', async () => {
   expect(await helm(['lint', '--strict', chart], cluster)).toContain('0 chart(s) failed');
+});
+
+it('has new pods for another mode, whose kernel settings only an init container may set', async () => {
+  const annotations = async (values: object): Promise<unknown> =>
+    daemonSet(await render(values)).spec!.template.metadata!.annotations;
+  expect(await annotations({})).toEqual({ [MODE]: 'iptables' });
+  expect(await annotations({ mode: 'nftables' })).toEqual({ [MODE]: 'nftables' });
 });
 
 it.each(['', 'iptables', 'nftables', 'ipvs', 'userspace'])(
@@ -96,7 +107,7 @@ describe('with every value', () => {
     expect(spec!.updateStrategy).toEqual({ type: 'OnDelete' });
     expect(spec!.template.metadata).toEqual({
       labels: { 'k8s-app': 'node-proxy', team: 'net' },
-      annotations: { note: 'text' },
+      annotations: { note: 'text', [MODE]: 'auto' },
     });
     expect(pod).toMatchObject({
       serviceAccountName: 'proxies',

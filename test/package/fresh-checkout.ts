@@ -7,13 +7,19 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** What a clone does not have. */
 const MADE = /\/(?:\.git|node_modules|dist|lib|build|coverage|cluster-tools\/bin|[^/]*\.log)$/;
 
+const TESTS = join(repository, 'test');
+
 /** A copy of this checkout as it was cloned: nothing is built in it. Its packages are links to those of this checkout. */
 export class FreshCheckout {
   private constructor(readonly folder: string) {}
 
-  static async make(): Promise<FreshCheckout> {
+  /** @param tests whether it has the tests, which are most of its files */
+  static async make({ tests = true } = {}): Promise<FreshCheckout> {
     const folder = await mkdtemp(join(tmpdir(), 'kubeproxy-checkout-'));
-    await cp(repository, folder, { recursive: true, filter: (path) => !MADE.test(path) });
+    await cp(repository, folder, {
+      recursive: true,
+      filter: (path) => !MADE.test(path) && (tests || path !== TESTS),
+    });
     await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
     return new FreshCheckout(folder);
   }

@@ -26,6 +26,10 @@ export const cartFromOutside = { what: 'http', dst: '203.0.113.9', port: 80, src
 export interface GuideClusterOptions {
   /** kube-proxy's; its rules of mode nftables are there, on the first node. Undefined: kube-proxy was never installed. */
   readonly mode?: string;
+  /** What the nodes are called, if not `clnode1` and `clnode2`. */
+  readonly nodes?: readonly [string, string];
+  /** The cluster has neither nodes nor services, until `populate`. */
+  readonly empty?: boolean;
   /** Programs that the guide uses and this machine does not have. */
   readonly standIns?: Readonly<Record<string, StandIn>>;
   /** Variables of the shell, over KUBECONFIG. */
@@ -48,11 +52,12 @@ export class GuideCluster {
     private readonly secondHost: Host,
   ) {}
 
-  static async start({ mode, standIns = {}, env, machine }: GuideClusterOptions): Promise<GuideCluster> {
+  static async start(options: GuideClusterOptions): Promise<GuideCluster> {
+    const { mode, standIns = {}, env, machine, nodes: [one, other] = ['clnode1', 'clnode2'] } = options;
     const [testbed, second, checkout] = await Promise.all([
       Testbed.open(),
       Namespace.open('guide'),
-      FreshCheckout.make(),
+      FreshCheckout.make({ tests: false }),
     ]);
     const secondHost = new Host(second.name);
     for (const command of [
@@ -72,11 +77,9 @@ export class GuideCluster {
         await testbed.node.run(['nft', '-f', '-'], await recorded(`kube-proxy-start-${family}.nft`));
     };
     const cluster = await StandInCluster.start([
-      { name: 'clnode1', host: testbed.node, address: '198.51.100.11', startKubeProxy },
-      { name: 'clnode2', host: secondHost, address: '198.51.100.12' },
+      { name: one, host: testbed.node, address: '198.51.100.11', startKubeProxy },
+      { name: other, host: secondHost, address: '198.51.100.12' },
     ]);
-    const { items } = JSON.parse(await recorded('objects.json')) as { items: readonly ApiObject[] };
-    cluster.put([...items, otherNode(items), ...(mode === undefined ? [] : kubeadmObjects(mode))]);
     const shell = await GuideShell.open({
       folder: checkout.folder,
       env: { KUBECONFIG: cluster.kubeconfig, ...env },
@@ -85,8 +88,25 @@ export class GuideCluster {
       ...(machine && { within: machine.commandLine }),
     });
     const guide = new GuideCluster(testbed, cluster, shell, checkout, second, secondHost);
-    if (mode !== undefined) await guide.kubeProxyReady();
+    if (!options.empty) await guide.populate(mode);
     return guide;
+  }
+
+  /** Brings nodes and services, and kube-proxy, if it is to have a mode; waits until it runs. */
+  async populate(mode: string | undefined): Promise<void> {
+    const { items } = JSON.parse(await recorded('objects.json')) as { items: readonly ApiObject[] };
+    const names = this.cluster.kubelets.map(({ node }) => node.name);
+    const nodes = names.map((name, index) => nodeOf(name, index));
+    const others = items.filter(({ kind }) => kind !== 'Node');
+    this.cluster.put([...nodes, ...others, ...(mode === undefined ? [] : kubeadmObjects(mode))]);
+    if (mode !== undefined) await this.kubeProxyReady();
+  }
+
+  /** Takes all objects away, with what runs and what it left on the first node. */
+  async depopulate(): Promise<void> {
+    this.cluster.clear();
+    await this.runsOn();
+    await this.testbed.flushNode();
   }
 
   /** Has the proxy installed already, by Helm, with these values. */
@@ -114,7 +134,17 @@ export class GuideCluster {
   async section(steps: readonly Step[], name: string): Promise<readonly Outcome[]> {
     const own = steps.filter(({ section }) => section === name);
     if (own.length === 0) throw new Error(`the page has no commands in a section "${name}"`);
-    return this.shell.run(own);
+    const outcomes: Outcome[] = [];
+    for (const step of own) {
+      if (step.command.startsWith('kubectl kubeproxy status')) await this.inSync();
+      outcomes.push(...(await this.shell.run([step])));
+    }
+    return outcomes;
+  }
+
+  /** The proxies that answer have programmed all that they know of: mode iptables waits a second between two syncs. */
+  async inSync(): Promise<void> {
+    await until('all is in sync', async () => (await this.syncStates()).every((idle) => idle !== false));
   }
 
   /** Clients that ask at these addresses all the time. */
@@ -130,29 +160,34 @@ export class GuideCluster {
   async expectNothingLost(clients: readonly SteadyClient[]): Promise<void> {
     for (const client of clients) {
       const requests = await client.stop();
-      expect(requests.length).toBeGreaterThan(10);
+      expect(requests.length).toBeGreaterThan(0);
       expect(errorsOf(requests)).toEqual({});
     }
   }
 
-  /** The nodes on which a proxy of ours answers. */
+  /** Waits until proxies of ours answer on these nodes, and on no others. */
+  async runsOn(...names: readonly string[]): Promise<void> {
+    const what = `proxies run on ${names.join(', ') || 'no node'}`;
+    await until(what, async () => (await this.proxiesRunning()).join() === names.join(), 15_000);
+  }
+
+  /** The nodes on which a proxy of ours answers now. */
   async proxiesRunning(): Promise<readonly string[]> {
-    const nodes = this.cluster.kubelets.map(({ node }) => node);
-    const answers = await Promise.all(
-      nodes.map(({ host }) =>
-        host.get('http://127.0.0.1:10249/debug/sync').then(
-          ({ status }) => status === 200,
-          () => false,
+    const answers = await this.syncStates();
+    const names = this.cluster.kubelets.map(({ node }) => node.name);
+    return names.filter((_, index) => answers[index] !== undefined);
+  }
+
+  /** By node: whether its proxy has nothing to do; undefined: there is none. */
+  private syncStates(): Promise<readonly (boolean | undefined)[]> {
+    return Promise.all(
+      this.cluster.kubelets.map(({ node }) =>
+        node.host.get('http://127.0.0.1:10249/debug/sync').then(
+          ({ body }) => (JSON.parse(body) as { readonly idle: boolean }).idle,
+          () => undefined,
         ),
       ),
     );
-    return nodes.filter((_, index) => answers[index]).map(({ name }) => name);
-  }
-
-  /** Those of the metrics that the proxy of the first node does not have. */
-  async missingMetrics(names: readonly string[]): Promise<readonly string[]> {
-    const { body } = await this.testbed.node.get('http://127.0.0.1:10249/metrics');
-    return names.filter((name) => !body.includes(`# TYPE ${name} `));
   }
 
   async close(): Promise<void> {
@@ -170,15 +205,13 @@ export class GuideCluster {
   }
 }
 
-function otherNode(objects: readonly ApiObject[]): ApiObject {
-  const node = objects.find(({ kind }) => kind === 'Node')!;
+function nodeOf(name: string, index: number): ApiObject {
+  const podCIDR = `10.244.${index + 1}.0/24`;
   return {
-    ...node,
-    metadata: {
-      name: 'clnode2',
-      labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/hostname': 'clnode2' },
-    },
-    spec: { podCIDR: '10.244.2.0/24', podCIDRs: ['10.244.2.0/24'] },
-    status: { addresses: [{ type: 'InternalIP', address: '198.51.100.12' }] },
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/hostname': name } },
+    spec: { podCIDR, podCIDRs: [podCIDR] },
+    status: { addresses: [{ type: 'InternalIP', address: `198.51.100.1${index + 1}` }] },
   };
 }

@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Makes the archive that `deploy/image/build.sh build/root build/kube-proxy.tar` makes, of an empty root file system. */
@@ -8,6 +8,15 @@ export async function makeImageArchive(checkout: string): Promise<void> {
   await mkdir(root, { recursive: true });
   const args = ['deploy/image/archive.mjs', root, 'build/kube-proxy.tar', 'amd64'];
   await execa(process.execPath, args, { cwd: checkout });
+}
+
+/** Has `deploy/image/build.sh` of a clone pack an archive without building what is in it, as test/deploy/image does. */
+export async function packOnly(checkout: string): Promise<void> {
+  const script = `#!/bin/sh -e
+mkdir -p "$1"
+exec node deploy/image/archive.mjs "$1" "$2" amd64
+`;
+  await writeFile(join(checkout, 'deploy/image/build.sh'), script);
 }
 
 /** The name that containerd gives to the image of an archive, without the default registry; rejects for what is no such archive. */

@@ -8,7 +8,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** An authority with a certificate for a server on 127.0.0.1, 10.0.0.10 and localhost, and one for a client; all PEM. */
+/** An authority with a certificate for a server on 127.0.0.1 and localhost, or of a stand-in cluster, and one for a client; all PEM. */
 export interface Certificates {
   readonly authority: string;
   readonly server: KeyPair;
@@ -65,7 +65,7 @@ export async function makeCertificates(): Promise<Certificates> {
     issue(
       'server',
       '/CN=stand-in',
-      'subjectAltName=IP:127.0.0.1,IP:::1,IP:10.0.0.10,DNS:localhost\nextendedKeyUsage=serverAuth\n',
+      'subjectAltName=IP:127.0.0.1,IP:::1,IP:10.0.0.10,DNS:localhost,DNS:kind-control-plane,DNS:control-plane.example\nextendedKeyUsage=serverAuth\n',
     ),
     issue('client', '/O=system:nodes/CN=proxy', 'extendedKeyUsage=clientAuth\n'),
   ]);

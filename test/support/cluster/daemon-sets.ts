@@ -125,7 +125,7 @@ export class DaemonSets {
 }
 
 /** Whether the kubelet says that it serves. */
-export function isReady({ metadata, status }: V1Pod): boolean {
+function isReady({ metadata, status }: V1Pod): boolean {
   const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
   return Boolean(ready) && !metadata!.deletionTimestamp;
 }

@@ -39,6 +39,8 @@ export class Kubelet {
     private readonly api: StandInApiServer,
     readonly node: ClusterNode,
     private readonly folder: string,
+    /** What containers on this node find in /etc/hosts. */
+    private readonly names: string,
   ) {
     this.unsubscribe = api.store.subscribe(({ after, removed }) => {
       if (after.kind === 'Pod' && !removed) this.consider(after as never);
@@ -98,8 +100,9 @@ export class Kubelet {
     const { metadata, spec } = pod;
     const image = spec!.containers[0]!.image!;
     const volumes = new PodVolumes(this.api, pod, join(this.folder, metadata!.uid!));
-    await writeFile(this.lock, '', { flag: 'a' });
-    await volumes.prepare(this.lock);
+    await writeFile(this.file('xtables.lock'), '', { flag: 'a' });
+    await writeFile(this.file('hosts'), this.names);
+    await volumes.prepare(this.file('xtables.lock'));
     if (KUBE_PROXY.test(image)) {
       await this.node.startKubeProxy?.(this.configOf(pod));
       return this.report(pod, { phase: 'Running', ready: true, restarts: 0 });
@@ -107,7 +110,8 @@ export class Kubelet {
     if (!OURS.test(image) || this.images?.has(image) === false)
       return this.report(pod, { phase: 'Pending', ready: false, restarts: 0, waiting: 'ErrImagePull' });
     const { host, address } = this.node;
-    const running = new RunningPod(pod, host, address, volumes, (state) => this.report(pod, state));
+    const node = { host, address, hosts: this.file('hosts') };
+    const running = new RunningPod(pod, node, volumes, (state) => this.report(pod, state));
     this.pods.set(metadata!.uid!, running);
     const follow = this.api.store.subscribe(({ after }) => {
       if (after.kind === 'ConfigMap') void volumes.update();
@@ -136,8 +140,8 @@ export class Kubelet {
     return ((map || {}) as { data?: Record<string, string> }).data?.['config.conf'] ?? '';
   }
 
-  private get lock(): string {
-    return join(this.folder, `${this.node.name}-xtables.lock`);
+  private file(name: string): string {
+    return join(this.folder, `${this.node.name}-${name}`);
   }
 
   private report(pod: V1Pod, { phase, ready, restarts, waiting }: PodState): void {

@@ -7,7 +7,10 @@ import { ContainerProcess } from './container-process.js';
 import { ACCOUNT_MOUNT, type PodVolumes } from './pod-volumes.js';
 
 /** The machine's own files stand for those of the image, whose program is run from `dist`. */
-const MACHINE = ['--ro-bind', '/', '/', '--tmpfs', '/var/lib'];
+const machine = (hosts: string): string[] => [
+  ...['--ro-bind', '/', '/', '--tmpfs', '/var/lib'],
+  ...['--ro-bind', hosts, '/etc/hosts'],
+];
 const PROGRAM = /^(?:\/usr\/local\/bin\/)?kube-proxy$/;
 
 /** How the kubelet says that a pod is. */
@@ -19,6 +22,14 @@ export interface PodState {
   readonly waiting?: string;
 }
 
+/** Where a pod runs. */
+export interface PodNode {
+  readonly host: Host;
+  readonly address: string;
+  /** The file of names that containers see. */
+  readonly hosts: string;
+}
+
 /** What runs a pod of our image: its init containers, then its first container, again and again, until it is stopped. */
 export class RunningPod {
   private process: ContainerProcess | undefined;
@@ -28,8 +39,7 @@ export class RunningPod {
 
   constructor(
     private readonly pod: V1Pod,
-    private readonly host: Host,
-    private readonly address: string,
+    private readonly node: PodNode,
     private readonly volumes: PodVolumes,
     private readonly report: (state: PodState) => void,
   ) {}
@@ -67,10 +77,10 @@ export class RunningPod {
     if (!PROGRAM.test(command[0] ?? '')) return undefined;
     const volumeMounts = [...(container.volumeMounts ?? []), ACCOUNT_MOUNT];
     const runnable = { ...container, command: [...command], volumeMounts };
-    return containerCommandLine(this.host, runnable, {
-      root: MACHINE,
+    return containerCommandLine(this.node.host, runnable, {
+      root: machine(this.node.hosts),
       volumes: this.volumes.places,
-      fieldValue: (name) => (name === 'POD_IP' ? this.address : this.pod.spec!.nodeName!),
+      fieldValue: (name) => (name === 'POD_IP' ? this.node.address : this.pod.spec!.nodeName!),
       program: [process.execPath, await builtProxy()],
     });
   }
@@ -112,7 +122,7 @@ export class RunningPod {
     ports: V1Container['ports'] = [],
   ): Promise<boolean> {
     const number = typeof port === 'number' ? port : ports.find(({ name }) => name === port)?.containerPort;
-    return this.host.get(`http://127.0.0.1:${number}${path}`).then(
+    return this.node.host.get(`http://127.0.0.1:${number}${path}`).then(
       ({ status }) => status === 200,
       () => false,
     );

@@ -16,6 +16,9 @@ import { isToken, ServiceAccountRoles } from './service-account-roles.js';
 /** Where the API server answers on every node, before any service address works. */
 export const CONTROL_PLANE = { address: '10.0.0.10', port: 6443 } as const;
 
+/** It has names, too, that all nodes know. */
+const HOSTS = `127.0.0.1 localhost\n${CONTROL_PLANE.address} kind-control-plane control-plane.example\n`;
+
 const LOG = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/log$/;
 const DISCOVERY = discovery(API_RESOURCES);
 
@@ -43,7 +46,7 @@ export class StandInCluster {
     api.asTable = asTable;
     const socket = join(folder, 'api-server');
     await api.openSocket(socket);
-    const kubelets = nodes.map((node) => new Kubelet(api, node, folder));
+    const kubelets = nodes.map((node) => new Kubelet(api, node, folder, HOSTS));
     const kubeconfig = await writeKubeconfig(api, 'client-certificate');
     const cluster = new StandInCluster(api, kubeconfig, kubelets, new DaemonSets(api.store), folder, socket);
     await cluster.answerAt(CONTROL_PLANE);
@@ -74,6 +77,13 @@ export class StandInCluster {
       const before = this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
       this.api.store.put(asStored(object, before));
     }
+  }
+
+  /** Removes everything; what runs ends. */
+  clear(): void {
+    for (const { apiVersion, kind } of API_RESOURCES.filter((resource) => resource.kind !== 'Pod'))
+      for (const { metadata } of this.objects(apiVersion, kind))
+        this.api.store.remove(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
   }
 
   objects<T = ApiObject>(apiVersion: string, kind: string): T[] {

@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { GuideCluster } from './cluster/guide-cluster.js';
+import { imageIn, packOnly } from './cluster/image-archive.js';
+import { readGuide } from './runner/guide.js';
+import { knowing } from './runner/stand-ins.js';
+
+const page = 'deploy/README.md';
+const steps = readGuide(page);
+
+describe(page, () => {
+  let guide: GuideCluster;
+  beforeAll(async () => {
+    const podman = knowing({
+      'load -i *': ([file], { folder }) => imageIn(join(folder, file!)),
+    });
+    guide = await GuideCluster.start({ mode: 'nftables', standIns: { podman } });
+    await packOnly(guide.checkout.folder);
+  });
+  afterAll(async () => {
+    await guide?.close();
+    expect(guide.shell.left(steps)).toEqual([]);
+  });
+
+  it.each(['Instead of kube-proxy', 'As its own DaemonSet', 'With Helm'])('%s, and back', async (section) => {
+    const before = guide.cluster.written();
+    const own = steps.filter((step) => step.section === section);
+    const back = own.findIndex(({ command }) => command.includes('# and back'));
+    await guide.shell.run(own.slice(0, back));
+    await guide.runsOn('clnode1', 'clnode2');
+    await guide.shell.run(own.slice(back));
+    await guide.runsOn();
+    expect(guide.cluster.written()).toEqual(before);
+  });
+
+  it('The image', () => guide.section(steps, 'The image'));
+});
