@@ -15,7 +15,10 @@ export interface ObjectSink {
   /** The object was added or changed. Delivering an unchanged object again is allowed and has no effect. */
   applied(kind: ResourceKind, object: unknown): void;
   deleted(kind: ResourceKind, reference: ObjectReference): void;
-  /** The initial list of this kind has been delivered completely. Once per kind; idempotent. */
+  /**
+   * The initial list of this kind has been delivered completely. Once per kind; idempotent. The first sync waits for Service,
+   * EndpointSlice and Node, and after them up to a second for ServiceCIDR.
+   */
   synced(kind: ResourceKind): void;
 }
 

@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../ports/clock.js';
 import type { ObjectReference, ObjectSink, ResourceKind } from '../ports/cluster-source.js';
 
 /** Handles objects of one kind. */
@@ -6,6 +7,17 @@ export interface ObjectUseCase {
   deleted(reference: ObjectReference): void;
 }
 
+/** Kinds that the first sync waits for. */
+export interface AwaitedKinds {
+  /** However long it takes. */
+  readonly needed: readonly ResourceKind[];
+  /** After those, for a moment: without them rules are right, but a restart would rewrite what they decide. */
+  readonly wanted: readonly ResourceKind[];
+}
+
+/** How long the first sync waits for wanted kinds. Milliseconds. */
+const WANTED_FOR = 1_000;
+
 /**
  * Where sources deliver objects: passes each to the use case of its kind and counts them. Sources that deliver Endpoints
  * report EndpointSlice as synced as well.
@@ -13,17 +25,17 @@ export interface ObjectUseCase {
 export class ClusterEvents implements ObjectSink {
   private readonly listed = new Set<ResourceKind>();
   private handled = 0;
+  /** Runs, or has run, while wanted kinds are missing. */
+  private wait: Timer | undefined;
   private resolveComplete!: () => void;
-  /** Resolves when the needed lists have arrived. */
+  /** Resolves when the awaited lists have arrived. */
   readonly complete = new Promise<void>((resolve) => (this.resolveComplete = resolve));
 
-  /**
-   * @param needed the kinds to wait for
-   * @param initialized called when all needed lists have arrived, and on each later list
-   */
+  /** @param initialized called when the awaited lists have arrived; perhaps more than once */
   constructor(
     private readonly useCases: Readonly<Record<ResourceKind, ObjectUseCase>>,
-    private readonly needed: readonly ResourceKind[],
+    private readonly awaited: AwaitedKinds,
+    private readonly clock: Clock,
     private readonly initialized: () => void,
   ) {}
 
@@ -32,9 +44,9 @@ export class ClusterEvents implements ObjectSink {
     return this.handled;
   }
 
-  /** Kinds whose first list has not arrived. */
+  /** Needed kinds whose first list has not arrived. */
   get missing(): readonly ResourceKind[] {
-    return this.needed.filter((kind) => !this.listed.has(kind));
+    return this.awaited.needed.filter((kind) => !this.listed.has(kind));
   }
 
   applied(kind: ResourceKind, object: unknown): void {
@@ -50,6 +62,12 @@ export class ClusterEvents implements ObjectSink {
   synced(kind: ResourceKind): void {
     this.listed.add(kind);
     if (this.missing.length > 0) return;
+    if (this.awaited.wanted.every((one) => this.listed.has(one))) this.arrived();
+    else this.wait ??= this.clock.after(WANTED_FOR, () => this.arrived());
+  }
+
+  private arrived(): void {
+    this.wait?.cancel();
     this.resolveComplete();
     this.initialized();
   }

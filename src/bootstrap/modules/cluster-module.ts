@@ -99,10 +99,11 @@ const clusterEvents = provide(
         ),
         ServiceCIDR: new OnServiceCidr(state, loops, reports),
       },
-      // A proxy that keeps running picks up late service ranges; what reads only once must wait for them.
+      // A proxy that keeps running picks up late service ranges; what reads only once must have them.
       once || request.name !== 'run'
-        ? ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR']
-        : ['Service', 'EndpointSlice', 'Node'],
+        ? { needed: ['Service', 'EndpointSlice', 'Node', 'ServiceCIDR'], wanted: [] }
+        : { needed: ['Service', 'EndpointSlice', 'Node'], wanted: ['ServiceCIDR'] },
+      clock,
       () => awaitNode.listed(),
     );
   },

@@ -1,3 +1,4 @@
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
 import { FamilyLoops, type ChangeReceiver } from '../../../src/application/use-cases/family-loops.js';
@@ -43,6 +44,7 @@ export const START = Date.parse('2024-05-01T12:00:00Z');
 
 /** All use cases of events over fakes. */
 export class Bench {
+  readonly clock = new FakeClock();
   readonly logger = new MemoryLogger();
   readonly state = new ClusterState();
   readonly observer = new RecordingObserver();
@@ -65,7 +67,8 @@ export class Bench {
         Node: new OnNode(state, loops, reports, logger, NODE_NAME, (node) => this.nodes.push(node)),
         ServiceCIDR: new OnServiceCidr(state, loops, reports),
       },
-      ['Service', 'EndpointSlice'],
+      { needed: ['Service', 'EndpointSlice'], wanted: ['ServiceCIDR'] },
+      this.clock,
       () => this.initialized++,
     );
   }

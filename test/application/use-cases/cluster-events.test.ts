@@ -6,20 +6,36 @@ import { Bench } from './bench.js';
 
 describe('ClusterEvents', () => {
   it('waits for the lists it needs, then reports each that arrives', async () => {
-    const { events, ...bench } = new Bench();
-    const initialized = () => bench.initialized;
+    const bench = new Bench();
+    const { events } = bench;
     expect(events.missing).toEqual(['Service', 'EndpointSlice']);
     events.synced('Node');
     events.synced('Service');
     events.synced('Service');
-    expect([events.missing, initialized()]).toEqual([['EndpointSlice'], 0]);
+    expect([events.missing, bench.initialized]).toEqual([['EndpointSlice'], 0]);
     let complete = false;
     void events.complete.then(() => (complete = true));
     await Promise.resolve();
     expect(complete).toBe(false);
     events.synced('EndpointSlice');
+    expect([events.missing, bench.initialized]).toEqual([[], 0]);
+    events.synced('ServiceCIDR');
     await events.complete;
-    expect(events.missing).toEqual([]);
+    expect(bench.initialized).toBe(1);
+  });
+
+  it('waits a second for the lists that it wants, and no longer', () => {
+    const bench = new Bench();
+    const { events, clock } = bench;
+    for (const kind of ['Service', 'EndpointSlice', 'Service'] as const) {
+      events.synced(kind);
+      clock.advance(499);
+    }
+    expect(bench.initialized).toBe(0);
+    clock.advance(2);
+    expect(bench.initialized).toBe(1);
+    events.synced('ServiceCIDR');
+    expect(clock.pending).toBe(0);
   });
 
   it('hands each object to the use case of its kind, and counts', async () => {

@@ -65,7 +65,7 @@ describe('createProxy', () => {
 
   it('writes nothing before everything is listed', async () => {
     const world = new World();
-    world.source.apply('Service', service('cart', '10.96.0.1')).synced('Service', 'Node');
+    world.source.apply('Service', service('cart', '10.96.0.1')).synced('Service', 'Node', 'ServiceCIDR');
     const proxy = await world.create();
     await proxy.start();
     await world.passes(10_000);

@@ -61,7 +61,8 @@ export class InMemoryProxy {
         Node: new OnNode(state, loops, reports, logger, settings.nodeName, () => undefined),
         ServiceCIDR: new OnServiceCidr(state, loops, reports),
       },
-      [],
+      { needed: [], wanted: [] },
+      new FakeClock(),
       () => undefined,
     );
   }
