@@ -11,29 +11,23 @@ const COLLECTING = ['collect-garbage', 'arriving-objects', 'pprof-routes'];
 
 /** The longest of all, the longest first: jest itself knows that of files that have run on this machine before. */
 const LONGEST = [
-  ...[
-    'uml/inside',
-    'soak',
-    'conformance/iptables',
-    'conformance/nftables',
-    'poisoned-service',
-    'package/package',
-  ],
-  ...[
-    'iptables-takeover',
-    'kernel/api-server',
-    'conntrack-reconciliation',
-    'iptables-disruption',
-    'kernel/faults',
-  ],
-  ...[
-    'deploy/image',
-    'deploy/debian-package',
-    'fleet-report',
-    'refusals',
-    'manifest-source',
-    'restored-storage',
-  ],
+  'uml/inside',
+  'soak',
+  'conformance/iptables',
+  'conformance/nftables',
+  'poisoned-service',
+  'package/package',
+  'iptables-takeover',
+  'kernel/api-server',
+  'conntrack-reconciliation',
+  'iptables-disruption',
+  'kernel/faults',
+  'deploy/image',
+  'deploy/debian-package',
+  'fleet-report',
+  'refusals',
+  'manifest-source',
+  'restored-storage',
 ];
 
 /** Files that must run early, then projects whose files take long; inside a project jest's own order. */
