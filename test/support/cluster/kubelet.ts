@@ -20,6 +20,14 @@ export interface ClusterNode {
   readonly startKubeProxy?: (config: string) => Promise<void>;
 }
 
+/** A pod from its creation to its end. */
+interface PodOfNode {
+  /** Once its volumes are there, if its image is ours. */
+  running?: RunningPod;
+  /** Resolves when nothing of it runs or is written any more. */
+  readonly over: Promise<void>;
+}
+
 const PODS = collectionOf('v1', 'Pod');
 const OURS = /(^|\/)kube-proxy-ts[:@]/;
 const KUBE_PROXY = /(^|\/)kube-proxy[:@]/;
@@ -29,7 +37,8 @@ const KUBE_PROXY = /(^|\/)kube-proxy[:@]/;
  * config maps and token; a pod of kube-proxy's image is just ready.
  */
 export class Kubelet {
-  private readonly pods = new Map<string, RunningPod | undefined>();
+  /** By their UIDs. */
+  private readonly pods = new Map<string, PodOfNode>();
   private readonly work = new Set<Promise<void>>();
   private readonly unsubscribe: () => void;
   /** Images that this node can get besides those of registries; undefined: all can be pulled. */
@@ -50,7 +59,9 @@ export class Kubelet {
   /** Stops all pods; their objects stay. */
   async stop(): Promise<void> {
     this.unsubscribe();
-    await Promise.all([...this.pods.values()].map((pod) => pod?.stop()));
+    const pods = [...this.pods.values()];
+    this.pods.clear();
+    await Promise.all(pods.map(({ running }) => running?.stop()));
     await Promise.all(this.work);
   }
 
@@ -63,7 +74,7 @@ export class Kubelet {
   }: ContainerCommand): Promise<Executed | undefined> {
     const pod = this.api.store.get(PODS, namespace, name) as V1Pod | undefined;
     if (pod?.spec?.nodeName !== this.node.name) return undefined;
-    const running = this.pods.get(pod.metadata!.uid!);
+    const running = this.pods.get(pod.metadata!.uid!)?.running;
     const { containers } = pod.spec;
     const chosen = containers.find((each) => each.name === container) ?? containers[0]!;
     if (!running) return { exitCode: 1, stderr: "Error: unknown shorthand flag: 'o' in -o\n" };
@@ -78,7 +89,7 @@ export class Kubelet {
 
   /** What a pod has logged; undefined: it is not here. */
   log(uid: string): string | undefined {
-    return this.pods.has(uid) ? (this.pods.get(uid)?.log ?? '') : undefined;
+    return this.pods.has(uid) ? (this.pods.get(uid)?.running?.log ?? '') : undefined;
   }
 
   private consider(pod: V1Pod): void {
@@ -86,8 +97,9 @@ export class Kubelet {
     const uid = pod.metadata!.uid!;
     if (pod.metadata!.deletionTimestamp) this.begin(this.end(pod));
     else if (!this.pods.has(uid)) {
-      this.pods.set(uid, undefined);
-      this.begin(this.start(pod));
+      const over = Promise.resolve().then(() => this.start(pod));
+      this.pods.set(uid, { over });
+      this.begin(over);
     }
   }
 
@@ -103,6 +115,8 @@ export class Kubelet {
     await writeFile(this.file('xtables.lock'), '', { flag: 'a' });
     await writeFile(this.file('hosts'), this.names);
     await volumes.prepare(this.file('xtables.lock'));
+    const here = this.pods.get(metadata!.uid!);
+    if (!here) return;
     if (KUBE_PROXY.test(image)) {
       await this.node.startKubeProxy?.(this.configOf(pod));
       return this.report(pod, { phase: 'Running', ready: true, restarts: 0 });
@@ -112,23 +126,26 @@ export class Kubelet {
     const { host, address } = this.node;
     const node = { host, address, hosts: this.file('hosts') };
     const running = new RunningPod(pod, node, volumes, (state) => this.report(pod, state));
-    this.pods.set(metadata!.uid!, running);
-    const follow = this.api.store.subscribe(({ after }) => {
-      if (after.kind === 'ConfigMap') void volumes.update();
+    here.running = running;
+    let updated = Promise.resolve();
+    const unsubscribe = this.api.store.subscribe(({ after }) => {
+      if (after.kind === 'ConfigMap') updated = updated.then(() => volumes.update());
     });
     try {
       await running.run();
     } finally {
-      follow();
+      unsubscribe();
+      await updated;
     }
   }
 
   private async end(pod: V1Pod): Promise<void> {
     const { namespace, name, uid } = pod.metadata!;
-    if (!this.pods.has(uid!)) return;
-    const running = this.pods.get(uid!);
+    const here = this.pods.get(uid!);
+    if (!here) return;
     this.pods.delete(uid!);
-    await running?.stop();
+    await here.running?.stop();
+    await here.over;
     this.api.store.remove(PODS, namespace, name!);
     await rm(join(this.folder, uid!), { recursive: true, force: true });
   }

@@ -99,6 +99,7 @@ export class RunningPod {
     const line = await this.commandLine(container, command);
     if (!line) throw new Error(`the stand-in for the image has no ${command[0]}`);
     this.process = new ContainerProcess(line);
+    if (this.stopped) await this.process.stop();
     return this.process;
   }
 
