@@ -19,7 +19,7 @@ const scenarios = all
   .filter((_, position) => position % parts === part - 1);
 
 /**
- * Those over which `trace` is asked as well, and of which rules: a query takes a quarter of a second here, and the hermetic
+ * Those over which `trace` is asked as well, and of which rules: queries are slow here, and the hermetic
  * tests ask it over all, of compiled rules and of what was recorded of the kernel.
  */
 const TRACED: Readonly<Record<string, readonly (readonly string[])[]>> = {
