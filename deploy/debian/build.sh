@@ -47,7 +47,7 @@ Priority: optional
 Depends: nodejs (>= 20.19)
 Recommends: nftables
 Suggests: iptables, ipset, conntrack
-Installed-Size: $(du -sk "$root" | cut -f1)
+Installed-Size: $(du -sk --apparent-size "$root" | cut -f1)
 Homepage: https://kubernetes.io/docs/reference/networking/virtual-ips/
 Description: Kubernetes node service proxy, for one machine or a cluster
  Programs Services into nftables, iptables or IPVS, from manifests in a folder or from an API server: a drop-in for kube-proxy
