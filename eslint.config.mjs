@@ -15,7 +15,7 @@ const inwardOnly = rooms.flatMap((room, position) =>
 );
 
 export default tseslint.config(
-  { ignores: ['dist', 'lib', 'docs/api', 'node_modules', 'coverage'] },
+  { ignores: ['build', 'dist', 'lib', 'docs/api', 'node_modules', 'coverage'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

@@ -44,7 +44,7 @@ await build({
     'server/receive': 'bench/server/receive.ts',
     'traffic/load': 'bench/traffic/load.ts',
   },
-  outdir: 'dist/bench',
+  outdir: 'build/bench',
   // Built like the program, so that it takes as much memory.
   splitting: true,
 });
@@ -54,6 +54,6 @@ const newer = thisNodeOnly
   : execFileSync('sh', ['scripts/newer-node.sh'], { cwd: root, encoding: 'utf8' }).trim();
 for (const node of [process.execPath, ...(newer ? [`${newer}/node`] : [])]) {
   console.log(`Node ${execFileSync(node, ['--version'], { encoding: 'utf8' })}`);
-  const { status } = spawnSync(node, ['dist/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(node, ['build/bench/main.js', ...options], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

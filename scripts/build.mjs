@@ -30,5 +30,6 @@ for (const { path, contents } of [...program.outputFiles, ...page.outputFiles, p
 
 // Files of an earlier build are removed last, so that a program that starts meanwhile finds one build or the other.
 const made = new Set([...program.outputFiles, packages].map(({ path }) => path));
-for (const entry of await readdir('dist', { withFileTypes: true }))
-  if (entry.isFile() && !made.has(resolve('dist', entry.name))) await rm(resolve('dist', entry.name));
+for (const name of await readdir('dist'))
+  if (name !== 'page' && !made.has(resolve('dist', name)))
+    await rm(resolve('dist', name), { recursive: true });

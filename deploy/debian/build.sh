@@ -37,6 +37,9 @@ cp -R examples/one-machine "$root/usr/share/doc/$name/"
   cat dist/bundled-packages.json
 } >"$root/usr/share/doc/$name/copyright"
 
+# As Debian counts it, whatever the file system takes: files in whole KiB, 1 KiB for anything else.
+installed_size=$(find "$root" -type f -printf '%s\n' -o -printf '1\n' | awk '{ kib += int(($1 + 1023) / 1024) } END { print kib }')
+
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: $name
 Version: $version
@@ -47,13 +50,13 @@ Priority: optional
 Depends: nodejs (>= 20.19)
 Recommends: nftables
 Suggests: iptables, ipset, conntrack
-Installed-Size: $(du -sk --apparent-size "$root" | cut -f1)
+Installed-Size: $installed_size
 Homepage: https://kubernetes.io/docs/reference/networking/virtual-ips/
 Description: Kubernetes node service proxy, for one machine or a cluster
  Programs Services into nftables, iptables or IPVS, from manifests in a folder or from an API server: a drop-in for kube-proxy
  that costs what changed. Removing the package removes its rules.
 CONTROL
-(cd "$root" && find etc -type f | sed 's|^|/|') >"$root/DEBIAN/conffiles"
+(cd "$root" && find etc -type f | LC_ALL=C sort | sed 's|^|/|') >"$root/DEBIAN/conffiles"
 for script in postinst prerm postrm; do
   install -m 755 "deploy/debian/$script" "$root/DEBIAN/$script"
 done

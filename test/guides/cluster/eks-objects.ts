@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { stringify } from 'yaml';
 import type { ApiObject } from '../../support/api-server/object-store.js';
+import { accountKubeconfig } from '../../support/cluster/account-kubeconfig.js';
 import { kubeadmObjects } from '../../support/cluster/kubeadm-objects.js';
-import { CONTROL_PLANE } from '../../support/cluster/stand-in-cluster.js';
 
 export const EKS_IMAGE = '602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/kube-proxy:v1.36.0-eksbuild.2';
 
@@ -18,7 +17,7 @@ export function eksObjects(): readonly ApiObject[] {
   const roles = kubeadmObjects('iptables').filter(({ kind }) => !['ConfigMap', 'DaemonSet'].includes(kind));
   return [
     ...roles,
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig: stringify(kubeconfig) } },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig: accountKubeconfig() } },
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -28,23 +27,6 @@ export function eksObjects(): readonly ApiObject[] {
     daemonSet,
   ];
 }
-
-const kubeconfig = {
-  apiVersion: 'v1',
-  kind: 'Config',
-  clusters: [
-    {
-      cluster: {
-        'certificate-authority': '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
-        server: `https://${CONTROL_PLANE.address}:${CONTROL_PLANE.port}`,
-      },
-      name: 'default',
-    },
-  ],
-  contexts: [{ context: { cluster: 'default', namespace: 'default', user: 'default' }, name: 'default' }],
-  'current-context': 'default',
-  users: [{ name: 'default', user: { tokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' } }],
-};
 
 const daemonSet: ApiObject = {
   apiVersion: 'apps/v1',

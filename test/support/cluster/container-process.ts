@@ -32,17 +32,16 @@ export class ContainerProcess {
     clearTimeout(late);
   }
 
-  /** The process that bwrap started, as this machine numbers it. */
+  /** The program, as this machine numbers it: the child of the first process inside, which is the child of bwrap. */
   private async inside(): Promise<number | undefined> {
-    let pid = this.process.pid!;
-    for (let depth = 0; depth < 3; depth++) {
-      const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-      const [child] = children.trim().split(' ').filter(Boolean);
-      if (child === undefined) return depth === 2 ? pid : undefined;
-      pid = Number(child);
-    }
-    return pid;
+    const first = await childOf(this.process.pid!);
+    return first && childOf(first);
   }
+}
+
+async function childOf(pid: number): Promise<number | undefined> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return Number(children.split(' ')[0]) || undefined;
 }
 
 function endOf(pid: number): void {

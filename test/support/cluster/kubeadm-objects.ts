@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { ApiObject } from '../api-server/object-store.js';
-import { CONTROL_PLANE } from './stand-in-cluster.js';
+import { accountKubeconfig } from './account-kubeconfig.js';
 
 /** kube-proxy's image as kubeadm 1.36 asks for it. */
 const KUBE_PROXY_IMAGE = 'registry.k8s.io/kube-proxy:v1.36.0';
@@ -39,22 +39,6 @@ const nodeProxier: ApiObject = {
 };
 
 function configMap(mode: string): ApiObject {
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      {
-        cluster: {
-          'certificate-authority': '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
-          server: `https://${CONTROL_PLANE.address}:${CONTROL_PLANE.port}`,
-        },
-        name: 'default',
-      },
-    ],
-    contexts: [{ context: { cluster: 'default', namespace: 'default', user: 'default' }, name: 'default' }],
-    'current-context': 'default',
-    users: [{ name: 'default', user: { tokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' } }],
-  };
   const config = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     bindAddress: '0.0.0.0',
@@ -80,7 +64,7 @@ function configMap(mode: string): ApiObject {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { ...metadata, labels: { app: 'kube-proxy' } },
-    data: { 'config.conf': stringify(config), 'kubeconfig.conf': stringify(kubeconfig) },
+    data: { 'config.conf': stringify(config), 'kubeconfig.conf': accountKubeconfig() },
   };
 }
 

@@ -75,11 +75,14 @@ export class RunningPod {
   /** The command line that runs a program of the image beside what runs; undefined: the image has no such program. */
   async commandLine(container: V1Container, command: readonly string[]): Promise<string[] | undefined> {
     if (!PROGRAM.test(command[0] ?? '')) return undefined;
-    const volumeMounts = [...(container.volumeMounts ?? []), ACCOUNT_MOUNT];
+    const { places } = this.volumes;
+    // The machine's own folders, such as its kernel modules, are there anyway.
+    const mounted = (container.volumeMounts ?? []).filter(({ name }) => name in places);
+    const volumeMounts = [...mounted, ACCOUNT_MOUNT];
     const runnable = { ...container, command: [...command], volumeMounts };
     return containerCommandLine(this.node.host, runnable, {
       root: machine(this.node.hosts),
-      volumes: this.volumes.places,
+      volumes: places,
       fieldValue: (name) => (name === 'POD_IP' ? this.node.address : this.pod.spec!.nodeName!),
       program: [process.execPath, await builtProxy()],
     });

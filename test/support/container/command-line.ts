@@ -5,7 +5,7 @@ import type { Host } from '../testbed/host.js';
 export interface Surroundings {
   /** The words for bwrap that bring its root file system, which nobody can write to. */
   readonly root: readonly string[];
-  /** Folders and files of this machine by the names of the pod's volumes; a mount of another volume is left out. */
+  /** Folders and files of this machine by the names of the pod's volumes: one for each mount. */
   readonly volumes: Readonly<Record<string, string>>;
   /** The values of its environment that come from the pod. */
   readonly fieldValue: (name: string) => string;
@@ -22,15 +22,11 @@ export function containerCommandLine(
   { command = [], env = [], securityContext, volumeMounts = [] }: V1Container,
   { root, volumes, fieldValue, program = command.slice(0, 1) }: Surroundings,
 ): string[] {
-  const mounts = volumeMounts.flatMap(({ name, mountPath, readOnly }) =>
-    volumes[name] === undefined
-      ? []
-      : [
-          readOnly ? '--ro-bind' : '--bind',
-          volumes[name],
-          mountPath.replace(/^\/var\/run\//, '/run/').replace(/^\/lib\//, '/usr/lib/'),
-        ],
-  );
+  const mounts = volumeMounts.flatMap(({ name, mountPath, readOnly }) => [
+    readOnly ? '--ro-bind' : '--bind',
+    volumes[name]!,
+    mountPath.replace(/^\/var\/run\//, '/run/').replace(/^\/lib\//, '/usr/lib/'),
+  ]);
   const privileged = securityContext?.privileged === true;
   const granted = (securityContext?.capabilities?.add ?? []).map((capability) => `CAP_${capability}`);
   const variables = new Map(env.map(({ name, value }) => [name, value ?? fieldValue(name)]));
