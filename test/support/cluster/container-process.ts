@@ -8,7 +8,13 @@ export class ContainerProcess {
 
   /** @param commandLine that of bwrap, by way of others that become it */
   constructor([file, ...args]: readonly string[]) {
-    this.process = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore' });
+    this.process = execa(file!, args, {
+      reject: false,
+      buffer: false,
+      all: true,
+      stdin: 'ignore',
+      detached: true,
+    });
     this.process.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
   }
 
@@ -24,10 +30,11 @@ export class ContainerProcess {
 
   /** SIGTERM for what runs inside, and waits for its end; at most five seconds. */
   async stop(): Promise<void> {
-    const late = setTimeout(() => this.process.kill('SIGKILL'), 5000);
+    const all = -this.process.pid!;
+    const late = setTimeout(() => signal(all, 'SIGKILL'), 5000);
     const inside = await this.inside();
-    if (inside === undefined) this.process.kill('SIGKILL');
-    else endOf(inside);
+    if (inside === undefined) signal(all, 'SIGKILL');
+    else signal(inside, 'SIGTERM');
     await this.process;
     clearTimeout(late);
   }
@@ -44,9 +51,10 @@ async function childOf(pid: number): Promise<number | undefined> {
   return Number(children.split(' ')[0]) || undefined;
 }
 
-function endOf(pid: number): void {
+/** @param pid negative: of a whole group */
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGTERM');
+    process.kill(pid, name);
   } catch (error) {
     // It has ended in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
