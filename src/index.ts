@@ -68,7 +68,7 @@ export type { NodeNetwork } from './domain/forwarding/node-network.js';
 export type { FlowQuery } from './domain/conntrack/suspect-flows.js';
 export type { Flow } from './domain/conntrack/flow.js';
 export type { FrontendAddress } from './domain/conntrack/frontend-map.js';
-export type { Endpoint } from './domain/model/endpoint.js';
+export { endpointPlace, type Endpoint } from './domain/model/endpoint.js';
 export {
   displayName,
   type Protocol,

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { endpointPlace } from '../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
@@ -99,7 +100,7 @@ async function until(condition: () => boolean, milliseconds = MINUTE): Promise<v
 const syncs = () => backend.take();
 const programmed = (): string[] => [...backend.programmed.keys()].map((key) => key.split('/')[1]!).sort();
 const endpoints = (name: string): string[] =>
-  backend.programmed.get(`default/${name}/tcp/`)?.endpoints.reachable.map(({ text }) => text) ?? [];
+  backend.programmed.get(`default/${name}/tcp/`)?.endpoints.reachable.map(endpointPlace) ?? [];
 
 function node(addresses: readonly string[], podCIDRs: readonly string[] = ['10.244.1.0/24']): ApiObject {
   return {

@@ -6,7 +6,6 @@ import {
   type SliceEndpoint,
 } from '../../src/domain/model/endpoint-slice.js';
 import type { Service } from '../../src/domain/model/service.js';
-import { hostPort } from '../../src/domain/net/address.js';
 
 /** A Service with one TCP port, and what a test changes about it. */
 export function service(parts: Partial<Service> = {}): Service {
@@ -62,5 +61,5 @@ export function slice(
 
 export function endpoint(address: string, parts: Partial<Endpoint> = {}): Endpoint {
   const port = parts.port ?? 8080;
-  return { ...sliceEndpoint(address), port, text: hostPort(address, port), ...parts };
+  return { ...sliceEndpoint(address), port, ...parts };
 }

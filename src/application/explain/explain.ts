@@ -1,5 +1,6 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import { endpointPlace } from '../../domain/model/endpoint.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrText } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -115,7 +116,7 @@ export class Explain {
       misplacedSlices: () => misplacedSlices(this.sources.state, service),
       node: this.sources.state.node,
     });
-    const reachable = new Set(entry.endpoints.reachable.map(({ text }) => text));
+    const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
     return {
       ...identity,
       status: status ?? { state: 'pending' },
@@ -124,10 +125,9 @@ export class Explain {
         reason: frontendReason(entry, frontend, findings),
       })),
       endpoints: endpoints.map((endpoint): EndpointExplanation => {
-        const { text, ...shown } = endpoint;
-        const used = reachable.has(text);
+        const used = reachable.has(endpointPlace(endpoint));
         const reason = used ? undefined : unusedReason(endpoint, entry);
-        return { ...shown, used, ...(reason !== undefined && { reason }) };
+        return { ...endpoint, used, ...(reason !== undefined && { reason }) };
       }),
       findings,
       affinitySeconds,

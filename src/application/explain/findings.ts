@@ -1,5 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint, PortIdentity } from '../../domain/model/endpoint.js';
+import { endpointPlace, type Endpoint, type PortIdentity } from '../../domain/model/endpoint.js';
 import type { Node } from '../../domain/model/node.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
@@ -133,11 +133,11 @@ function otherZones(
   all: readonly Endpoint[],
   node: Node | undefined,
 ): Finding | undefined {
-  const reachable = new Set(endpoints.reachable.map(({ text }) => text));
+  const reachable = new Set(endpoints.reachable.map(endpointPlace));
   const excluded = all.filter(
     (endpoint) =>
       endpoint.ready &&
-      !reachable.has(endpoint.text) &&
+      !reachable.has(endpointPlace(endpoint)) &&
       endpoint.zoneHints.length + endpoint.nodeHints.length > 0,
   );
   if (excluded.length === 0 || !node) return undefined;

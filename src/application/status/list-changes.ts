@@ -1,5 +1,5 @@
 import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint } from '../../domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */
@@ -7,7 +7,7 @@ const NAMED = 3;
 
 const NOTHING: readonly never[] = [];
 
-/** How a list of endpoints changed. Both are sorted by text, so one walk through both finds it. */
+/** How a list of endpoints changed. Both are sorted, so one walk through both finds it. */
 export function endpointsChange(
   former: readonly Endpoint[] = NOTHING,
   present: readonly Endpoint[] = NOTHING,
@@ -16,8 +16,8 @@ export function endpointsChange(
   if (former === present) return change.of(present);
   let [old, fresh] = [0, 0];
   while (old < former.length || fresh < present.length) {
-    const before = former[old]?.text;
-    const after = present[fresh]?.text;
+    const before = placeAt(former, old);
+    const after = placeAt(present, fresh);
     if (before === after) {
       old++;
       fresh++;
@@ -30,6 +30,11 @@ export function endpointsChange(
     }
   }
   return change.of(present);
+}
+
+function placeAt(list: readonly Endpoint[], position: number): string | undefined {
+  const endpoint = list[position];
+  return endpoint && endpointPlace(endpoint);
 }
 
 /** How the frontends changed, the outcome for clients included. They are few. */

@@ -177,10 +177,9 @@ export class SyncFamily {
   }
 
   /** Services that exist, and removed ones that still have entries. */
-  private allServices(): ReadonlySet<ServiceKey> {
-    const services = new Set(this.state.serviceKeys());
-    for (const service of this.table.services()) services.add(service);
-    return services;
+  private *allServices(): Iterable<ServiceKey> {
+    yield* this.state.serviceKeys();
+    for (const service of this.table.services()) if (!this.state.service(service)) yield service;
   }
 
   /** As changes: all service ports, and those that were removed while nothing could be programmed. */

@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
 import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
@@ -151,7 +152,8 @@ export class TrafficCount {
     table.tidy(
       now,
       (port) => entryOf(port) !== undefined,
-      (port, endpoint) => entryOf(port)?.endpoints.reachable.some(({ text }) => text === endpoint) ?? false,
+      (port, endpoint) =>
+        entryOf(port)?.endpoints.reachable.some((each) => endpointPlace(each) === endpoint) ?? false,
     );
   }
 

@@ -115,7 +115,7 @@ function own(
   frontend: FrontendAddress,
   owner: UdpServicePort,
 ): void {
-  owners.set(frontend, [...(owners.get(frontend.port, frontend.address) ?? []), owner]);
+  owners.set(frontend, (owners.get(frontend.port, frontend.address) ?? []).concat(owner));
 }
 
 function judgeOwned(flow: Flow, owners: readonly UdpServicePort[]): StaleReason | undefined {

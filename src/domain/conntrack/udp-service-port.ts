@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointPlace } from '../model/endpoint.js';
 import { NODE_PORT, type FrontendAddress } from './frontend-map.js';
 
 /** The frontends and endpoints of a UDP service port, for judging flows. */
@@ -13,6 +14,6 @@ export function udpServicePort(entry: ForwardingEntry): UdpServicePort | undefin
   if (entry.name.protocol !== 'UDP') return undefined;
   return {
     frontends: entry.frontends.map(({ address = NODE_PORT, port }) => ({ address, port })),
-    endpoints: new Set(entry.flowEligibleEndpoints.map(({ text }) => text)),
+    endpoints: new Set(entry.flowEligibleEndpoints.map(endpointPlace)),
   };
 }

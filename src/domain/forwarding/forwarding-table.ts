@@ -1,4 +1,4 @@
-import type { ServiceKey, ServicePortKey } from '../model/service-port-name.js';
+import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
@@ -16,8 +16,8 @@ export interface ForwardingChange {
  * plan and explain read it.
  */
 export class ForwardingTable {
-  private readonly entriesByKey = new Map<ServicePortKey, ForwardingEntry>();
-  private readonly portsOf = new Map<ServiceKey, readonly ServicePortKey[]>();
+  private readonly entriesByService = new Map<ServiceKey, readonly ForwardingEntry[]>();
+  private count = 0;
   private lacking = { internal: 0, external: 0 };
 
   /** Of all Services that are known, made at once. */
@@ -33,69 +33,67 @@ export class ForwardingTable {
   }
 
   get size(): number {
-    return this.entriesByKey.size;
+    return this.count;
   }
 
-  entries(): Iterable<ForwardingEntry> {
-    return this.entriesByKey.values();
+  *entries(): Iterable<ForwardingEntry> {
+    for (const entries of this.entriesByService.values()) yield* entries;
   }
 
   /** Services that have entries. */
   services(): Iterable<ServiceKey> {
-    return this.portsOf.keys();
+    return this.entriesByService.keys();
   }
 
   /** Whether the Service has entries. */
   has(service: ServiceKey): boolean {
-    return this.portsOf.has(service);
+    return this.entriesByService.has(service);
   }
 
   entry(key: ServicePortKey): ForwardingEntry | undefined {
-    return this.entriesByKey.get(key);
+    return entryAt(this.entriesOf(serviceOf(key)), key);
   }
 
   /** Entries of all ports of a Service. */
   entriesOf(service: ServiceKey): readonly ForwardingEntry[] {
-    return (this.portsOf.get(service) ?? []).map((key) => this.entriesByKey.get(key)!);
+    return this.entriesByService.get(service) ?? NO_ENTRIES;
   }
 
-  /** Computes the entries of the given Services again. Cost depends on them, not on the size of the table. */
+  /**
+   * Computes the entries of the given Services again. Cost depends on them, not on the size of the table.
+   * @param services each once
+   */
   update(
     state: ClusterState,
     services: Iterable<ServiceKey>,
     context: ForwardingContext,
   ): readonly ForwardingChange[] {
     const changes: ForwardingChange[] = [];
-    for (const key of services instanceof Set ? (services as ReadonlySet<ServiceKey>) : new Set(services)) {
+    for (const key of services) {
+      const former = this.entriesOf(key);
       const service = state.service(key);
-      if (service?.clusterIPs[context.family] === undefined && !this.portsOf.has(key)) continue;
+      if (service?.clusterIPs[context.family] === undefined && former.length === 0) continue;
       const entries = service
         ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
-        : [];
-      const keys = entries.map((entry) => entry.key);
-      const formerKeys = this.portsOf.get(key);
-      for (const former of formerKeys ?? []) {
-        if (keys.includes(former)) continue;
-        const previous = this.entriesByKey.get(former);
-        this.count(previous, -1);
-        this.entriesByKey.delete(former);
-        changes.push({ key: former, entry: undefined, former: previous });
+        : NO_ENTRIES;
+      for (const previous of former) {
+        this.countLacking(previous, -1);
+        if (!entryAt(entries, previous.key))
+          changes.push({ key: previous.key, entry: undefined, former: previous });
       }
       for (const entry of entries) {
-        const previous = formerKeys && this.entriesByKey.get(entry.key);
-        this.count(previous, -1);
-        this.count(entry, 1);
-        this.entriesByKey.set(entry.key, entry);
-        changes.push({ key: entry.key, entry, former: previous });
+        this.countLacking(entry, 1);
+        changes.push({ key: entry.key, entry, former: entryAt(former, entry.key) });
       }
-      if (keys.length > 0) this.portsOf.set(key, keys);
-      else this.portsOf.delete(key);
+      this.count += entries.length - former.length;
+      if (entries.length > 0) this.entriesByService.set(key, entries);
+      else this.entriesByService.delete(key);
     }
     return changes;
   }
 
-  private count(entry: ForwardingEntry | undefined, step: number): void {
-    if (!entry?.endpoints.hasAny || entry.endpoints.local?.length) return;
+  private countLacking(entry: ForwardingEntry, step: number): void {
+    if (!entry.endpoints.hasAny || entry.endpoints.local?.length) return;
     if (!entry.internalPolicyLocal && !entry.externalPolicyLocal) return;
     const { internal, external } = this.lacking;
     this.lacking = {
@@ -103,4 +101,10 @@ export class ForwardingTable {
       external: external + (entry.externalPolicyLocal ? step : 0),
     };
   }
+}
+
+const NO_ENTRIES: readonly ForwardingEntry[] = [];
+
+function entryAt(entries: readonly ForwardingEntry[], key: ServicePortKey): ForwardingEntry | undefined {
+  return entries.find((entry) => entry.key === key);
 }

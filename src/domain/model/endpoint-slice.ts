@@ -1,4 +1,3 @@
-import { hostPort } from '../net/address.js';
 import type { IpFamily } from '../net/ip-family.js';
 import { sharedWith, sortedOnce, type Endpoint } from './endpoint.js';
 import type { Protocol } from './service-port-name.js';
@@ -29,7 +28,7 @@ export interface NumberedPort extends Pick<SlicePort, 'name' | 'protocol'> {
 }
 
 /** An endpoint of a slice in the cluster's form: an address and its state. */
-export type SliceEndpoint = Omit<Endpoint, 'port' | 'text'>;
+export type SliceEndpoint = Omit<Endpoint, 'port'>;
 
 /** Combines a port of a slice with its endpoints. */
 export function slicePort(
@@ -61,6 +60,5 @@ function sharedPort(earlier: SlicePort | undefined, { name, protocol, endpoints 
 /** Written out, because it runs for every endpoint and a spread costs several times as much. */
 function atPort(endpoint: SliceEndpoint, port: number): Endpoint {
   const { address, isLocal, ready, serving, terminating, zoneHints, nodeHints } = endpoint;
-  const text = hostPort(address, port);
-  return { address, port, text, isLocal, ready, serving, terminating, zoneHints, nodeHints };
+  return { address, port, isLocal, ready, serving, terminating, zoneHints, nodeHints };
 }

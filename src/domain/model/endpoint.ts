@@ -1,11 +1,10 @@
+import { hostPort } from '../net/address.js';
 import type { Protocol } from './service-port-name.js';
 
 /** One endpoint of a service port: a target for connections. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
-  /** `ip:port`, the key for sorting and comparing endpoints. */
-  readonly text: string;
   /** Runs on this node. */
   readonly isLocal: boolean;
   readonly ready: boolean;
@@ -13,6 +12,11 @@ export interface Endpoint {
   readonly terminating: boolean;
   readonly zoneHints: readonly string[];
   readonly nodeHints: readonly string[];
+}
+
+/** Where an endpoint is, `ip:port`: by this, endpoints are sorted and compared. Made when it is needed, as there are very many. */
+export function endpointPlace({ address, port }: Pick<Endpoint, 'address' | 'port'>): string {
+  return hostPort(address, port);
 }
 
 /** Identifies a port within its Service. */
@@ -29,18 +33,27 @@ export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endp
   let at = 0;
   let equal = 0;
   const shared = endpoints.map((endpoint) => {
-    while (at < before.length && before[at]!.text < endpoint.text) at++;
+    while (at < before.length && isBefore(before[at]!, endpoint)) at++;
     const earlier = before[at];
     if (!earlier || !sameEndpoint(earlier, endpoint)) return endpoint;
     equal++;
+    at++;
     return earlier;
   });
   return equal === before.length && equal === endpoints.length ? before : shared;
 }
 
+function isBefore(one: Endpoint, other: Endpoint): boolean {
+  return !samePlace(one, other) && endpointPlace(one) < endpointPlace(other);
+}
+
+function samePlace(one: Endpoint, other: Endpoint): boolean {
+  return one.address === other.address && one.port === other.port;
+}
+
 function sameEndpoint(one: Endpoint, other: Endpoint): boolean {
   return (
-    one.text === other.text &&
+    samePlace(one, other) &&
     one.isLocal === other.isLocal &&
     one.ready === other.ready &&
     one.serving === other.serving &&
@@ -60,16 +73,20 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
  */
 export function sortedOnce(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   if (isSortedOnce(endpoints)) return endpoints;
-  const sorted = [...endpoints].sort((a, b) => (a.text < b.text ? -1 : a.text === b.text ? 0 : 1));
-  if (isSortedOnce(sorted)) return sorted;
-  // Equal texts are adjacent, in their original order.
-  const byText = new Map<string, Endpoint>();
-  for (const endpoint of sorted) {
-    if (!endpoint.terminating || !byText.has(endpoint.text)) byText.set(endpoint.text, endpoint);
+  const byPlace = new Map<string, Endpoint>();
+  for (const endpoint of endpoints) {
+    const place = endpointPlace(endpoint);
+    if (!endpoint.terminating || !byPlace.has(place)) byPlace.set(place, endpoint);
   }
-  return [...byText.values()];
+  return [...byPlace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
 function isSortedOnce(endpoints: readonly Endpoint[]): boolean {
-  return endpoints.every(({ text }, index) => index === 0 || endpoints[index - 1]!.text < text);
+  let last = '';
+  return endpoints.every((endpoint) => {
+    const place = endpointPlace(endpoint);
+    const isNext = last < place;
+    last = place;
+    return isNext;
+  });
 }

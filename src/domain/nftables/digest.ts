@@ -19,19 +19,15 @@ export function digestOf(entry: ForwardingEntry, { kind, address, port, policy, 
   hash.addNumber(port);
   hash.addNumber(entry.affinitySeconds);
   hash.addNumber(endpoints.hasAny ? 1 : 0);
-  hash.addList(endpoints.cluster ?? [], textOf);
-  hash.addList(endpoints.local ?? [], textOf);
-  hash.addList(endpoints.reachable, (endpoint) => (endpoint.isLocal ? endpoint.text : ''));
+  hash.addEndpoints(endpoints.cluster ?? []);
+  hash.addEndpoints(endpoints.local ?? []);
+  hash.addEndpoints(endpoints.reachable.filter(({ isLocal }) => isLocal));
   hash.addList(frontends, (other) => (other.kind === 'cluster-ip' ? other.address! : ''));
   if (kind !== 'load-balancer-ip') return hash.value;
   hash.addNumber(entry.sourceRangesCoverNode ? 1 : 0);
   hash.addList(entry.sourceRanges, (range) => `${range.address}/${range.prefixLength}`);
   hash.addList(frontends, (other) => (other.kind === kind ? other.address! : ''));
   return hash.value;
-}
-
-function textOf({ text }: Endpoint): string {
-  return text;
 }
 
 const TWO_TO_32 = 2 ** 32;
@@ -64,6 +60,14 @@ class Hash {
 
   addList<T>(list: readonly T[], textOf: (member: T) => string): void {
     for (const member of list) this.add(textOf(member));
+    this.addNumber(list.length);
+  }
+
+  addEndpoints(list: readonly Endpoint[]): void {
+    for (const { address, port } of list) {
+      this.add(address);
+      this.addNumber(port);
+    }
     this.addNumber(list.length);
   }
 

@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointPlace } from '../model/endpoint.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
 import { mixed } from './mixed.js';
 
@@ -13,7 +14,7 @@ export function endpointIds({
   key,
   endpoints: { cluster = [], local = [] },
 }: ForwardingEntry): ReadonlyMap<string, number> {
-  const texts = [...new Set([...cluster, ...local].map(({ text }) => text))].sort();
+  const texts = [...new Set([...cluster, ...local].map(endpointPlace))].sort();
   const taken = new Set<number>();
   const ids = new Map<string, number>();
   for (const text of texts) {

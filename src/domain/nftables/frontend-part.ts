@@ -4,7 +4,7 @@ import {
   type ForwardingEntry,
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
-import type { Endpoint } from '../model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
@@ -133,9 +133,9 @@ export class FrontendPart implements TablePart {
   /** Numbers the endpoints of a list: each number leads to an id with affinity, otherwise to an address. */
   private list({ endpoints, list, stickyList }: Way, ids: Ids | undefined, elements: PlacedElement[]): void {
     const numbered = ids ? limited(endpoints) : endpoints;
-    numbered.forEach(({ text, address, port }, place) => {
-      const key = flatText(this.key, ' . ', numberText(place));
-      const value = ids ? formatPriority(ids.get(text)!) : flatText(address, ' . ', String(port));
+    numbered.forEach((endpoint, position) => {
+      const key = flatText(this.key, ' . ', numberText(position));
+      const value = ids ? formatPriority(ids.get(endpointPlace(endpoint))!) : addressValue(endpoint);
       elements.push(placed(ids ? stickyList : list, key, value));
     });
   }
@@ -144,10 +144,10 @@ export class FrontendPart implements TablePart {
   private identify(ways: readonly Way[], ids: Ids, elements: PlacedElement[]): void {
     const { affinityEndpoints } = setsOf(this.variant);
     const lists = ways.map(({ endpoints }) => endpoints).reverse();
-    const byText = new Map(lists.flat().map((endpoint) => [endpoint.text, endpoint]));
-    for (const { text, address, port } of byText.values()) {
-      const key = `${this.key} . ${formatPriority(ids.get(text)!)}`;
-      elements.push(placed(affinityEndpoints, key, `${address} . ${port}`));
+    const byPlace = new Map(lists.flat().map((endpoint) => [endpointPlace(endpoint), endpoint]));
+    for (const [place, endpoint] of byPlace) {
+      const key = `${this.key} . ${formatPriority(ids.get(place)!)}`;
+      elements.push(placed(affinityEndpoints, key, addressValue(endpoint)));
     }
   }
 
@@ -173,11 +173,15 @@ function limited(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.length > MAX_AFFINITY_ENDPOINTS ? endpoints.slice(0, MAX_AFFINITY_ENDPOINTS) : endpoints;
 }
 
+function addressValue({ address, port }: Endpoint): string {
+  return flatText(address, ' . ', String(port));
+}
+
 const numberTexts: string[] = [];
 
 /** The text of an endpoint's number, by its position in the list. Cached, since all lists share the same few. */
-function numberText(place: number): string {
-  return (numberTexts[place] ??= formatPriority(FIRST_NUMBER + place));
+function numberText(position: number): string {
+  return (numberTexts[position] ??= formatPriority(FIRST_NUMBER + position));
 }
 
 function placed(set: SetDefinition, key: string, value?: string): PlacedElement {

@@ -55,7 +55,7 @@ export class Claims {
     const others =
       givesWay && !isUnexplained(owner) ? before.filter((other) => !isUnexplained(other)) : before;
     if (others.length < before.length) this.gaveWay = true;
-    return this.set(id, before, [...others, owner].sort());
+    return this.set(id, before, others.concat(owner).sort());
   }
 
   release(id: string, owner: ServicePortKey): ClaimChange {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../model/endpoint.js';
+import { sortedOnce, type Endpoint } from '../model/endpoint.js';
 import { subset } from '../model/subset.js';
 
 /** The properties of this node that affect selection. */
@@ -92,6 +92,5 @@ function localEndpoints(all: readonly Endpoint[]): { local: readonly Endpoint[];
 }
 
 function union(one: readonly Endpoint[], other: readonly Endpoint[]): readonly Endpoint[] {
-  const byText = new Map([...one, ...other].map((endpoint) => [endpoint.text, endpoint]));
-  return [...byText.values()].sort((a, b) => (a.text < b.text ? -1 : 1));
+  return sortedOnce([...one, ...other]);
 }

@@ -125,7 +125,8 @@ export class ClusterState {
     const previous = siblings[place];
     const applied = previous ? sharedWithEarlier(previous, slice) : slice;
     if (applied === previous) return changes;
-    this.slices.set(key, previous ? siblings.with(place, applied) : [...siblings, applied]);
+    // A literal with a spread keeps room for sixteen more: 13 MB at 100,000 services.
+    this.slices.set(key, previous ? siblings.with(place, applied) : siblings.concat(applied));
     if (previousOwner !== key) this.owners.set(id, key);
     if (previous && previous.family !== slice.family) changes.push({ service: key, family: previous.family });
     changes.push({ service: key, family: slice.family });

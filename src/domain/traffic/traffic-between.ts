@@ -1,4 +1,5 @@
 import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
+import { endpointPlace } from '../model/endpoint.js';
 import type { TrafficTotals } from './endpoint-traffic.js';
 import { familyPortKey } from './service-frontends.js';
 import {
@@ -108,7 +109,7 @@ function portReport(
   sort: TrafficOrder,
   measure: Measure,
 ): PortReport {
-  const reachable = new Map(entry.endpoints.reachable.map((endpoint) => [endpoint.text, endpoint]));
+  const reachable = new Map(entry.endpoints.reachable.map((endpoint) => [endpointPlace(endpoint), endpoint]));
   const texts = new Set([...reachable.keys(), ...(after?.endpoints.keys() ?? [])]);
   const endpoints = Array.from(texts, (text): EndpointReport => {
     const now = after?.endpoints.get(text) ?? NOTHING;

@@ -1,8 +1,8 @@
-import type { Endpoint } from '../model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { ClientAffinity } from './client-affinity.js';
 
 /** Where a connection is made to. */
-export type EndpointAddress = Pick<Endpoint, 'address' | 'port' | 'text'>;
+export type EndpointAddress = Pick<Endpoint, 'address' | 'port'>;
 
 /** A number from 0 up to, but without, 1. */
 export type Random = () => number;
@@ -21,7 +21,7 @@ export class NoEndpointError extends Error {
  */
 export class RoundRobin {
   private endpoints: readonly EndpointAddress[] = [];
-  private byText: ReadonlyMap<string, EndpointAddress> = new Map();
+  private byPlace: ReadonlyMap<string, EndpointAddress> = new Map();
   private position = 0;
   private affinitySeconds = 0;
   private readonly affinity = new ClientAffinity();
@@ -41,17 +41,18 @@ export class RoundRobin {
 
   /** Other endpoints begin in an order drawn anew, and clients of those that are gone are let go. The same ones change nothing. */
   use(endpoints: readonly EndpointAddress[]): void {
-    const byText = new Map(endpoints.map((endpoint) => [endpoint.text, endpoint]));
-    if (byText.size === this.byText.size && [...byText.keys()].every((text) => this.byText.has(text))) return;
-    this.byText = byText;
-    this.affinity.retain(new Set(byText.keys()));
-    this.endpoints = shuffled([...byText.values()], this.random);
+    const byPlace = new Map(endpoints.map((endpoint) => [endpointPlace(endpoint), endpoint]));
+    if (byPlace.size === this.byPlace.size && [...byPlace.keys()].every((place) => this.byPlace.has(place)))
+      return;
+    this.byPlace = byPlace;
+    this.affinity.retain(new Set(byPlace.keys()));
+    this.endpoints = shuffled([...byPlace.values()], this.random);
     this.position = 0;
   }
 
   /** Whether `ip:port` is one of the endpoints. */
-  has(text: string): boolean {
-    return this.byText.has(text);
+  has(place: string): boolean {
+    return this.byPlace.has(place);
   }
 
   /**
@@ -63,13 +64,13 @@ export class RoundRobin {
   next(client: string, now: number, afresh = false): EndpointAddress {
     const sticky = this.affinitySeconds > 0;
     if (sticky && !afresh) {
-      const held = this.byText.get(this.affinity.use(client, now, this.affinitySeconds) ?? '');
+      const held = this.byPlace.get(this.affinity.use(client, now, this.affinitySeconds) ?? '');
       if (held) return held;
     }
     const endpoint = this.endpoints[this.position];
     if (!endpoint) throw new NoEndpointError();
     this.position = (this.position + 1) % this.endpoints.length;
-    if (sticky) this.affinity.hold(client, endpoint.text, now);
+    if (sticky) this.affinity.hold(client, endpointPlace(endpoint), now);
     return endpoint;
   }
 

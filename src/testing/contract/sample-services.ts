@@ -3,7 +3,7 @@ import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.j
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { Endpoint } from '../../domain/model/endpoint.js';
 import type { Service, ServicePortSpec } from '../../domain/model/service.js';
-import { hostPort, parseAddress } from '../../domain/net/address.js';
+import { parseAddress } from '../../domain/net/address.js';
 import { parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
@@ -95,7 +95,6 @@ function sampleEndpoint(family: IpFamily, number: number, index: number): Endpoi
   return {
     address,
     port: 8080,
-    text: hostPort(address, 8080),
     isLocal: index % 3 === 0,
     ready: true,
     serving: true,

@@ -37,7 +37,7 @@ export function addressOf(server: Server | UdpSocket): EndpointAddress {
 }
 
 export function at(port: number): EndpointAddress {
-  return { address: HERE, port, text: `${HERE}:${port}` };
+  return { address: HERE, port };
 }
 
 /** A port that nobody has at present. */

@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import type { StartOptions } from '../../../src/application/ports/backend.js';
 import {
   RefusedError,
@@ -70,7 +71,7 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
     if (name.name.startsWith('broken')) throw new Error('a name that no rule may have');
     return frontends.map(({ address = 'node', port }) => {
       const key = `${address}:${port}`;
-      const to = (endpoints.cluster ?? []).map(({ text }) => text).join(',');
+      const to = (endpoints.cluster ?? []).map(endpointPlace).join(',');
       return { key, frontend: key, value: `${displayName(name)}: ${to}` };
     });
   }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
 import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../../../src/application/status/change-entry-text.js';
 import { endpointsChange, frontendsChange } from '../../../src/application/status/list-changes.js';
@@ -179,11 +180,11 @@ describe('changes of lists', () => {
       .map((numbers) =>
         numbers
           .map((number) => endpoint(`10.1.1.${number}`))
-          .sort((one, other) => (one.text < other.text ? -1 : 1)),
+          .sort((one, other) => (endpointPlace(one) < endpointPlace(other) ? -1 : 1)),
       );
     fc.assert(
       fc.property(list, list, (former, present) => {
-        const texts = (endpoints: typeof former) => new Set(endpoints.map(({ text }) => text));
+        const texts = (endpoints: typeof former) => new Set(endpoints.map(endpointPlace));
         const { now, added, removed, turned, some } = endpointsChange(former, present);
         expect({ now, added, removed, turned }).toEqual({
           now: present.length,

@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { ClusterEvents } from '../../../src/application/use-cases/cluster-events.js';
@@ -79,6 +80,6 @@ export class Bench {
 
   /** Texts of the endpoints of `shop/cart`, unnamed TCP port. */
   endpoints(family: IpFamily = 'IPv4', key = 'shop/cart'): readonly string[] {
-    return this.state.endpoints(key, family, { port: '', protocol: 'TCP' }).map(({ text }) => text);
+    return this.state.endpoints(key, family, { port: '', protocol: 'TCP' }).map(endpointPlace);
   }
 }

@@ -54,7 +54,7 @@ describe('createProxy', () => {
     world.source.apply('EndpointSlice', slice('cart', '10.244.1.5'));
     await world.passes(1000);
     expect(world.backend.programmed.get('shop/cart/tcp/')!.endpoints.cluster).toMatchObject([
-      { text: '10.244.1.5:8080' },
+      { address: '10.244.1.5', port: 8080 },
     ]);
     expect(proxy.inSync).toBe(true);
     await proxy.stop();

@@ -104,7 +104,6 @@ describe('endpoints of slices (docs/spec/model.md §3.3)', () => {
       expect(endpointOf(bare)).toEqual({
         address: '10.244.1.5',
         port: 8080,
-        text: '10.244.1.5:8080',
         ...defaults,
       });
     }

@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr, serviceRanges } from '../../../src/domain/decode/read-service-cidr.js';
@@ -26,7 +27,7 @@ describe('readEndpoints', () => {
     expect(
       value?.map(({ family, ports }) => [
         family,
-        ports.map(({ endpoints }) => endpoints.map(({ text }) => text)),
+        ports.map(({ endpoints }) => endpoints.map(endpointPlace)),
       ]),
     ).toEqual([
       [

@@ -14,7 +14,6 @@ import {
 import type { Chain, IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
 import { UnsafeRuleTextError } from '../../../src/domain/iptables/text/unsafe-rule-text-error.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
-import { hostPort } from '../../../src/domain/net/address.js';
 import { parseCidr } from '../../../src/domain/net/cidr.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 import { RECORDED_HOST } from '../../support/recorded/cluster.js';
@@ -34,7 +33,6 @@ const options: IptablesOptions = { node, host: RECORDED_HOST, largeCluster: fals
 const endpointAt = (address: string): Endpoint => ({
   address,
   port: 8080,
-  text: hostPort(address, 8080),
   isLocal: false,
   ready: true,
   serving: true,

@@ -11,7 +11,6 @@ const endpoint: fc.Arbitrary<Endpoint> = fc
   .map(({ last, ready, isLocal, zoneHints }) => ({
     address: `10.0.0.${last}`,
     port: 80,
-    text: `10.0.0.${last}:80`,
     isLocal,
     ready,
     serving: ready,
@@ -28,7 +27,7 @@ describe('a list that shares endpoints with an earlier one', () => {
         const shared = sharedWith(before, after);
         expect(shared).toEqual(after);
         for (const member of shared) {
-          const earlier = before.find(({ text }) => text === member.text);
+          const earlier = before.find(({ address }) => address === member.address);
           const isEqual = JSON.stringify(earlier) === JSON.stringify(member);
           expect(before.includes(member)).toBe(isEqual);
         }

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
+import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import type { EndpointSlice } from '../../../src/domain/model/endpoint-slice.js';
 import { mergeEndpoints } from '../../../src/domain/state/merge-endpoints.js';
 import { slice, sliceEndpoint } from '../../support/samples.js';
 
 const UNNAMED = { port: '', protocol: 'TCP' } as const;
 const draining = { ready: false, terminating: true };
-const texts = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices, UNNAMED).map(({ text }) => text);
+const places = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices, UNNAMED).map(endpointPlace);
 
 describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
-  it('merges slices, sorted bytewise by the text', () => {
+  it('merges slices, sorted bytewise by the place', () => {
     expect(
-      texts([
+      places([
         slice('b', [sliceEndpoint('10.0.0.9'), sliceEndpoint('10.0.0.2')]),
         slice('a', [sliceEndpoint('10.0.0.10')]),
       ]),
@@ -18,7 +19,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
   });
 
   it('writes IPv6 with brackets', () => {
-    expect(texts([slice('a', [sliceEndpoint('fd00::1')], { family: 'IPv6' })])).toEqual(['[fd00::1]:8080']);
+    expect(places([slice('a', [sliceEndpoint('fd00::1')], { family: 'IPv6' })])).toEqual(['[fd00::1]:8080']);
   });
 
   it('the worked example: a reused IP is one ready endpoint, in either order', () => {
@@ -29,7 +30,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
       [slice('a', fresh), slice('b', old)],
     ]) {
       expect(mergeEndpoints(slices, UNNAMED)).toEqual([
-        expect.objectContaining({ text: '10.0.0.5:8080', ready: true, terminating: false, isLocal: true }),
+        expect.objectContaining({ address: '10.0.0.5', port: 8080, ready: true, terminating: false, isLocal: true }),
       ]);
     }
   });
@@ -78,7 +79,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
     ]);
   });
 
-  it('gives each text once, sorted, the same for every order of slices', () => {
+  it('gives each place once, sorted, the same for every order of slices', () => {
     const endpoints = fc.array(
       fc.record({
         last: fc.integer({ min: 1, max: 12 }),
@@ -111,7 +112,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
         );
         expect(again).toEqual(merged);
         const all = one.flatMap((each) => each.endpoints.map(({ address }) => `${address}:8080`));
-        expect(merged?.map(({ text }) => text)).toEqual([...new Set(all)].sort());
+        expect(merged?.map(endpointPlace)).toEqual([...new Set(all)].sort());
         for (const { address, terminating } of merged ?? []) {
           const same = one.flatMap((each) => each.endpoints.filter((e) => e.address === address));
           expect(terminating).toBe(same.every((e) => e.terminating));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../../src/domain/forwarding/forwarding-table.js';
-import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import { sortedOnce, endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import type { Protocol, ServicePortKey } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { hostPort, parseAddress } from '../../../src/domain/net/address.js';
@@ -66,9 +66,9 @@ const service = (family: IpFamily, name: string): fc.Arbitrary<Service> => {
 
 /** The forwarding entries of all ports of a Service of that name. */
 export function serviceEntries(family: IpFamily, name: string): fc.Arbitrary<readonly ForwardingEntry[]> {
-  const endpoints = fc.uniqueArray(endpoint(family), { maxLength: 4, selector: ({ text }) => text });
+  const endpoints = fc.uniqueArray(endpoint(family), { maxLength: 4, selector: endpointPlace });
   return fc.tuple(service(family, name), endpoints).map(([value, list]) =>
-    forwardService(value, () => [...list].sort((one, other) => (one.text < other.text ? -1 : 1)), {
+    forwardService(value, () => sortedOnce(list), {
       family,
       topology: { nodeName: 'node1', zone: '', nodeHints: true },
       nodeIP: `${PREFIX[family]}11`,

@@ -1,6 +1,6 @@
 import type { ForwardingEntry, Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
-import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import { isLoopback } from '../../../src/domain/net/address.js';
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
@@ -34,9 +34,9 @@ export function expectedOutcome(
   const clusterIPMasquerade = toClusterIP && (node.masqueradeAll || (node.detector !== undefined && !isPod));
   const send = (endpoints: readonly Endpoint[], masquerade: boolean): Expected =>
     new Map(
-      endpoints.map(({ text, address, port }) => [
-        text,
-        masquerade || clusterIPMasquerade || isHairpin(entries, packet, address, port),
+      endpoints.map((endpoint) => [
+        endpointPlace(endpoint),
+        masquerade || clusterIPMasquerade || isHairpin(entries, packet, endpoint.address, endpoint.port),
       ]),
     );
   if (frontend.kind === 'cluster-ip') {

@@ -1,5 +1,6 @@
 import type { ObjectReference } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
+import { flatText } from '../../../domain/model/flat-text.js';
 
 /** Receives what changes. Called synchronously. */
 export interface ObjectListener {
@@ -68,7 +69,7 @@ function identityOf(object: unknown): { readonly key: string; readonly version: 
   if (!metadata || typeof metadata.name !== 'string' || typeof metadata.resourceVersion !== 'string')
     return undefined;
   const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : '';
-  return { key: `${namespace}/${metadata.name}`, version: metadata.resourceVersion };
+  return { key: flatText(namespace, '/', metadata.name), version: metadata.resourceVersion };
 }
 
 function referenceOf(key: string): ObjectReference {

@@ -1,3 +1,4 @@
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 import type { EndpointAddress } from '../../../domain/userspace/round-robin.js';
 import { DialError } from '../errors.js';
 
@@ -24,7 +25,7 @@ export async function dial<Connection>(
     try {
       return { endpoint, connection: await connect(endpoint, timeout) };
     } catch (reason) {
-      attempts.push({ endpoint: endpoint.text, reason });
+      attempts.push({ endpoint: endpointPlace(endpoint), reason });
     }
   }
   throw new DialError(attempts);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:dgram';
 import type { Clock, Timer } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {
   type EndpointAddress,
@@ -105,7 +106,10 @@ export class UdpFlow {
   /** Refused, as a rule. */
   private brokeOff(error: Error): void {
     if (this.isEnded()) return;
-    this.logger.debug({ client: this.client, endpoint: this.to?.text, error }, 'UDP flow ended by an error');
+    this.logger.debug(
+      { client: this.client, endpoint: this.to && endpointPlace(this.to), error },
+      'UDP flow ended by an error',
+    );
     this.endpoints.letGo(this.client);
     this.end();
   }

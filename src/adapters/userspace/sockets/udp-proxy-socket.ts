@@ -1,5 +1,6 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import type { Logger } from '../../../application/ports/logger.js';
+import { endpointPlace } from '../../../domain/model/endpoint.js';
 import type { RoundRobin } from '../../../domain/userspace/round-robin.js';
 import { bindUdp, type ListenOptions } from './listen.js';
 import type { ProxySocket } from './proxy-socket.js';
@@ -46,7 +47,7 @@ export class UdpProxySocket implements ProxySocket {
 
   endpointsChanged(): void {
     for (const flow of this.flows.values())
-      if (flow.endpoint && !this.endpoints.has(flow.endpoint.text)) flow.end();
+      if (flow.endpoint && !this.endpoints.has(endpointPlace(flow.endpoint))) flow.end();
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../model/endpoint.js';
 import { hostPort } from '../../net/address.js';
 import type { IpFamily } from '../../net/ip-family.js';
 import type { EndpointSelection } from '../../selection/select-endpoints.js';
@@ -27,7 +27,8 @@ export function endpointChoice(
   chainOf: (endpoint: Endpoint) => string,
   { service, family, affinitySeconds, comment: commented }: EndpointContext,
 ): readonly RuleText[] {
-  const because = ({ text }: Endpoint) => (commented ? [comment(`${service} -> ${text}`)] : []);
+  const because = (endpoint: Endpoint) =>
+    commented ? [comment(`${service} -> ${endpointPlace(endpoint)}`)] : [];
   const rules: RuleText[] = [];
   if (affinitySeconds > 0) {
     const seconds = secondsText(affinitySeconds);
@@ -82,10 +83,10 @@ export function checkEndpoints(
 ): void {
   secondsText(affinitySeconds);
   for (const list of new Set([cluster, local, reachable])) {
-    for (const { address, port, text } of list ?? []) {
-      addressText(address);
-      numberText('port', port, MAX_PORT);
-      checkComment(text);
+    for (const endpoint of list ?? []) {
+      addressText(endpoint.address);
+      numberText('port', endpoint.port, MAX_PORT);
+      checkComment(endpointPlace(endpoint));
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
-import type { Endpoint } from '../../model/endpoint.js';
+import { endpointPlace, type Endpoint } from '../../model/endpoint.js';
 import { MARK_MASQ, type ServiceChainKind } from '../chain-names.js';
 import { chainsChangeBy, type ChainComparison } from '../chains-change.js';
 import {
@@ -68,7 +68,7 @@ export function checkServiceChains(entry: ForwardingEntry, { node }: IptablesOpt
 /** What the chains of a service port have in common. */
 class ServiceChainContext {
   readonly endpoint: EndpointContext;
-  private readonly endpointNames = new Map<string, string>();
+  private readonly endpointNames = new Map<Endpoint, string>();
 
   constructor(
     readonly terms: ServicePortTerms,
@@ -80,9 +80,9 @@ class ServiceChainContext {
     this.endpoint = { service, comment: named, protocol, family, affinitySeconds };
   }
 
-  nameOf({ text }: Endpoint): string {
-    const name = this.endpointNames.get(text) ?? this.terms.names.ofEndpoint(text);
-    this.endpointNames.set(text, name);
+  nameOf(endpoint: Endpoint): string {
+    const name = this.endpointNames.get(endpoint) ?? this.terms.names.ofEndpoint(endpointPlace(endpoint));
+    this.endpointNames.set(endpoint, name);
     return name;
   }
 
@@ -156,7 +156,7 @@ class ChoiceChain implements ServiceChain {
       const { source, input } = this.outsiders;
       parts.push(`${masqueraded.address} ${masqueraded.port} ${source ?? input ?? ''}`);
     }
-    for (const { text } of list) parts.push(text);
+    for (const endpoint of list) parts.push(endpointPlace(endpoint));
     return parts.join('\n');
   }
 
@@ -188,7 +188,7 @@ class EndpointChain implements ServiceChain {
   ) {}
 
   get id(): string {
-    return this.endpoint.text;
+    return endpointPlace(this.endpoint);
   }
 
   get name(): string {
