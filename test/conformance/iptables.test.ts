@@ -2,13 +2,14 @@ import { parseSave } from '../support/iptables/parse-save.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { HINT_CHAIN, iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 import { probe } from '../support/testbed/probe.js';
-import { ProxyProcess } from '../support/program/proxy-process.js';
+import { ProxyRuns } from '../support/program/proxy-runs.js';
+import { TraceCommand } from '../support/program/trace-command.js';
 import { met, traced } from '../support/program/traced-node.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { comparableTables } from '../support/recorded/comparable-tables.js';
-import { readScenario, scenarioNames, type Step } from '../support/recorded/scenarios.js';
+import { byConfiguration, type Step } from '../support/recorded/scenarios.js';
 
-const names = await scenarioNames();
+const scenarios = await byConfiguration('iptables');
 const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
 /** What the program says of itself at its start. */
 function startOf(log: string): object | undefined {
@@ -20,14 +21,22 @@ function startOf(log: string): object | undefined {
 describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
   let testbed: Testbed;
   let iptables: NodeIptables;
+  let proxies: ProxyRuns;
+  let trace: TraceCommand;
   beforeAll(async () => {
     testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
+    proxies = new ProxyRuns({ host: testbed.node, mode: 'iptables', transport: 'netlink' }, async () => {
+      await testbed.flushNode();
+      await iptables.reset();
+    });
+    // Which tools there are makes no difference to the rules as they should be.
+    trace = await TraceCommand.start(testbed.node, variant === 'legacy' ? [] : ['--kernel']);
   });
-  afterAll(() => testbed.close());
-  beforeEach(async () => {
-    await testbed.flushNode();
-    await iptables.reset();
+  afterAll(async () => {
+    await trace?.stop();
+    await proxies.end();
+    await testbed.close();
   });
 
   async function check(step: Step): Promise<void> {
@@ -43,30 +52,17 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
     const verdicts = await probe(testbed, objects);
     expect({ step: number, ...verdicts.ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...verdicts.ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    // Which tools there are makes no difference to the rules as they should be.
-    const rules = variant === 'legacy' ? [] : ['--kernel'];
-    expect(await traced(testbed.node, step, rules)).toStrictEqual(met(step));
+    expect(await traced(trace, step)).toStrictEqual(met(step));
   }
 
-  it.each(names)('writes the rules of kube-proxy, and treats packets as they do, in %s', async (name) => {
-    const { config, steps } = await readScenario(name, 'iptables');
-    const host = testbed.node;
-    const proxy = await ProxyProcess.start({
-      host,
-      mode: 'iptables',
-      transport: 'netlink',
-      config,
-      objects: steps[0]!.objects,
-    });
-    try {
+  it.each(scenarios)(
+    'writes the rules of kube-proxy, and treats packets as they do, in $name',
+    async ({ config, steps }) => {
       for (const step of steps) {
-        if (step.number > 1) await proxy.change(step.objects);
+        const { log } = await proxies.program(config, step.objects);
+        expect(startOf(log)).toMatchObject({ variant, because: `chain ${HINT_CHAIN} exists` });
         await check(step);
       }
-      expect(startOf(proxy.log)).toMatchObject({ variant, because: `chain ${HINT_CHAIN} exists` });
-      expect(await proxy.stop('SIGTERM')).toBe(0);
-    } finally {
-      await proxy.remove();
-    }
-  });
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { probe } from '../support/testbed/probe.js';
 import { ProxyProcess, transportNames, type TransportName } from '../support/program/proxy-process.js';
+import { TraceCommand } from '../support/program/trace-command.js';
 import { met, traced } from '../support/program/traced-node.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
@@ -20,10 +21,16 @@ const errorsOf = ({ log }: ProxyProcess): string[] =>
 /** Real packets through the real program's rules meet what they met with kube-proxy 1.36 in nftables mode. */
 describe.each(transportNames)('nftables mode over %s', (transport) => {
   let testbed: Testbed;
+  let trace: TraceCommand;
   beforeAll(async () => {
     testbed = await Testbed.open();
+    // The kernel has the same rules over both.
+    trace = await TraceCommand.start(testbed.node, transport === 'netlink' ? ['--kernel'] : []);
   });
-  afterAll(() => testbed.close());
+  afterAll(async () => {
+    await trace?.stop();
+    await testbed.close();
+  });
   beforeEach(() => testbed.flushNode());
 
   async function expectRecordedPackets(step: Step): Promise<void> {
@@ -31,9 +38,7 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
     const { ipv4, ipv6 } = await probe(testbed, objects);
     expect({ step: number, ...ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    // The kernel has the same rules over both.
-    const rules = transport === 'netlink' ? ['--kernel'] : [];
-    expect(await traced(testbed.node, step, rules)).toStrictEqual(met(step));
+    expect(await traced(trace, step)).toStrictEqual(met(step));
   }
 
   async function tables(): Promise<object> {

@@ -55,6 +55,13 @@ export async function readScenario(name: string, mode: RecordedMode = 'nftables'
   };
 }
 
+/** All scenarios, those of the same configuration one after the other. */
+export async function byConfiguration(mode: RecordedMode): Promise<readonly Scenario[]> {
+  const names = await scenarioNames();
+  const scenarios = await Promise.all(names.map((name) => readScenario(name, mode)));
+  return scenarios.sort((one, other) => (one.config < other.config ? -1 : Number(one.config > other.config)));
+}
+
 async function readStep(folder: string, mode: RecordedMode, number: number): Promise<Step> {
   const expected = `${folder}/expected/${mode}`;
   const recorded = await readdir(expected);

@@ -4,19 +4,18 @@
  */
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
-import { readScenario, scenarioNames, type Step } from '../../../support/recorded/scenarios.js';
+import { byConfiguration, type Step } from '../../../support/recorded/scenarios.js';
 import { probe } from '../../../support/testbed/probe.js';
-import { ProxyProcess } from '../../../support/program/proxy-process.js';
+import { ProxyRuns } from '../../../support/program/proxy-runs.js';
+import { TraceCommand } from '../../../support/program/trace-command.js';
 import { met, traced } from '../../../support/program/traced-node.js';
 import { Testbed } from '../../../support/testbed/testbed.js';
 import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
 import { tool } from './tool.js';
 
 const [part = 1, parts = 1] = (process.argv[2] ?? '').split('/').filter(Boolean).map(Number);
-const all = await Promise.all((await scenarioNames()).map((name) => readScenario(name, 'ipvs')));
-const scenarios = all
-  .sort((one, other) => (one.config < other.config ? -1 : Number(one.config > other.config)))
-  .filter((_, position) => position % parts === part - 1);
+const all = await byConfiguration('ipvs');
+const scenarios = all.filter((_, position) => position % parts === part - 1);
 
 /**
  * Those over which `trace` is asked as well, and of which rules: queries are slow here, and the hermetic
@@ -39,36 +38,31 @@ function fromClients({ packets, ...step }: Step, clients: readonly string[]): St
   return { ...step, packets: Object.fromEntries(some) };
 }
 
-/**
- * Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. Scenarios
- * of the same configuration follow each other in one run of the program: each must be free of what the others left.
- */
+/** Real virtual servers, sets, rules and packets of the real program equal those of kube-proxy 1.36 in mode ipvs. */
 describe('mode ipvs', () => {
   let testbed: Testbed;
-  let proxy: ProxyProcess | undefined;
-  let configured = '';
+  let proxies: ProxyRuns;
+  /** By the arguments. */
+  const traces = new Map<string, TraceCommand>();
   before(async () => {
     await tool('modprobe', '-a', 'nf_conntrack_netlink');
     testbed = await Testbed.open();
+    const options = { host: testbed.node, mode: 'ipvs', transport: 'netlink', slow: true } as const;
+    proxies = new ProxyRuns(options, () => emptyNode(testbed.node));
   });
   after(async () => {
-    await proxy?.remove();
+    for (const trace of traces.values()) await trace.stop();
+    await proxies.end();
     await testbed.close();
   });
 
-  /** Has a proxy of that configuration program the objects. */
-  async function program(config: string, objects: string): Promise<void> {
-    if (proxy && config === configured) return proxy.change(objects);
-    if (proxy) expect(await proxy.stop('SIGTERM')).toBe(0);
-    await proxy?.remove();
-    proxy = undefined;
-    await emptyNode(testbed.node);
-    const options = { host: testbed.node, mode: 'ipvs', transport: 'netlink', slow: true } as const;
-    proxy = await ProxyProcess.start({ ...options, config, objects });
-    configured = config;
+  async function traceOf(rules: readonly string[]): Promise<TraceCommand> {
+    const trace = traces.get(String(rules)) ?? (await TraceCommand.start(testbed.node, rules));
+    traces.set(String(rules), trace);
+    return trace;
   }
 
-  async function check(step: Step, traces: readonly (readonly string[])[]): Promise<void> {
+  async function check(step: Step, tracedRules: readonly (readonly string[])[]): Promise<void> {
     const present = comparable(await listNode(testbed.node));
     expect({ step: step.number, ...present }).toEqual({
       step: step.number,
@@ -77,13 +71,13 @@ describe('mode ipvs', () => {
     const verdicts = await probe(testbed, step.objects);
     expect({ step: step.number, ...verdicts }).toEqual({ step: step.number, ipv6: {}, ...step.packets });
     const asked = fromClients(step, TRACED_CLIENTS);
-    for (const rules of traces) expect(await traced(testbed.node, asked, rules)).toEqual(met(asked));
+    for (const rules of tracedRules) expect(await traced(await traceOf(rules), asked)).toEqual(met(asked));
   }
 
   for (const { name, config, steps } of scenarios)
     it(`leaves what kube-proxy leaves, and treats packets as it does, in ${name}`, async () => {
       for (const step of steps) {
-        await program(config, step.objects);
+        await proxies.program(config, step.objects);
         await check(step, TRACED[name] ?? []);
       }
     });
