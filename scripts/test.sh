@@ -43,7 +43,7 @@ without_kernel() {
   for folder in "$(dirname "$(command -v node)")" $(sh scripts/newer-node.sh); do
     version=$("$folder/node" --version)
     step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" npm run --silent jest -- --json \
-      --selectProjects hermetic --maxWorkers=3 --outputFile="$results/hermetic-$version.json"
+      --selectProjects hermetic --maxWorkers=4 --outputFile="$results/hermetic-$version.json"
   done
   [ -z "$failed" ]
 }
