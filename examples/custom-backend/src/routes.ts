@@ -1,4 +1,11 @@
-import { HeldParts, type ForwardingEntry, type Frontend, type NodeNetwork, type Part } from 'kube-proxy-ts';
+import {
+  endpointPlace,
+  HeldParts,
+  type ForwardingEntry,
+  type Frontend,
+  type NodeNetwork,
+  type Part,
+} from 'kube-proxy-ts';
 
 /** A line of the file: where one address of a service leads. */
 export interface Route extends Part {
@@ -30,7 +37,7 @@ function frontendRoutes(
 ): readonly Route[] {
   const list = (frontend.policy === 'Local' ? endpoints.local : endpoints.cluster) ?? [];
   if (frontend.outcome !== 'forward' || list.length === 0) return [];
-  const to = list.map(({ text }) => text).join(',');
+  const to = list.map(endpointPlace).join(',');
   const sticky = affinitySeconds > 0 ? ` sticky=${affinitySeconds}` : '';
   return addressesOf(frontend, node).map((address) => {
     const key = `${address}:${frontend.port}/${name.protocol}`;

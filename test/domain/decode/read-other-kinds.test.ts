@@ -25,10 +25,7 @@ describe('readEndpoints', () => {
     );
     expect(problems).toEqual([]);
     expect(
-      value?.map(({ family, ports }) => [
-        family,
-        ports.map(({ endpoints }) => endpoints.map(endpointPlace)),
-      ]),
+      value?.map(({ family, ports }) => [family, ports.map(({ endpoints }) => endpoints.map(endpointPlace))]),
     ).toEqual([
       [
         'IPv4',

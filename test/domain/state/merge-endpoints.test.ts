@@ -30,7 +30,13 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
       [slice('a', fresh), slice('b', old)],
     ]) {
       expect(mergeEndpoints(slices, UNNAMED)).toEqual([
-        expect.objectContaining({ address: '10.0.0.5', port: 8080, ready: true, terminating: false, isLocal: true }),
+        expect.objectContaining({
+          address: '10.0.0.5',
+          port: 8080,
+          ready: true,
+          terminating: false,
+          isLocal: true,
+        }),
       ]);
     }
   });
