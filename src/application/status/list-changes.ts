@@ -16,25 +16,23 @@ export function endpointsChange(
   if (former === present) return change.of(present);
   let [old, fresh] = [0, 0];
   while (old < former.length || fresh < present.length) {
-    const before = placeAt(former, old);
-    const after = placeAt(present, fresh);
-    if (before === after) {
-      old++;
-      fresh++;
-    } else if (before === undefined || (after !== undefined && after < before)) {
-      fresh++;
-      change.add(after!);
-    } else {
-      old++;
-      change.remove(before);
-    }
+    const [before, after] = [former[old], present[fresh]];
+    const order = compare(before, after);
+    if (order < 0) change.remove(endpointPlace(before!));
+    if (order > 0) change.add(endpointPlace(after!));
+    if (order <= 0) old++;
+    if (order >= 0) fresh++;
   }
   return change.of(present);
 }
 
-function placeAt(list: readonly Endpoint[], position: number): string | undefined {
-  const endpoint = list[position];
-  return endpoint && endpointPlace(endpoint);
+/** Negative if the first has its place before the other, positive if behind it. Beyond the end of a list is behind all. */
+function compare(one: Endpoint | undefined, other: Endpoint | undefined): number {
+  // Most of a list stays as it is.
+  if (one === other) return 0;
+  if (!one || !other) return one ? -1 : 1;
+  const [place, otherPlace] = [endpointPlace(one), endpointPlace(other)];
+  return place < otherPlace ? -1 : Number(place > otherPlace);
 }
 
 /** How the frontends changed, the outcome for clients included. They are few. */

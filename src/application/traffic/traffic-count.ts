@@ -1,7 +1,7 @@
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace } from '../../domain/model/endpoint.js';
 import { nextShift, shiftFor, type TrafficLoad } from '../../domain/traffic/sample.js';
-import { ServiceFrontends, type FamilyPortKey } from '../../domain/traffic/service-frontends.js';
+import { ServiceFrontends } from '../../domain/traffic/service-frontends.js';
 import type { CountingFacts } from '../../domain/traffic/traffic-report.js';
 import { snapshotOf, type TrafficSnapshot } from '../../domain/traffic/traffic-snapshot.js';
 import { TrafficTable } from '../../domain/traffic/traffic-table.js';
@@ -147,14 +147,10 @@ export class TrafficCount {
   }
 
   private tidy(now: number): void {
-    const { table, frontends } = this;
-    const entryOf = (port: FamilyPortKey): ForwardingEntry | undefined => frontends.entry(port);
-    table.tidy(
-      now,
-      (port) => entryOf(port) !== undefined,
-      (port, endpoint) =>
-        entryOf(port)?.endpoints.reachable.some((each) => endpointPlace(each) === endpoint) ?? false,
-    );
+    this.table.tidy(now, (port) => {
+      const entry = this.frontends.entry(port);
+      return entry && new Set(entry.endpoints.reachable.map(endpointPlace));
+    });
   }
 
   private chooseSample(load: TrafficLoad): void {

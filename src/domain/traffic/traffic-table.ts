@@ -115,20 +115,22 @@ export class TrafficTable {
 
   /**
    * Finds what has waited for too long by now, and forgets service ports and endpoints that are gone.
-   * @param isPresent whether a service port still exists
-   * @param isEndpoint whether it may use this endpoint, `ip:port`
+   * @param endpointsOf `ip:port` of all that a service port may use; undefined if it no longer exists
    */
   tidy(
     now: number,
-    isPresent: (port: FamilyPortKey) => boolean,
-    isEndpoint: (port: FamilyPortKey, endpoint: string) => boolean,
+    endpointsOf: (port: FamilyPortKey) => Pick<ReadonlySet<string>, 'has'> | undefined,
   ): void {
     for (const [key, port] of this.byPort) {
+      const idle: string[] = [];
       for (const [text, endpoint] of port.endpoints) {
         endpoint.watchTheTime(now);
-        if (endpoint.known === 0 && !isEndpoint(key, text)) port.endpoints.delete(text);
+        if (endpoint.known === 0) idle.push(text);
       }
-      if (port.endpoints.size === 0 && !isPresent(key)) this.byPort.delete(key);
+      if (idle.length === 0 && port.endpoints.size > 0) continue;
+      const present = endpointsOf(key);
+      for (const text of idle) if (!present?.has(text)) port.endpoints.delete(text);
+      if (port.endpoints.size === 0 && !present) this.byPort.delete(key);
     }
   }
 

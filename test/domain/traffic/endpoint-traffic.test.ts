@@ -3,7 +3,7 @@ import { TrafficTable } from '../../../src/domain/traffic/traffic-table.js';
 import { entryOf, FIRST, seenFlow } from '../../support/traffic/flows.js';
 
 const entry = entryOf();
-const always = (): boolean => true;
+const all = () => ({ has: () => true });
 
 function state(table: TrafficTable) {
   const { open, overdue, silent } = table.ports().get(familyPortKey(entry))!.endpoints.get(FIRST)!;
@@ -21,12 +21,12 @@ describe('an endpoint', () => {
 
   it('is silent after three connections that wait for more than a second', () => {
     begin(2);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     expect(state(table)).toEqual({ open: 2, overdue: 2, silent: false });
     begin(1, 2);
-    table.tidy(999, always, always);
+    table.tidy(999, all);
     expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     expect(state(table)).toEqual({ open: 3, overdue: 3, silent: true });
   });
 
@@ -38,14 +38,14 @@ describe('an endpoint', () => {
 
   it('counts each such connection once', () => {
     begin(2);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     for (let id = 0; id < 2; id++) table.ceased(seenFlow(id));
     expect(state(table).silent).toBe(false);
   });
 
   it('is no longer silent after one answer, even a late one', () => {
     begin(3);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     table.changed(seenFlow(0, { replied: true }), 2_000);
     expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
   });
@@ -53,20 +53,20 @@ describe('an endpoint', () => {
   it('is silent although older connections were answered', () => {
     for (let id = 0; id < 9; id++) table.found(seenFlow(id, { replied: true }), 0);
     begin(3, 100);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     expect(state(table).silent).toBe(true);
   });
 
   it('is not silent because of waiting connections that may be older than answered ones', () => {
     table.found(seenFlow(9, { replied: true }), 0);
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     expect(state(table)).toEqual({ open: 6, overdue: 5, silent: false });
   });
 
   it('is silent when all connections found wait', () => {
     for (let id = 0; id < 5; id++) table.found(seenFlow(id), 0);
-    table.tidy(1_000, always, always);
+    table.tidy(1_000, all);
     expect(state(table)).toEqual({ open: 5, overdue: 5, silent: true });
   });
 });

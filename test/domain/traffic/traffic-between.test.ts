@@ -54,11 +54,7 @@ it('reports what began, ended without an answer, and was transferred between two
   table.began(seenFlow(3), 1_000);
   table.ceased(seenFlow(3, { bytes: 60 }));
   table.found(seenFlow(2, { replySource: SECOND, replied: true, bytes: 940 }), 1_500);
-  table.tidy(
-    3_000,
-    () => true,
-    () => true,
-  );
+  table.tidy(3_000, () => ({ has: () => true }));
   const report = between(before, take(3_000));
   expect(report).toMatchObject({ time: 3_000, seconds: 2, ...facts, omitted: 0 });
   expect(report.services).toEqual([
@@ -101,11 +97,7 @@ it('marks only endpoints that are ready', () => {
     table.began(seenFlow(id, toPay), 0);
     table.began(seenFlow(10 + id), 0);
   }
-  table.tidy(
-    1_000,
-    () => true,
-    () => true,
-  );
+  table.tidy(1_000, () => ({ has: () => true }));
   const { services } = between(take(1_000), take(2_000));
   expect(services.map(({ name, silentEndpoints }) => [name, silentEndpoints])).toEqual([
     ['cart', 1],

@@ -202,15 +202,21 @@ describe('bytes', () => {
 it('forgets service ports and endpoints that are gone, once their connections are', () => {
   const table = new TrafficTable(() => entry);
   table.began(seenFlow(1), 0);
-  const tidy = (): void =>
-    table.tidy(
-      0,
-      () => false,
-      () => false,
-    );
+  const tidy = (): void => table.tidy(0, () => undefined);
   tidy();
   expect(table.ports().size).toBe(1);
   table.ceased(seenFlow(1));
   tidy();
   expect(table.ports().size).toBe(0);
+});
+
+it('forgets endpoints that a service port may not use any more, and keeps the others', () => {
+  const table = new TrafficTable(() => entry);
+  const flows = [FIRST, SECOND].map((replySource, id) => seenFlow(id, { replySource }));
+  for (const flow of flows) table.began(flow, 0);
+  for (const flow of flows) table.ceased(flow);
+  const [gone, kept] = [...table.ports().get(port)!.endpoints.keys()];
+  table.tidy(0, () => new Set([kept!]));
+  expect([...table.ports().get(port)!.endpoints.keys()]).toEqual([kept]);
+  expect(gone).not.toBe(kept);
 });
