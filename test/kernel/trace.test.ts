@@ -6,8 +6,10 @@ import { probe } from '../support/testbed/probe.js';
 import { Testbed } from '../support/testbed/testbed.js';
 
 let testbed: Testbed;
-/** Of the rules as they should be, and as the kernel has them. */
-let [desired, actual]: TraceCommand[] = [];
+/** Of the rules as they should be. */
+let desired: TraceCommand;
+/** Of the rules as the kernel has them. */
+let actual: TraceCommand;
 beforeAll(async () => {
   testbed = await Testbed.open();
   desired = await TraceCommand.start(testbed.node, []);
@@ -74,11 +76,11 @@ describe('kubeproxy trace --kernel, with rules of other programs', () => {
       await testbed.node.run(['sh', '-ec', command]);
       const now = { objects, packets: await probe(testbed, objects) };
       expect(met(now)).not.toEqual(met(step));
-      expect(await traced(actual!, now)).toEqual(met(now));
+      expect(await traced(actual, now)).toEqual(met(now));
       // The rules of this program are as they were.
-      expect(await traced(desired!, step)).toEqual(met(step));
+      expect(await traced(desired, step)).toEqual(met(step));
       const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
-      const [answer] = await actual!.answers([query]);
+      const [answer] = await actual.answers([query]);
       expect(answer!.steps.filter(({ isForeign }) => isForeign)).toContainEqual(
         expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
       );
@@ -101,7 +103,7 @@ describe('kubeproxy trace --from node', () => {
       await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
       await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);
       const queries = [`${ipv4}:80`, `[${ipv6}]:80`].map((to) => ({ from: 'node', to }));
-      for (const { outcome, steps: met } of await desired!.answers(queries))
+      for (const { outcome, steps: met } of await desired.answers(queries))
         expect([outcome, met.at(-1)!.effect]).toEqual(['refused', expect.stringMatching(/^no route to/)]);
     } finally {
       await proxy.remove();

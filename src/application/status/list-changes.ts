@@ -1,5 +1,5 @@
 import { frontendPlace, type Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import { endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
+import { comparePlaces, endpointPlace, type Endpoint } from '../../domain/model/endpoint.js';
 import type { ListChange } from './change-entry.js';
 
 /** How many members of a change are named. */
@@ -26,13 +26,9 @@ export function endpointsChange(
   return change.of(present);
 }
 
-/** Negative if the first has its place before the other, positive if behind it. Beyond the end of a list is behind all. */
+/** Beyond the end of a list is behind all. */
 function compare(one: Endpoint | undefined, other: Endpoint | undefined): number {
-  // Most of a list stays as it is.
-  if (one === other) return 0;
-  if (!one || !other) return one ? -1 : 1;
-  const [place, otherPlace] = [endpointPlace(one), endpointPlace(other)];
-  return place < otherPlace ? -1 : Number(place > otherPlace);
+  return one && other ? comparePlaces(one, other) : one ? -1 : 1;
 }
 
 /** How the frontends changed, the outcome for clients included. They are few. */

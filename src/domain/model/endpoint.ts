@@ -33,7 +33,7 @@ export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endp
   let at = 0;
   let equal = 0;
   const shared = endpoints.map((endpoint) => {
-    while (at < before.length && isBefore(before[at]!, endpoint)) at++;
+    while (at < before.length && comparePlaces(before[at]!, endpoint) < 0) at++;
     const earlier = before[at];
     if (!earlier || !sameEndpoint(earlier, endpoint)) return endpoint;
     equal++;
@@ -43,8 +43,10 @@ export function sharedWith(before: readonly Endpoint[], endpoints: readonly Endp
   return equal === before.length && equal === endpoints.length ? before : shared;
 }
 
-function isBefore(one: Endpoint, other: Endpoint): boolean {
-  return !samePlace(one, other) && endpointPlace(one) < endpointPlace(other);
+/** For sorting, and for walks through sorted lists. Most of a list stays as it is, so equal ones are told without their texts. */
+export function comparePlaces(one: Endpoint, other: Endpoint): number {
+  if (samePlace(one, other)) return 0;
+  return endpointPlace(one) < endpointPlace(other) ? -1 : 1;
 }
 
 function samePlace(one: Endpoint, other: Endpoint): boolean {

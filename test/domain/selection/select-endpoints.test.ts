@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { endpointPlace, type Endpoint } from '../../../src/domain/model/endpoint.js';
+import { comparePlaces, type Endpoint } from '../../../src/domain/model/endpoint.js';
 import {
   selectEndpoints,
   type NodeTopology,
@@ -120,7 +120,7 @@ describe('for all endpoints', () => {
         ]);
         for (const list of [cluster ?? [], local ?? [], reachable]) {
           expect(list.every((e) => all.includes(e) && (e.ready || drains(e)))).toBe(true);
-          expect(list).toEqual([...list].sort((a, b) => (endpointPlace(a) < endpointPlace(b) ? -1 : 1)));
+          expect(list).toEqual([...list].sort(comparePlaces));
         }
         expect(local?.every((e) => e.isLocal) ?? true).toBe(true);
         expect(new Set(reachable)).toEqual(new Set([...(cluster ?? []), ...(local ?? [])]));

@@ -30,8 +30,9 @@ export class ProxyRuns {
   /** Fails if the proxy does not end well. */
   async end(): Promise<void> {
     const { proxy } = this;
+    if (!proxy) return;
     this.proxy = undefined;
-    const exitCode = await proxy?.stop('SIGTERM').finally(() => proxy.remove());
-    if (exitCode) throw new Error(`the proxy ended with ${exitCode}:\n${proxy!.log}`);
+    const exitCode = await proxy.stop('SIGTERM').finally(() => proxy.remove());
+    if (exitCode !== 0) throw new Error(`the proxy ended with ${exitCode}:\n${proxy.log}`);
   }
 }

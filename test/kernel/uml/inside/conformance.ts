@@ -52,8 +52,7 @@ describe('mode ipvs', () => {
   });
   after(async () => {
     for (const trace of traces.values()) await trace.stop();
-    await proxies.end();
-    await testbed.close();
+    await proxies.end().finally(() => testbed.close());
   });
 
   async function traceOf(rules: readonly string[]): Promise<TraceCommand> {
