@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
-import { iptablesVariants, NodeIptables, type ChainSinceMark } from '../support/testbed/iptables-node.js';
+import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askTimes, Backend } from '../support/testbed/traffic.js';
@@ -32,7 +32,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   let testbed: Testbed;
   let iptables: NodeIptables;
   let proxy: ProxyProcess;
-  let before: Map<string, ChainSinceMark>;
+  let before: Record<string, readonly string[]>;
   let folder: string;
   let logStart: number;
   let repairedBefore: readonly number[];
@@ -40,7 +40,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kpdisruption-'));
     testbed = await Testbed.open();
-    iptables = new NodeIptables(testbed.node, variant);
+    iptables = new NodeIptables(testbed.node, variant, lockFile());
     await iptables.reset();
     const backends = await Promise.all(
       [1, 2].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
@@ -61,8 +61,8 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   });
   beforeEach(async () => {
     await iptables.mark('IPv4');
-    before = await chains();
-    expect(touched(before)).toEqual([]);
+    before = await rules();
+    expect(await written()).toEqual([]);
     logStart = proxy.log.length;
     repairedBefore = await repairedSteps();
   });
@@ -84,44 +84,38 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
 
   const lockFile = (): string => join(folder, 'xtables.lock');
   const run = (...parameters: readonly string[]): Promise<void> => iptables.run('IPv4', ...parameters);
-  /** The chains of both families. What is written in those of IPv6 is not known: ip6tables-nft 1.8.9 drops the mark. */
-  const chains = async (): Promise<Map<string, ChainSinceMark>> => {
-    const ipv6 = [...(await iptables.chains('IPv6'))].map(
-      ([name, { rules }]) => [`IPv6 ${name}`, { rules, written: [] }] as const,
-    );
-    return new Map([...(await iptables.chains('IPv4')), ...ipv6]);
+  /** The rules of the chains of both families. */
+  const rules = async (): Promise<Record<string, readonly string[]>> => {
+    const ipv6 = [...(await iptables.rules('IPv6'))].map(([name, chain]) => [`IPv6 ${name}`, chain] as const);
+    return Object.fromEntries([...(await iptables.rules('IPv4')), ...ipv6]);
   };
+  /** In which chains of IPv4 a rule was written since the mark, which ip6tables-nft 1.8.9 would drop. */
+  const written = async (): Promise<string[]> =>
+    [...(await iptables.chains('IPv4'))].flatMap(([name, { written }]) => (written.length > 0 ? name : []));
   /** How many steps the proxy says it has repaired in this test. */
   const stepsOf = (family: IpFamily): number =>
     [...proxy.log.slice(logStart).matchAll(/^.*another program changed the rules; repaired them.*$/gm)]
       .map(([line]) => JSON.parse(line) as { readonly family: IpFamily; readonly steps: number })
       .reduce((sum, repair) => sum + (repair.family === family ? repair.steps : 0), 0);
-  const rulesOf = (chains: Map<string, ChainSinceMark>): Record<string, readonly string[]> =>
-    Object.fromEntries([...chains].map(([name, { rules }]) => [name, rules]));
-  const touched = (chains: Map<string, ChainSinceMark>): string[] =>
-    [...chains].filter(([, { written }]) => written.length > 0).map(([name]) => name);
 
   /** Returns the chains in which a rule was written, once all rules are as they were, or as expected. */
-  async function repaired(expected = rulesOf(before)): Promise<string[]> {
-    let after = before;
+  async function repaired(expected = before): Promise<string[]> {
     await until(
       'the rules are right again',
       async () => {
-        after = await chains();
-        expect(rulesOf(after)).toEqual(expected);
+        expect(await rules()).toEqual(expected);
         return true;
       },
       HEALED_WITHIN,
     );
     expect(await askTimes(4, testbed.pod, web)).toHaveLength(4);
-    return touched(after).sort();
+    return (await written()).sort();
   }
 
   /** The one service chain of a kind that a text of its rules tells apart. */
   function chainOf(kind: 'SVC' | 'SEP', text: string): string {
-    const found = [...before].filter(
-      ([name, { rules }]) =>
-        name.startsWith(`nat KUBE-${kind}-`) && rules.some((rule) => rule.includes(text)),
+    const found = Object.entries(before).filter(
+      ([name, chain]) => name.startsWith(`nat KUBE-${kind}-`) && chain.some((rule) => rule.includes(text)),
     );
     expect(found).toHaveLength(1);
     return found[0]![0].slice('nat '.length);
@@ -133,29 +127,28 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     ['filter', 'FORWARD', '-j KUBE-FORWARD'],
   ])('puts back a jump alone, deleted in %s %s', async (table, chain, jump) => {
     const name = `${table} ${chain}`;
-    const { rules } = before.get(name)!;
-    const deleted = rules.findIndex((rule) => rule.endsWith(jump));
+    const former = before[name]!;
+    const deleted = former.findIndex((rule) => rule.endsWith(jump));
     expect(deleted).toBeGreaterThanOrEqual(0);
     await run('-t', table, '-D', chain, String(deleted + 1));
     // As kube-proxy does: at the head, wherever it was; the chain's other rules stay.
-    const expected = { ...rulesOf(before), [name]: [rules[deleted]!, ...rules.toSpliced(deleted, 1)] };
+    const expected = { ...before, [name]: [former[deleted]!, ...former.toSpliced(deleted, 1)] };
     expect(await repaired(expected)).toEqual([name]);
-    const now = await chains();
-    expect(now.get(name)!.written).toEqual([rules[deleted]]);
+    expect((await iptables.chains('IPv4')).get(name)!.written).toEqual([former[deleted]]);
   });
 
   it('puts back a flushed table nat, and leaves the others alone', async () => {
     await run('-t', 'nat', '-F');
-    const written = await repaired();
-    expect(written).toContain('nat KUBE-SERVICES');
-    expect(written.filter((name) => !name.startsWith('nat '))).toEqual([]);
+    const changed = await repaired();
+    expect(changed).toContain('nat KUBE-SERVICES');
+    expect(changed.filter((name) => !name.startsWith('nat '))).toEqual([]);
   });
 
   it('puts back a table nat without its chains', async () => {
     await run('-t', 'nat', '-F');
     await run('-t', 'nat', '-X');
-    const written = await repaired();
-    expect(written.filter((name) => !name.startsWith('nat '))).toEqual([]);
+    const changed = await repaired();
+    expect(changed.filter((name) => !name.startsWith('nat '))).toEqual([]);
   });
 
   it('puts back the rules of one service chain', async () => {
@@ -167,7 +160,7 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   it('puts back one deleted service chain, and what led to it', async () => {
     const endpoint = chainOf('SEP', '--to-destination 10.244.1.12:8080');
     const service = chainOf('SVC', 'default/web:http -> 10.244.1.12:8080');
-    const jump = before.get(`nat ${service}`)!.rules.findIndex((rule) => rule.endsWith(`-j ${endpoint}`)) + 1;
+    const jump = before[`nat ${service}`]!.findIndex((rule) => rule.endsWith(`-j ${endpoint}`)) + 1;
     await run('-t', 'nat', '-D', service, String(jump));
     await run('-t', 'nat', '-F', endpoint);
     await run('-t', 'nat', '-X', endpoint);
@@ -217,6 +210,6 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
   it('writes nothing if another program writes the same rules again', async () => {
     await iptables.mark('IPv4');
     await sleep(2_500);
-    expect(touched(await chains())).toEqual([]);
+    expect(await written()).toEqual([]);
   });
 });

@@ -13,6 +13,9 @@ export const HINT_CHAIN = 'KUBE-IPTABLES-HINT';
 
 const asKubeletLeavesIt = `*mangle\n:${HINT_CHAIN} - [0:0]\nCOMMIT\n*nat\nCOMMIT\n*filter\nCOMMIT\n`;
 
+/** Where the tools of iptables-legacy lock each other out, if nobody tells them another place. */
+const LOCK_FILE = '/run/xtables.lock';
+
 /** More than a test sends through one rule. */
 const MARK = 1000;
 
@@ -24,9 +27,11 @@ export interface ChainSinceMark {
 
 /** The iptables of one variant on a host of the test bed. */
 export class NodeIptables {
+  /** @param lockFile the lock of those whose writes are to be read as a whole */
   constructor(
     private readonly host: Host,
     readonly variant: IptablesVariant,
+    private readonly lockFile = LOCK_FILE,
   ) {}
 
   /** Empties all tables but for the kubelet's hint, by which programs are to choose this variant. */
@@ -54,25 +59,42 @@ export class NodeIptables {
     await this.host.run([this.program(family, 'restore'), '-w', '5', '--counters'], `${marked}\n`);
   }
 
-  /** The rules of each chain, by its table and name, and which of them were written since `mark`. */
+  /** The rules of each chain, by its table and name. */
+  async rules(family: IpFamily): Promise<Map<string, readonly string[]>> {
+    const chains = chainsOf(await this.host.run(this.saveWithCounters(family)));
+    return new Map([...chains].map(([name, { rules }]) => [name, rules]));
+  }
+
+  /**
+   * The rules of each chain, by its table and name, and which of them were written since `mark`. Waits for the lock of
+   * iptables-legacy, which first replaces a table, with counters of none, and then adds the former counters.
+   */
   async chains(family: IpFamily): Promise<Map<string, ChainSinceMark>> {
-    const saved = await this.host.run([this.program(family, 'save'), '--counters']);
-    const chains = new Map<string, { rules: string[]; written: string[] }>();
-    let table = '';
-    for (const line of saved.split('\n')) {
-      if (line.startsWith('*')) table = line.slice(1);
-      const declared = /^:(\S+)/.exec(line)?.[1];
-      if (declared !== undefined) chains.set(`${table} ${declared}`, { rules: [], written: [] });
-      const [, packets, name, rule] = /^\[(\d+):\d+\] -A (\S+) ?(.*)$/.exec(line) ?? [];
-      const chain = chains.get(`${table} ${name}`);
-      if (!chain) continue;
-      chain.rules.push(rule!);
-      if (Number(packets) < MARK) chain.written.push(rule!);
-    }
-    return chains;
+    const wait = this.variant === 'legacy' ? ['flock', this.lockFile] : [];
+    return chainsOf(await this.host.run([...wait, ...this.saveWithCounters(family)]));
+  }
+
+  private saveWithCounters(family: IpFamily): string[] {
+    return [this.program(family, 'save'), '--counters'];
   }
 
   private program(family: IpFamily, action?: 'save' | 'restore'): string {
     return program(`iptables-${this.variant}`, family, action);
   }
+}
+
+function chainsOf(saved: string): Map<string, ChainSinceMark> {
+  const chains = new Map<string, { rules: string[]; written: string[] }>();
+  let table = '';
+  for (const line of saved.split('\n')) {
+    if (line.startsWith('*')) table = line.slice(1);
+    const declared = /^:(\S+)/.exec(line)?.[1];
+    if (declared !== undefined) chains.set(`${table} ${declared}`, { rules: [], written: [] });
+    const [, packets, name, rule] = /^\[(\d+):\d+\] -A (\S+) ?(.*)$/.exec(line) ?? [];
+    const chain = chains.get(`${table} ${name}`);
+    if (!chain) continue;
+    chain.rules.push(rule!);
+    if (Number(packets) < MARK) chain.written.push(rule!);
+  }
+  return chains;
 }
