@@ -66,8 +66,9 @@ describe('announcing', () => {
   it('uses a signal at which no child process ends, unlike SIGIO', async () => {
     const outcome = async (signal: string): Promise<string> => {
       const script = `import { execa } from 'execa';
-        process.on('${signal}', () => {});
-        const child = execa('sleep', ['0.3'], { reject: false });
+        // The child lives until its input ends, which is after everybody has seen the signal.
+        process.on('${signal}', () => setImmediate(() => child.stdin.end()));
+        const child = execa('cat', { reject: false });
         child.once('spawn', () => process.kill(process.pid, '${signal}'));
         console.log((await child).isTerminated ? 'ended' : 'lived on');`;
       return (await execa(process.execPath, ['--input-type=module', '--eval', script])).stdout;
