@@ -95,10 +95,14 @@ describe.each(['protobuf', 'JSON'])('over %s', (encoding) => {
       served.api.put(service('web'));
       const { sink } = await served.startSynced();
       served.api.store.bump(50);
+      // Later than what came before, by the clock that the source reads.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const bookmarked = Date.now();
       served.api.bookmark();
       const version = String(served.api.store.version);
-      await until(() => served.setup.source.status().every(({ lastActivity }) => lastActivity !== undefined));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() =>
+        served.setup.source.status().every(({ lastActivity = 0 }) => lastActivity >= bookmarked),
+      );
       served.api.compact();
       served.api.endWatches();
       await until(() => served.api.requestsOf('watch', SERVICES).length === 2);
