@@ -2,6 +2,7 @@ import type { Host } from '../../support/testbed/host.js';
 
 /** What a process holds at one moment. */
 export interface ProcessFigures {
+  /** What is left after a collection of garbage. */
   readonly heapBytes: number;
   readonly residentBytes: number;
   readonly openFiles: number;
@@ -9,9 +10,14 @@ export interface ProcessFigures {
   readonly active: Readonly<Record<string, number>>;
 }
 
-/** Reads the figures from the process's own metrics. */
-export async function processFigures(host: Host, url: string): Promise<ProcessFigures> {
-  const { body } = await host.get(url);
+/**
+ * Has the process collect its garbage, and reads the figures from its own metrics.
+ * @param server its metrics server, with profiles
+ */
+export async function processFigures(host: Host, server: string): Promise<ProcessFigures> {
+  const { status } = await host.get(`${server}/debug/pprof/heap?gc=1`);
+  if (status !== 200) throw new Error(`asking ${server} to collect garbage was answered with ${status}`);
+  const { body } = await host.get(`${server}/metrics`);
   const value = (name: string): number => {
     const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1];
     if (found === undefined) throw new Error(`the proxy has no metric ${name}`);
@@ -28,34 +34,4 @@ export async function processFigures(host: Host, url: string): Promise<ProcessFi
       ]),
     ),
   };
-}
-
-/**
- * Figures of one life of a process, taken again and again. The smallest heap of a stretch of time is near to what really
- * lives in it: the heap just after a collection.
- */
-export class FigureSeries {
-  private readonly samples: ProcessFigures[] = [];
-
-  add(figures: ProcessFigures): void {
-    this.samples.push(figures);
-  }
-
-  get length(): number {
-    return this.samples.length;
-  }
-
-  get last(): ProcessFigures {
-    return this.samples.at(-1)!;
-  }
-
-  /** The smallest of a figure in the second third of the time, and in the last. */
-  growth(figure: (figures: ProcessFigures) => number): { readonly before: number; readonly after: number } {
-    const third = Math.floor(this.samples.length / 3);
-    const smallest = (samples: readonly ProcessFigures[]): number => Math.min(...samples.map(figure));
-    return {
-      before: smallest(this.samples.slice(third, 2 * third)),
-      after: smallest(this.samples.slice(2 * third)),
-    };
-  }
 }
