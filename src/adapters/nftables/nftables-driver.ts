@@ -142,7 +142,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
       sending = this.send(piece, piece, written > 0);
       // It is awaited before the next one, and at the end.
       sending.catch(() => {});
-      written += piece.operations.length;
+      written += piece.steps;
     }
     await sending;
     return { written };
@@ -230,7 +230,7 @@ function culprits(
 }
 
 function stepsOf(transactions: readonly Transaction[]): number {
-  return transactions.reduce((sum, { operations }) => sum + operations.length, 0);
+  return transactions.reduce((sum, { steps }) => sum + steps, 0);
 }
 
 /** The sets of a table with our layout. */

@@ -156,6 +156,16 @@ describe('a verification', () => {
     expect(kernel.dump('IPv4')).not.toContain('10.96.99.99');
   });
 
+  it('counts each element that it puts back as a step', async () => {
+    const kernel = new WatchedTransport();
+    const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
+    await backend.start([one, other], node);
+    const { elements } = (await kernel.read('IPv4', [endpoints]))!.sets.get(endpoints.name)!;
+    expect(elements.size).toBeGreaterThan(2);
+    kernel.tamper('IPv4', [{ op: 'flush-set', set: endpoints }]);
+    expect(await backend.verify('quick')).toMatchObject({ compared: true, written: elements.size });
+  });
+
   it('compares everything after a start that recognized service ports', async () => {
     const kernel = new WatchedTransport();
     const open = () => nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);

@@ -18,6 +18,14 @@ export class Transaction {
     this.operations.push(operation);
   }
 
+  /** How much it writes: each element of a set counts, as each rule does. */
+  get steps(): number {
+    return this.operations.reduce(
+      (sum, operation) => sum + ('elements' in operation ? operation.elements.length : 1),
+      0,
+    );
+  }
+
   /** Adds a chain's rules to an existing empty chain. */
   addRules({ chain, rules }: ChainRules): void {
     for (const rule of rules) this.add({ op: 'add-rule', chain: chain.name, rule });
