@@ -41,8 +41,8 @@ const nftablesView: View = {
 
 const iptablesView = (variant: (typeof iptablesVariants)[number]): View => ({
   async endpoints(node) {
-    const chains = [...(await new NodeIptables(node, variant).chains('IPv4')).values()];
-    return chains.flatMap(({ rules }) =>
+    const chains = [...(await new NodeIptables(node, variant).rules('IPv4')).values()];
+    return chains.flatMap((rules) =>
       rules.flatMap((rule) => / --to-destination (\S+)$/.exec(rule)?.[1] ?? []),
     );
   },

@@ -146,8 +146,8 @@ async function rules(mode: Mode): Promise<object> {
     return { ip: contentsOf(await readTable(node, 'ip')), ip6: contentsOf(await readTable(node, 'ip6')) };
   }
   const iptables = new NodeIptables(node, 'nft');
-  const chains = [...(await iptables.chains('IPv4')), ...(await iptables.chains('IPv6'))];
-  return chains.map(([name, chain]) => [name, [...chain.rules].sort()]).sort();
+  const chains = [...(await iptables.rules('IPv4')), ...(await iptables.rules('IPv6'))];
+  return chains.map(([name, chain]) => [name, [...chain].sort()]).sort();
 }
 
 it(

@@ -74,6 +74,13 @@ export class NodeIptables {
     return chainsOf(await this.host.run([...wait, ...this.saveWithCounters(family)]));
   }
 
+  /** The names of the chains, with their tables, in which a rule was written since `mark`. */
+  async written(family: IpFamily): Promise<string[]> {
+    return [...(await this.chains(family))].flatMap(([name, { written }]) =>
+      written.length > 0 ? name : [],
+    );
+  }
+
   private saveWithCounters(family: IpFamily): string[] {
     return [this.program(family, 'save'), '--counters'];
   }
