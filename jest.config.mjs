@@ -8,6 +8,7 @@
 const timed = `/test/kernel/(${[
   'affinity',
   'conntrack-full-table',
+  'crowded-server',
   'mode-change',
   'nftables-cli',
   'nftables-netlink',

@@ -51,6 +51,7 @@ class FinishedSyncs implements SyncObserver {
   loopStarted(): void {}
   queued(): void {}
   dequeued(): void {}
+  verified(): void {}
   repaired(): void {}
   serviceEvent(): void {}
   endpointSliceEvent(): void {}

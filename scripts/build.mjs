@@ -1,8 +1,9 @@
 import { build } from 'esbuild';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { bundledPackages } from './bundled-packages.mjs';
+import { bundledPackages, packageIn } from './bundled-packages.mjs';
 import { bundleOptions, pageOptions } from './bundle-options.mjs';
+import { thirdPartyNotices } from './third-party-notices.mjs';
 
 const [program, page] = await Promise.all([
   build({
@@ -17,19 +18,26 @@ const [program, page] = await Promise.all([
   build({ ...pageOptions, outdir: 'dist/page', write: false, metafile: true }),
 ]);
 
+const packages = await bundledPackages([program.metafile, page.metafile]);
+const external = await Promise.all(bundleOptions.external.map((name) => packageIn(`node_modules/${name}`)));
+const listed = packages.map(({ name, version, license }) => ({ name, version, license }));
+const accounts = [
+  { path: resolve('dist/bundled-packages.json'), contents: `${JSON.stringify(listed, undefined, 2)}\n` },
+  {
+    path: resolve('dist/THIRD-PARTY-NOTICES'),
+    contents: `${await thirdPartyNotices([...packages, ...external])}\n`,
+  },
+];
+
 // A file that is there already is replaced as a whole.
 await mkdir('dist/page', { recursive: true });
-const packages = {
-  path: resolve('dist/bundled-packages.json'),
-  contents: `${JSON.stringify(await bundledPackages([program.metafile, page.metafile]), undefined, 2)}\n`,
-};
-for (const { path, contents } of [...program.outputFiles, ...page.outputFiles, packages]) {
+for (const { path, contents } of [...program.outputFiles, ...page.outputFiles, ...accounts]) {
   await writeFile(`${path}.new`, contents);
   await rename(`${path}.new`, path);
 }
 
 // Files of an earlier build are removed last, so that a program that starts meanwhile finds one build or the other.
-const made = new Set([...program.outputFiles, packages].map(({ path }) => path));
+const made = new Set([...program.outputFiles, ...accounts].map(({ path }) => path));
 for (const name of await readdir('dist'))
   if (name !== 'page' && !made.has(resolve('dist', name)))
     await rm(resolve('dist', name), { recursive: true });

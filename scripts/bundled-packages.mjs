@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 /** The path of a package's folder at the beginning of the path of a file of it. */
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** The npm packages of which code is in these bundles, by esbuild's accounts of them: name, version and license of each, sorted. */
+/** The npm packages of which code is in these bundles, by esbuild's accounts of them, sorted. */
 export async function bundledPackages(accounts) {
   const folders = new Set(
     accounts
@@ -13,11 +13,12 @@ export async function bundledPackages(accounts) {
       .map(([file]) => PACKAGE.exec(file)?.[0])
       .filter((folder) => folder !== undefined),
   );
-  const packages = await Promise.all(
-    [...folders].map(async (folder) => {
-      const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
-      return { name, version, license };
-    }),
-  );
+  const packages = await Promise.all([...folders].map(packageIn));
   return packages.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+}
+
+/** The npm package in a folder: name, version, license and the folder. */
+export async function packageIn(folder) {
+  const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
+  return { name, version, license, folder };
 }

@@ -1,17 +1,29 @@
 import { build } from 'esbuild';
 import { Buffer } from 'node:buffer';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
 import { bundleOptions } from './bundle-options.mjs';
 
-/** Writes docs/configuration.md from the schema of the configuration. */
-const { outputFiles } = await build({
-  ...bundleOptions,
-  entryPoints: ['src/bootstrap/configuration/reference.ts'],
-  write: false,
-  sourcemap: false,
-  banner: {},
-});
-const { configurationReference } = await import(
-  `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`
-);
+/** Writes docs/configuration.md, and what the chart's schema says of it, from the schema of the configuration. */
+const { configurationReference } = await load('reference');
+const { chartConfigurationSchema, chartArgumentsSchema } = await load('chart-schema');
+
 await writeFile('docs/configuration.md', configurationReference());
+
+const chartSchema = 'deploy/chart/values.schema.json';
+const values = JSON.parse(await readFile(chartSchema, 'utf8'));
+values.properties.config = chartConfigurationSchema();
+values.properties.extraArgs = chartArgumentsSchema();
+const style = { ...(await resolveConfig(chartSchema)), parser: 'json' };
+await writeFile(chartSchema, await format(JSON.stringify(values), style));
+
+async function load(name) {
+  const { outputFiles } = await build({
+    ...bundleOptions,
+    entryPoints: [`src/bootstrap/configuration/${name}.ts`],
+    write: false,
+    sourcemap: false,
+    banner: {},
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
+}

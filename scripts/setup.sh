@@ -36,10 +36,10 @@ conntrack conntrack
 iptables iptables
 openssl openssl
 sysctl procps
-mmdebstrap mmdebstrap
-bwrap bubblewrap
 COMMANDS
     [ "$purpose" != tests ] || cat <<COMMANDS
+mmdebstrap mmdebstrap
+bwrap bubblewrap
 linux.uml user-mode-linux
 tcc tcc
 modprobe kmod

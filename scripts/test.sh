@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks everything: types, lint, format, build, all tests. Installs what is missing first.
 # All steps run, also after a failure; each prints its duration. The last line is the sum of jest's counts: "N passed, N failed".
-# The hermetic tests run on a newer Node, too, where there is one (scripts/newer-node.sh).
+# Hermetic tests of what touches Node run on a newer one, too, where there is one (scripts/newer-node.sh).
 # TEST_RESULTS: a folder that receives jest's results as JSON.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -40,12 +40,20 @@ without_kernel() {
   step lint gently npm run --silent lint
   step format gently npm run --silent format:check
   step typecheck gently npm run --silent typecheck
-  for folder in "$(dirname "$(command -v node)")" $(sh scripts/newer-node.sh); do
-    version=$("$folder/node" --version)
-    step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" npm run --silent jest -- --json \
-      --selectProjects hermetic --maxWorkers=4 --outputFile="$results/hermetic-$version.json"
+  hermetic "$(dirname "$(command -v node)")"
+  for folder in $(sh scripts/newer-node.sh); do
+    hermetic "$folder" --testPathPatterns test/adapters test/bootstrap
   done
   [ -z "$failed" ]
+}
+
+# Hermetic tests on the Node of a folder.
+hermetic() {
+  folder=$1
+  shift
+  version=$("$folder/node" --version)
+  step "hermetic tests on Node $version" gently env PATH="$folder:$PATH" npm run --silent jest -- --json \
+    --selectProjects hermetic --maxWorkers=4 --outputFile="$results/hermetic-$version.json" "$@"
 }
 
 gently() {

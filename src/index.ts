@@ -23,6 +23,7 @@ export type {
 
 // What an embedder implements whose backend is to recover from refusals and foreign writes as ours do.
 export { Reconciler } from './application/reconcile/reconciler.js';
+export type { RoundBounds, RoundLimits } from './application/reconcile/round-limits.js';
 export {
   RefusedError,
   type DifferenceLines,
@@ -79,7 +80,7 @@ export type { Cidr } from './domain/net/cidr.js';
 export { IP_FAMILIES, type IpFamily } from './domain/net/ip-family.js';
 export type { LocalTrafficDetector } from './domain/node/local-traffic-detector.js';
 export type { EndpointSelection } from './domain/selection/select-endpoints.js';
-export type { FailedPort } from './application/status/service-statuses.js';
+export type { TroubledPort } from './application/status/service-statuses.js';
 
 // Parts of the program that are of use elsewhere.
 export { NetlinkConntrack } from './adapters/conntrack/netlink-conntrack.js';

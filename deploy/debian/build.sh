@@ -19,7 +19,7 @@ app=$root/usr/lib/$name
 mkdir -p "$app/node_modules/@koromix" "$root/usr/bin" "$root/usr/lib/systemd/system" "$root/usr/share/doc/$name" \
   "$root/etc/$name/manifests" "$root/DEBIAN"
 cp -R dist bin package.json "$app/"
-rm -f "$app"/dist/*.map
+rm -f "$app"/dist/*.map "$app/dist/THIRD-PARTY-NOTICES"
 cp -R node_modules/koffi "$app/node_modules/"
 cp -R "node_modules/@koromix/koffi-linux-$cpu" "$app/node_modules/@koromix/"
 ln -s "../lib/$name/bin/kubeproxy" "$root/usr/bin/kubeproxy"
@@ -29,12 +29,11 @@ cp deploy/systemd/node.yaml "$root/etc/$name/manifests/"
 cp README.md CHANGELOG.md "$root/usr/share/doc/$name/"
 cp -R examples/one-machine "$root/usr/share/doc/$name/"
 {
+  echo 'Copyright: the kube-proxy-ts authors'
   echo 'License: Apache-2.0'
+  echo ' The text of the license is in /usr/share/common-licenses/Apache-2.0.'
   echo
-  cat LICENSE
-  echo
-  echo 'Packages from npm that the program contains:'
-  cat dist/bundled-packages.json
+  cat dist/THIRD-PARTY-NOTICES
 } >"$root/usr/share/doc/$name/copyright"
 
 # As Debian counts it, whatever the file system takes: files in whole KiB, 1 KiB for anything else.

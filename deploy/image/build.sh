@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the container image from Debian packages, npm's Node and the bundle: a root file system, and from it an OCI archive.
 #   [ARCH=amd64|arm64] deploy/image/build.sh ROOT [ARCHIVE]
-# ROOT: a folder to be made, with those above it. ARCHIVE: a file to be made, for `podman load -i`, `ctr image import` or `skopeo copy oci-archive:…`.
+# ROOT: a folder to be made, with those above it. ARCHIVE: a file to be made, for `podman load -i`, `ctr -n k8s.io image import` or `skopeo copy oci-archive:…`.
 # Needs root and mmdebstrap; DEBIAN_MIRROR names another mirror. Any machine builds for any architecture: nothing of the image runs.
 set -eu
 root=$(realpath -m "$1")
@@ -66,6 +66,10 @@ cp -R "$npm/node_modules/@koromix/koffi-linux-$cpu" "$app/node_modules/@koromix/
 printf '#!/usr/bin/node --max-semi-space-size=2\nawait import("/opt/kube-proxy/bin/kubeproxy");\n' >"$root/usr/local/bin/kube-proxy.mjs"
 chmod 755 "$root/usr/local/bin/kube-proxy.mjs"
 ln -s kube-proxy.mjs "$root/usr/local/bin/kube-proxy"
+doc=$root/usr/share/doc/kube-proxy-ts
+mkdir -p "$doc"
+mv "$app/LICENSE" "$doc/copyright"
+mv "$app/dist/THIRD-PARTY-NOTICES" "$doc/"
 node deploy/image/bill-of-materials.mjs "$root" "$work/debian" "$npm"
 say "root file system: $(du -sm "$root" | cut -f1) MB in $root"
 

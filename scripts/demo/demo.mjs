@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { event, logLine, say, summary, tallies } from './display.mjs';
-import { isManifest, readTargets } from './examples.mjs';
 import { BACKEND_ADDRESSES } from './network.mjs';
+import { askServed } from './served.mjs';
 import { Visitor } from './visitor.mjs';
 
 const backendProgram = fileURLToPath(new URL('backend.mjs', import.meta.url));
@@ -22,16 +22,20 @@ export class Demo {
   #network;
   #proxy;
   #examples;
+  #page;
   #signal;
   #visitor;
   #failure;
+  #ignored = '';
   #edited = new AbortController();
   #editTimer;
 
-  constructor(network, proxy, examples, signal) {
+  /** `page`: the address of the page of the proxy. */
+  constructor(network, proxy, examples, page, signal) {
     this.#network = network;
     this.#proxy = proxy;
     this.#examples = examples;
+    this.#page = page;
     this.#signal = signal;
   }
 
@@ -67,8 +71,8 @@ export class Demo {
   }
 
   async #answers() {
-    const targets = readTargets(this.#examples);
-    const counts = await this.#visitor.ask(targets, 1, PROBE_TIMEOUT_MS);
+    const served = await askServed(this.#page);
+    const counts = await this.#visitor.ask(served?.targets ?? [], 1, PROBE_TIMEOUT_MS);
     return counts.some((answers) => Object.keys(answers).some(isBackend));
   }
 
@@ -77,11 +81,19 @@ export class Demo {
     let known = new Map();
     let collected = new Map();
     let told = performance.now();
+    let targets = [];
     say(`${REQUESTS} requests from the client to each address, each over a new connection:`);
     while (!this.#signal.aborted) {
       if (this.#failure) throw this.#failure;
       this.#edited = new AbortController();
-      const targets = readTargets(this.#examples);
+      const served = await askServed(this.#page);
+      if (served) {
+        targets = served.targets;
+        this.#tellIgnored(served.ignored);
+      }
+      const gone = [...known.keys()].filter((place) => targets.every(({ address }) => address !== place));
+      for (const address of gone) known.delete(address);
+      if (gone.length > 0) event(`no longer served: ${gone.join(', ')}`);
       const counts = await this.#visitor.ask(targets, REQUESTS);
       const isNews = ({ address }, index) => known.get(address) !== Object.keys(counts[index]).join();
       const news = targets.filter(isNews);
@@ -107,6 +119,14 @@ export class Demo {
       }
       await this.#pause();
     }
+  }
+
+  /** Once for each bad edit, and once when all is well again. */
+  #tellIgnored(ignored) {
+    const text = ignored.join('; ');
+    if (text === this.#ignored) return;
+    this.#ignored = text;
+    event(text === '' ? 'everything is valid again' : `ignored, the last valid version stays: ${text}`);
   }
 
   #invite() {
@@ -136,6 +156,10 @@ export class Demo {
     clearTimeout(this.#editTimer);
     await this.#visitor?.leave();
   }
+}
+
+function isManifest(name) {
+  return /^[^.].*\.(ya?ml|json)$/.test(name);
 }
 
 function isBackend(answer) {

@@ -55,15 +55,16 @@ function short(folder) {
 
 async function run(network, examples, seconds, stop) {
   const proxy = new Proxy(network);
-  const demo = new Demo(network, proxy, examples, stop.signal);
   const page = new Page();
   try {
     if (network.remove()) say('Removed what an earlier demo had left behind.\n');
     network.create();
     topology(network);
     say(`$ ${Proxy.command(examples).join(' ')}`);
+    const address = await page.open(network);
+    const demo = new Demo(network, proxy, examples, address, stop.signal);
     await demo.start();
-    say(`Its page, while the demo runs: ${await page.open(network)}\n`);
+    say(`Its page, while the demo runs: ${address}\n`);
     const watcher = watch(examples, (_, name) => demo.edited(name));
     const timer = seconds === undefined ? undefined : setTimeout(() => stop.abort(), seconds * 1000);
     try {

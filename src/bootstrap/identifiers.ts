@@ -1,3 +1,4 @@
+import type { ExplainAddress } from '../application/explain/explain-address.js';
 import type { HealthServer } from '../adapters/health/health-server.js';
 import type { ApiClient } from '../adapters/kubernetes/client/api-client.js';
 import type { ApiTimeouts } from '../adapters/kubernetes/client/api-timeouts.js';
@@ -77,6 +78,10 @@ export const NODE_CONTEXTS = new Identifier<NodeContexts>('node contexts');
 
 /** The mode in force. */
 export const MODE = new Identifier<OpenMode>('mode');
+/** Sets what the proxy needs of the machine besides rules. Idempotent. */
+export const MACHINE_SETTINGS = new Identifier<() => Promise<void>>('machine settings');
+/** Resolves when rules may be written: the Node is known and checked, the machine is set up. Rejects when that failed. */
+export const READY = new Identifier<{ readonly promise: Promise<void> }>('ready');
 /** What runs for each family, in the order of FAMILIES. */
 export const SERVED_FAMILIES = new Identifier<readonly ServedFamily[]>('served families');
 /** Undefined: tracked connections are left alone. */
@@ -103,6 +108,7 @@ export const METRICS = new Identifier<PrometheusMetrics>('metrics');
 export const PACKET_COUNTERS = new Identifier<PacketCounters | undefined>('packet counters');
 export const METRICS_SCRAPE = new Identifier<Scrape>('metrics scrape');
 /** What `trace` asks a running proxy. */
+export const EXPLAIN_ADDRESS = new Identifier<ExplainAddress>('explanations of addresses');
 export const TRACE_ROUTES = new Identifier<Routes>('trace routes');
 export const REPORT_ROUTES = new Identifier<Routes>('report routes');
 export const DIFFERENCE_ROUTES = new Identifier<Routes>('difference routes');

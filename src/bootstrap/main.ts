@@ -6,13 +6,27 @@ import { ManifestFiles } from '../adapters/manifests/files/manifest-files.js';
 import { exitAtOnce } from '../adapters/process/exit-at-once.js';
 import { PinoLogger } from '../adapters/process/pino-logger.js';
 import type { Logger } from '../application/ports/logger.js';
+import { errorMessage } from '../application/error-message.js';
 import { CannotTraceError } from '../application/trace/trace-packets.js';
 import { CANNOT_ASK, CannotAskError } from './commands/asking/cannot-ask-error.js';
 import { chosenCommand, readsManifests } from './commands/commands.js';
+import { BundleFolderError } from './commands/dump/bundle-folder.js';
+import { complain } from './commands/output/print.js';
+import { QueriesError } from './commands/tracing/queries-error.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from './configuration/command-line.js';
 import { EarlyExit, UsageError } from './configuration/errors.js';
 import { flagValues } from './configuration/flags/flags.js';
 import { logSettings } from './configuration/log-settings.js';
+
+/** Errors of whoever asks, whose message says all. */
+const FOR_PEOPLE = [
+  UsageError,
+  ManifestPathError,
+  CannotAskError,
+  CannotTraceError,
+  QueriesError,
+  BundleFolderError,
+];
 
 /** Runs the program and returns its exit code. The order is that of docs/spec/configuration.md §1. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -46,10 +60,8 @@ function explainFailure(error: unknown, logger: Logger): number {
     process.stdout.write(error.output);
     return error.code;
   }
-  if (error instanceof UsageError) process.stderr.write(`${error.usage}\nError: ${error.message}\n`);
-  else if (error instanceof ManifestPathError) process.stderr.write(`Error: ${error.message}\n`);
-  else if (error instanceof CannotAskError) process.stderr.write(`Error: ${error.message}\n`);
-  else if (error instanceof CannotTraceError) process.stderr.write(`Error: ${error.message}\n`);
+  if (error instanceof UsageError) process.stderr.write(`${error.usage}\n`);
+  if (FOR_PEOPLE.some((kind) => error instanceof kind)) complain(`Error: ${errorMessage(error)}`);
   else logger.error({ error }, 'command failed');
   return error instanceof CannotAskError ? CANNOT_ASK : 1;
 }

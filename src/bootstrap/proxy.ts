@@ -7,9 +7,11 @@ import {
   CLOCK,
   FAMILIES,
   LOGGER,
+  MACHINE_SETTINGS,
   MODE,
   PACKET_COUNTERS,
   PROXY_PARTS,
+  READY,
   SERVED_FAMILIES,
 } from './identifiers.js';
 import { Container } from './injection/container.js';
@@ -24,6 +26,23 @@ import { serverModule } from './modules/server-module.js';
 import { syncModule } from './modules/sync-module.js';
 import { trafficModule } from './modules/traffic-module.js';
 import type { OpenMode } from './modes/open-mode.js';
+
+/** The mode's own settings. */
+const machineSettings = provide(
+  MACHINE_SETTINGS,
+  { mode: MODE },
+  ({ mode }) =>
+    async () =>
+      mode.setUp?.(),
+);
+
+/** A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do. */
+const ready = provide(READY, { awaitNode: AWAIT_NODE, setUp: MACHINE_SETTINGS }, ({ awaitNode, setUp }) => {
+  const promise = awaitNode.ready.then(setUp);
+  // Whoever runs the proxy listens from then on.
+  promise.catch(() => {});
+  return { promise };
+});
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -51,6 +70,7 @@ export function composeProxy(
     serverModule,
     trafficModule,
     [provideValue(MODE, mode), provideValue(PACKET_COUNTERS, mode.packetCounters), served, proxyParts],
+    [machineSettings, ready],
     replacements,
   );
 }
@@ -63,15 +83,15 @@ export class Proxy {
 
   /** @param life where its parts are registered, if they start and stop together with others */
   constructor(container: Container, life?: LifeCycle) {
-    const { parts, awaitNode, clock, logger } = container.resolve({
+    const { parts, ready, clock, logger } = container.resolve({
       parts: PROXY_PARTS,
-      awaitNode: AWAIT_NODE,
+      ready: READY,
       clock: CLOCK,
       logger: LOGGER,
     });
     this.life = life ?? new LifeCycle(clock, logger.child({ caller: 'life-cycle' }));
     this.life.add(...parts);
-    this.failure = awaitNode.ready.then(() => new Promise<never>(() => {}));
+    this.failure = ready.promise.then(() => new Promise<never>(() => {}));
     // Whoever runs the proxy listens from then on.
     this.failure.catch(() => {});
   }

@@ -9,7 +9,6 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 export interface SourceFile {
   readonly path: string;
   readonly folder: string;
-  readonly lines: number;
   /** The files of the source that it imports, types included. */
   readonly imports: readonly string[];
 }
@@ -28,7 +27,7 @@ function readSourceFile(path: string): SourceFile {
     .preProcessFile(text)
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
     .map(({ fileName }) => sourceOf(relative('.', join(folder, fileName))));
-  return { path, folder, lines: text.trimEnd().split('\n').length, imports };
+  return { path, folder, imports };
 }
 
 /** What an import of a `.js` file means. */

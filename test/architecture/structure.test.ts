@@ -1,7 +1,6 @@
 import { importCircles, readSource, type SourceFile } from './source-tree.js';
 
 const FILES_PER_FOLDER = 15;
-const LINES_PER_FILE = 300;
 
 let source: readonly SourceFile[];
 beforeAll(() => {
@@ -15,11 +14,6 @@ it(`no folder has more than ${FILES_PER_FOLDER} files`, () => {
   expect(large).toEqual([]);
 });
 
-it(`no file has more than ${LINES_PER_FILE} lines`, () => {
-  const long = source.filter(({ lines }) => lines > LINES_PER_FILE).map(({ path }) => path);
-  expect(long).toEqual([]);
-});
-
 it('no file imports itself by way of others, not even for types', () => {
   expect(importCircles(source)).toEqual([]);
 });
@@ -28,7 +22,6 @@ describe('circles of imports', () => {
   const file = (path: string, ...imports: readonly string[]): SourceFile => ({
     path,
     folder: '',
-    lines: 1,
     imports,
   });
 

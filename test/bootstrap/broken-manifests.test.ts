@@ -139,3 +139,11 @@ describe.each([
     expect([problems(), sources()]).toEqual([[], undefined]);
   });
 });
+
+it('a Service without slices is programmed at once beside a file that is wrong at a start', async () => {
+  const left = await servingBoth();
+  write('b.yaml', 'kind: [');
+  write('c.yaml', manifest('c', 3).split('---\n')[1]!);
+  const { programmed, until } = await start(left);
+  await until(() => programmed() === 'a,b,c');
+});

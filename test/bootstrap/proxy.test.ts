@@ -38,11 +38,16 @@ const NO_SERVERS: Module = [
 let clock: FakeClock;
 let logger: MemoryLogger;
 let backends: Map<IpFamily, RecordingBackend>;
+/** How often the mode set its sysctls, and how much had been written by then. */
+let setUps: number[];
+let setUpProblem: Error | undefined;
 
 beforeEach(() => {
   clock = new FakeClock();
   logger = new MemoryLogger();
   backends = new Map();
+  setUps = [];
+  setUpProblem = undefined;
 });
 
 /** As the program composes it, for both families, with a backend in memory. */
@@ -58,6 +63,10 @@ function compose(flags: readonly string[], ...replacements: Module) {
       backends.set(family, backend);
       return backend;
     }),
+    setUp: async () => {
+      setUps.push([...backends.values()].flatMap(({ calls }) => calls).length);
+      if (setUpProblem) throw setUpProblem;
+    },
     close: () => Promise.resolve(),
   };
   return composeProxy(commandLine, mode, logger, [provideValue(identifiers.CLOCK, clock), ...replacements]);
@@ -95,6 +104,70 @@ describe('composeProxy', () => {
 });
 
 describe('Proxy', () => {
+  const NODE = {
+    metadata: { name: 'node1' },
+    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.4' }] },
+  };
+
+  /** Without anything of this machine. */
+  const from = (source: ScriptedSource, ...flags: readonly string[]): Proxy =>
+    new Proxy(
+      compose(
+        flags,
+        ...NO_SERVERS,
+        provideValue(identifiers.CLUSTER_SOURCE, source),
+        provideValue(identifiers.CONNTRACK, new MemoryConntrack()),
+        provideValue(identifiers.LOCAL_ADDRESSES, { list: () => ['192.0.2.4'] }),
+        provideValue(identifiers.EVENT_RECORDER, { record: () => undefined }),
+      ),
+    );
+
+  describe('sets the machine up', () => {
+    it('once, before the first rule, and not before everything is listed', async () => {
+      const source = new ScriptedSource();
+      source.apply('Node', NODE);
+      const proxy = from(source);
+      await proxy.start();
+      await clock.advanceAsync(60_000);
+      expect(setUps).toEqual([]);
+      source.synced();
+      await clock.advanceAsync(0);
+      expect(setUps).toEqual([0]);
+      for (const backend of backends.values())
+        expect(backend.calls.map(({ method }) => method)).toEqual(['start']);
+      await proxy.stop();
+    });
+
+    it('not when there is no cluster', async () => {
+      await expect(from(new ScriptedSource(new Error('no such cluster'))).start()).rejects.toThrow('no such');
+      expect(setUps).toEqual([]);
+    });
+
+    it('not when the configuration does not fit the Node', async () => {
+      const source = new ScriptedSource();
+      source.apply('Node', { ...NODE, spec: { podCIDRs: [] } });
+      source.synced();
+      const proxy = from(source, '--detect-local-mode', 'NodeCIDR');
+      await proxy.start();
+      await clock.advanceAsync(6 * 60_000);
+      await expect(proxy.failure).rejects.toThrow('PodCIDR');
+      expect(setUps).toEqual([]);
+      await proxy.stop();
+    });
+
+    it('or fails, and writes nothing', async () => {
+      setUpProblem = new Error('read-only');
+      const source = new ScriptedSource();
+      source.apply('Node', NODE);
+      source.synced();
+      const proxy = from(source);
+      await proxy.start();
+      await expect(proxy.failure).rejects.toThrow('read-only');
+      expect([...backends.values()].flatMap(({ calls }) => calls)).toEqual([]);
+      await proxy.stop();
+    });
+  });
+
   it('starts its parts in this order', () => {
     expect(new Proxy(compose([])).parts).toEqual(ORDER);
   });
@@ -107,21 +180,9 @@ describe('Proxy', () => {
 
   it('starts the families together when everything is listed, and stops all of them', async () => {
     const source = new ScriptedSource();
-    source.apply('Node', {
-      metadata: { name: 'node1' },
-      status: { addresses: [{ type: 'InternalIP', address: '192.0.2.4' }] },
-    });
+    source.apply('Node', NODE);
     source.synced();
-    const proxy = new Proxy(
-      compose(
-        [],
-        ...NO_SERVERS,
-        provideValue(identifiers.CLUSTER_SOURCE, source),
-        provideValue(identifiers.CONNTRACK, new MemoryConntrack()),
-        provideValue(identifiers.LOCAL_ADDRESSES, { list: () => ['192.0.2.4'] }),
-        provideValue(identifiers.EVENT_RECORDER, { record: () => undefined }),
-      ),
-    );
+    const proxy = from(source);
     await proxy.start();
     await clock.advanceAsync(0);
     for (const backend of backends.values())

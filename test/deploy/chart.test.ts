@@ -14,6 +14,9 @@ const render = (values: object): Promise<readonly Manifest[]> =>
 const daemonSet = (manifests: readonly Manifest[]): V1DaemonSet =>
   manifests.find(({ kind }) => kind === 'DaemonSet') as V1DaemonSet;
 
+/** What kubectl logs and exec mean without a container's name. */
+const DEFAULT_CONTAINER = { 'kubectl.kubernetes.io/default-container': 'kube-proxy-ts' };
+
 /** Takes new pods where the chart changes the mode; with a kustomization `kubectl rollout restart` does. */
 const MODE = 'kube-proxy-ts/mode';
 
@@ -31,7 +34,7 @@ function comparable(manifests: readonly Manifest[]): Record<string, object> {
       });
       const object = JSON.parse(text, (key, value: unknown) => {
         if (key === 'imagePullPolicy' && value === 'IfNotPresent') return undefined;
-        if (key === 'annotations' && Object.keys(value as object).join() === MODE) return undefined;
+        if (key === MODE) return undefined;
         return key.endsWith('.conf') ? parse(value as string) : value;
       }) as object;
       return [manifest.kind, object];
@@ -46,8 +49,8 @@ it('passes the linter of helm', async () => {
 it('has new pods for another mode, whose kernel settings only an init container may set', async () => {
   const annotations = async (values: object): Promise<unknown> =>
     daemonSet(await render(values)).spec!.template.metadata!.annotations;
-  expect(await annotations({})).toEqual({ [MODE]: 'iptables' });
-  expect(await annotations({ mode: 'nftables' })).toEqual({ [MODE]: 'nftables' });
+  expect(await annotations({})).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'iptables' });
+  expect(await annotations({ mode: 'nftables' })).toEqual({ ...DEFAULT_CONTAINER, [MODE]: 'nftables' });
 });
 
 it.each(['', 'iptables', 'nftables', 'ipvs', 'userspace'])(
@@ -107,7 +110,7 @@ describe('with every value', () => {
     expect(spec!.updateStrategy).toEqual({ type: 'OnDelete' });
     expect(spec!.template.metadata).toEqual({
       labels: { 'k8s-app': 'node-proxy', team: 'net' },
-      annotations: { note: 'text', [MODE]: 'auto' },
+      annotations: { note: 'text', ...DEFAULT_CONTAINER, [MODE]: 'auto' },
     });
     expect(pod).toMatchObject({
       serviceAccountName: 'proxies',
@@ -162,18 +165,102 @@ it('makes no account and no role where others see to that', async () => {
   expect(kinds).toEqual(['ConfigMap', 'DaemonSet']);
 });
 
+it('keeps texts texts that YAML would read as something else', async () => {
+  const manifests = await render({
+    nameOverride: '1e3',
+    serviceAccount: { name: '123' },
+    priorityClassName: 'true',
+    image: { repository: '0x10', tag: '1.10' },
+    podLabels: { on: 'off' },
+    podAnnotations: { text: 'one\nhostPID: true' },
+    extraArgs: ['--logging-format=text\n- --cleanup'],
+  });
+  expect(manifests.flatMap(typeProblems)).toEqual([]);
+  const { metadata, spec } = daemonSet(manifests).spec!.template;
+  expect(metadata!.labels).toEqual({ 'k8s-app': '1e3', on: 'off' });
+  expect(metadata!.annotations).toMatchObject({ text: 'one\nhostPID: true' });
+  expect(spec).toMatchObject({ serviceAccountName: '123', priorityClassName: 'true' });
+  expect(spec).not.toHaveProperty('hostPID');
+  expect(spec!.containers[0]!.image).toBe('0x10:1.10');
+  expect(spec!.containers[0]!.command!.at(-1)).toBe('--logging-format=text\n- --cleanup');
+});
+
 it.each([
   ['no API server', { apiServer: '' }, '/apiServer'],
   ['an API server without a scheme', { apiServer: '10.0.0.1:6443' }, '/apiServer'],
+  ['an API server and more', { apiServer: 'https://10.0.0.1:6443/\ntls: false' }, '/apiServer'],
   ['an unknown mode', { mode: 'ebpf' }, '/mode'],
   ['an unknown value', { replicas: 3 }, 'replicas'],
   ['a pod network that is none', { clusterCIDR: 'pods' }, '/clusterCIDR'],
-  ['a mode in the wrong place', { config: { mode: 'ipvs' } }, '/config'],
+  ['a mode in the wrong place', { config: { mode: 'ipvs' } }, "'mode'"],
+  ['a pod network in the wrong place', { config: { clusterCIDR: '10.0.0.0/8' } }, "'clusterCIDR'"],
+  ['another kind of configuration', { config: { kind: 'Pod' } }, "'kind'"],
+  ['another version of it', { config: { apiVersion: 'v1' } }, "'apiVersion'"],
+  ['another kubeconfig', { config: { clientConnection: { kubeconfig: '/x' } } }, "'kubeconfig'"],
+  ['a misspelled field', { config: { nodeportAddresses: [] } }, "'nodeportAddresses'"],
+  ['a misspelled field below', { config: { conntrack: { maxPercore: 0 } } }, "'maxPercore'"],
+  ['a field of another type', { config: { nodePortAddresses: 'primary' } }, '/config/nodePortAddresses'],
+  [
+    'health where the probes do not ask',
+    { config: { healthzBindAddress: '0.0.0.0:10300' } },
+    '/config/healthzBindAddress',
+  ],
   ['a monitor without a port', { metrics: { podMonitor: { enabled: true } } }, '/metrics/port'],
+  ['metrics at the port of health', { metrics: { port: 10256 } }, '/metrics/port'],
+  [
+    'metrics at a port that is taken',
+    { metrics: { port: 10249 }, config: { metricsBindAddress: '0.0.0.0:10249' } },
+    'metrics.port: 10249 is taken by config.metricsBindAddress',
+  ],
   ['the name of the proxy of kubeadm', { nameOverride: 'kube-proxy' }, '/nameOverride'],
   ['a digest that is none', { image: { repository: 'a', digest: 'latest' } }, '/image/digest'],
+  ['an image and more', { image: { repository: 'a\nhostPID: true' } }, '/image/repository'],
+  ['a tag and more', { image: { repository: 'a', tag: '1 # x' } }, '/image/tag'],
+  ['a priority class and more', { priorityClassName: 'a\n      hostPID: true' }, '/priorityClassName'],
+  ['an account and more', { serviceAccount: { name: 'a\nhostPID: true' } }, '/serviceAccount/name'],
+  ["the label of the chart's own pods", { podLabels: { 'k8s-app': 'mine' } }, '/podLabels/k8s-app'],
+  [
+    'an annotation that the chart has',
+    { podAnnotations: { 'kube-proxy-ts/mode': 'x' } },
+    '/podAnnotations/kube-proxy-ts~1mode',
+  ],
+  [
+    'a label that the chart has',
+    { metrics: { dashboard: { labels: { 'helm.sh/chart': 'x' } } } },
+    '/metrics/dashboard/labels/helm.sh~1chart',
+  ],
+  ['a label that is none', { podLabels: { team: 'the net' } }, '/podLabels/team'],
+  ['a misspelled toleration', { tolerations: [{ keys: 'x' }] }, "'keys'"],
+  ['a misspelled affinity', { affinity: { nodeAfinity: {} } }, "'nodeAfinity'"],
+  ['misspelled resources', { resources: { limit: {} } }, "'limit'"],
+  ['a misspelled update', { updateStrategy: { rollingUpdate: { max: 1 } } }, "'max'"],
+  ['a share that is none', { updateStrategy: { rollingUpdate: { maxSurge: 'all' } } }, '/maxSurge'],
 ])('refuses %s by name', async (_, values, place) => {
   await expect(render(values)).rejects.toThrow(place);
+});
+
+it.each([
+  ...['--cleanup', '--cleanup=true', '--once', '--init-only', '--version', '--help', '-h', '--'],
+  ...['--config=/x', '--write-config-to=/x', '--manifests=/x', '--master=http://x', '--kubeconfig=/x'],
+  ...['--hostname-override=x', '--scrape-bind-address=0.0.0.0', '--proxy-mode=ipvs', '--nosuch=1', '-v'],
+])(
+  'refuses the argument %s, which ends the proxy, is set by the chart, or would be ignored',
+  async (argument) => {
+    await expect(render({ extraArgs: [argument] })).rejects.toThrow("'/extraArgs/0'");
+  },
+);
+
+it('takes every argument that applies beside the file', async () => {
+  const extraArgs = [
+    '-v=2',
+    '--v=2',
+    '--logging-format=json',
+    '--page',
+    '--page=false',
+    '--nft-transport=cli',
+  ];
+  const { command } = daemonSet(await render({ extraArgs })).spec!.template.spec!.containers[0]!;
+  expect(command!.slice(3)).toEqual(extraArgs);
 });
 
 it('describes every value', async () => {

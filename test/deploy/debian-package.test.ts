@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Namespace } from '../support/program/in-namespace.js';
@@ -43,10 +43,15 @@ describe('the Debian package', () => {
   it('is one that Debian installs, whose program runs', async () => {
     await inside('dpkg', '--install', '/package/it.deb');
     expect(await inside('kubeproxy', '--version')).toContain('Kubernetes v1.36');
-    expect(await inside('kubeproxy', 'validate', `/etc/${NAME}/manifests`)).toContain('valid: 1 objects');
+    expect(await inside('kubeproxy', 'validate', `/etc/${NAME}/manifests`)).toContain('valid: 1 object in 1 file');
     const owned = await inside('dpkg', '--listfiles', NAME);
     expect(owned).toContain(`/usr/lib/systemd/system/${NAME}.service`);
     expect(owned).toContain(`/usr/share/doc/${NAME}/one-machine/web.yaml`);
+    const copyright = await inside('cat', `/usr/share/doc/${NAME}/copyright`);
+    expect(copyright).toMatch(/^Copyright: .*\nLicense: Apache-2\.0\n/);
+    expect(copyright).toContain(
+      await readFile('dist/THIRD-PARTY-NOTICES', 'utf8').then((text) => text.trim()),
+    );
   });
 
   it('serves, and takes its rules away when it is removed', async () => {

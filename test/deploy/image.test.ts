@@ -30,7 +30,7 @@ beforeAll(async () => {
     Image.build(),
     DriverBundle.make<StandInDriver>(new URL('../kernel/stand-in/driver.ts', import.meta.url)),
   ]);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await Promise.all([image?.remove(), bundle?.remove()]);
 });
@@ -87,6 +87,17 @@ describe('what the image is made of', () => {
     );
   });
 
+  it('comes with the licenses of the program, of each package in it, and of Node with all that Node contains', async () => {
+    const documents = join(image.root, 'usr/share/doc');
+    const read = (path: string): Promise<string> => readFile(join(documents, path), 'utf8');
+    expect(await read('kube-proxy-ts/copyright')).toBe(await readFile('LICENSE', 'utf8'));
+    expect(await read('kube-proxy-ts/THIRD-PARTY-NOTICES')).toBe(
+      await readFile('dist/THIRD-PARTY-NOTICES', 'utf8'),
+    );
+    for (const contained of ['Node.js', 'V8', 'OpenSSL', 'ICU', 'libuv'])
+      expect(await read('node/copyright')).toContain(contained);
+  });
+
   it('is neither a shell nor a package manager, nor a name of the machine that built it', async () => {
     const { stdout } = await execa('find', [image.root, '-printf', '%P\n']);
     const files = stdout.split('\n');
@@ -117,7 +128,7 @@ it('is the same, byte for byte, when it is built again', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+}, 300_000);
 
 it('is built for arm64 as well, of programs for that processor', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kube-proxy-arm64-'));
@@ -133,7 +144,7 @@ it('is built for arm64 as well, of programs for that processor', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+}, 300_000);
 
 describe.each(['iptables', 'nftables', 'userspace'])('the pod of overlay %s', (overlay) => {
   let testbed: Testbed;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { CLUSTER_QUESTIONS } from '../../src/bootstrap/configuration/subcommands/cluster/question.js';
 import { subcommands } from '../../src/bootstrap/configuration/subcommands/subcommands.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/commands.md', import.meta.url)), 'utf8');
@@ -17,4 +18,10 @@ it('docs/commands.md has a section and a line with exit codes for every command 
     expect(page).toMatch(
       new RegExp(`^\\| \\[\`.*\\]\\(#${heading!.replace(' ', '-')}\\) \\| .* \\| .* \\|$`, 'm'),
     );
+});
+
+it('docs/commands.md has a line with exit codes for everything that all nodes can be asked, and for validate', () => {
+  const section = page.slice(page.indexOf('## `kubectl kubeproxy`'));
+  const rows = [...section.matchAll(/^\| `(\w+)[^`]*` \| .* \| .*\d.* \|$/gm)].map(([, name]) => name);
+  expect(rows.sort()).toEqual([...CLUSTER_QUESTIONS, 'validate'].sort());
 });

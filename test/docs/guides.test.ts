@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { looseCommands } from '../guides/runner/guide.js';
 
 const pages = readdirSync('docs/guides').filter((name) => name.endsWith('.md') && name !== 'README.md');
 const tests = readdirSync('test/guides');
@@ -14,4 +15,12 @@ describe('every guide', () => {
     expect(tests).toContain(page.replace('.md', '.test.ts'));
     expect(readFileSync(`docs/guides/${page}`, 'utf8')).toContain('\n```sh\n');
   });
+
+  it.each([
+    ...pages.map((page) => `docs/guides/${page}`),
+    'deploy/README.md',
+    'examples/one-machine/README.md',
+  ])('a block of %s that is pasted into a shell stops at its first command that fails', (page) =>
+    expect(looseCommands(readFileSync(page, 'utf8'))).toEqual([]),
+  );
 });

@@ -42,7 +42,7 @@ describe('the guide for end-to-end tests', () => {
           '--fail --location --output * https://dl.k8s.io/v1.*/kubernetes-test-linux-amd64.tar.gz': release,
         }),
         ginkgo: knowing({
-          '-p --procs=4 --focus=* --output-dir=. --junit-report=* ./e2e.test -- --provider=skeleton --kubeconfig=*':
+          '-p --procs=4 --focus=* --output-dir=. --junit-report=* ./e2e.test -- --provider=skeleton --kubeconfig=* --num-nodes=2':
             run,
         }),
       },

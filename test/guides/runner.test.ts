@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stepsOf } from './runner/guide.js';
+import { looseCommands, stepsOf } from './runner/guide.js';
 import { GuideFailure, GuideShell, type GuideShellOptions } from './runner/guide-shell.js';
 import { shows } from './runner/shows.js';
 import { knowing } from './runner/stand-ins.js';
@@ -66,6 +66,21 @@ describe('the commands of a page', () => {
     expect(steps.map(({ shown }) => shown)).toEqual([undefined, undefined, '1\n…', undefined]);
   });
 
+  it('that would go on after a failure are found, unless they cannot fail', () => {
+    const blocks = [
+      'a=1   # no command',
+      'export B="$a/b"',
+      'f() { false; }',
+      'g &&',
+      '  h',
+      'c=$(i)',
+      'j',
+      'k',
+    ];
+    const loose = looseCommands(`\`\`\`sh\n${blocks.join('\n')}\n\`\`\`\n\n\`\`\`sh\nalone\n\`\`\`\n`);
+    expect(loose).toEqual(['5: g &&\n  h', '7: c=$(i)', '8: j']);
+  });
+
   it('a block without an end is an error', () => {
     expect(() => stepsOf('```sh\ntrue\n', 'a.md')).toThrow('the block of line 1 does not end');
   });
@@ -115,6 +130,13 @@ describe('a reader’s shell', () => {
     await expect(failing).rejects.toThrow('a.md:3: ended with 1\n  echo why >&2; false; true\nwhy\n');
     await expect(failing).rejects.toBeInstanceOf(GuideFailure);
     expect(shell.left(stepsOf(block('1', '2', '3'), 'a.md'))).toEqual(['a.md:4']);
+  });
+
+  it('does not run what follows a failure in a list', async () => {
+    await expect(run(block('touch one &&', 'false &&', 'touch other'))).rejects.toThrow(
+      'a.md:2: ended with 1',
+    );
+    expect(await readdir(folder)).toEqual(['one']);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { AddressExplanation } from '../../src/application/explain/address-explanation.js';
+import type { NodeBundle } from '../../src/application/cluster/node-bundle.js';
 import type { Explanation } from '../../src/application/explain/explanation.js';
 import type { History } from '../../src/application/status/change-entry.js';
 import type { ProxyStatus } from '../../src/application/status/proxy-status.js';
@@ -98,9 +99,9 @@ describe('a running proxy that is asked', () => {
   it('lists its Services', async () => {
     expect(await ask('services')).toMatchObject({
       exitCode: 0,
-      stdout: `NAMESPACE  NAME  TYPE       ENDPOINTS  STATE       FRONTENDS
-default    idle  ClusterIP  0/0        programmed  172.30.20.7:53/UDP
-default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
+      stdout: `NAMESPACE  NAME  TYPE       ENDPOINTS  STATE        FRONTENDS
+default    idle  ClusterIP  0/0        no endpoint  172.30.20.7:53/UDP
+default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
 `,
     });
     const without = await asked<ServiceList>('services', '--without-endpoints');
@@ -166,7 +167,28 @@ default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
     expect(all.exitCode).toBe(0);
     expect(all.stdout).toMatch(/everything programmed/);
     expect(all.stdout.match(/default\/web\/tcp\/http +IPv4 +programmed/g)).toHaveLength(3);
-    expect((await ask('history', 'default/none')).stdout.trim().split('\n')).toHaveLength(1);
+    const none = await ask('history', 'default/none');
+    expect([none.exitCode, none.stdout]).toEqual([1, 'no change is remembered\n']);
+    expect(none.stderr).toBe('default/none: there is no Service none in namespace default\n');
+    expect((await ask('diff', 'default/none')).exitCode).toBe(1);
+    expect((await ask('diff', 'default/web')).exitCode).toBe(0);
+    expect((await ask('services', '-n', 'none')).exitCode).toBe(1);
+  });
+
+  it('tells everything for a bundle', async () => {
+    const { exitCode, stdout } = await ask('dump');
+    const { parts } = JSON.parse(stdout) as NodeBundle;
+    expect(parts).toMatchObject({
+      status: { state: 'good' },
+      services: { services: [{ name: 'idle' }, { name: 'web' }] },
+      diff: { families: [{ lines: [] }, { lines: [] }] },
+      history: { total: expect.any(Number) as number },
+      configz: { 'kubeproxy.config.k8s.io': { mode: 'nftables' } },
+      metrics: expect.stringContaining('kubeproxy_service_ports') as string,
+    });
+    expect(exitCode).toBe(0);
+    const written = await ask('dump', '--to', join(folder, 'bundle'));
+    expect(written).toMatchObject({ exitCode: 0, stdout: `wrote node1 into ${join(folder, 'bundle')}\n` });
   });
 
   it('tells what it repaired', async () => {
@@ -187,18 +209,68 @@ default    web   NodePort   2/2        programmed  172.30.20.6:80/TCP +1
     expect(exitCode).toBe(0);
   });
 
+  it('finds rules of another program in the way of a Service', async () => {
+    for (const command of [
+      'link add cni0 type bridge',
+      'link add pod0 master cni0 up type veth peer name pod1',
+      'link set pod1 up',
+      'link set cni0 up',
+      'addr add 10.244.1.1/24 dev cni0',
+      'route add default via 10.244.1.254',
+    ])
+      await namespace.run(['ip', ...command.split(' ')]);
+    expect(await asked<Explanation>('explain', 'default/web')).toMatchObject({ kernel: { obstacles: [] } });
+    await namespace.run(['nft', 'add table inet guard']);
+    await namespace.run(['nft', 'add chain inet guard o { type filter hook output priority -10; }']);
+    await namespace.run(['nft', 'add rule inet guard o ip daddr 10.244.1.0/24 tcp dport 8080 drop']);
+    const { exitCode, stdout } = await ask('explain', 'default/web');
+    await namespace.run(['nft', 'delete table inet guard']);
+    expect(stdout).toMatch(
+      /^ {2}in the kernel: from node to 172\.30\.20\.6:80\/TCP: dropped, a rule of another program, in inet guard o: .*10\.244\.1\.0\/24 .*drop; `kubeproxy trace --kernel --from node --to 172\.30\.20\.6:80\/TCP` shows its way$/m,
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  it('tries endpoints when it is asked to, and says which are dead', async () => {
+    const alive = { ...web, endpoints: ['10.244.1.11', '10.244.1.12'] };
+    await namespace.run(['ip', 'addr', 'add', '10.244.1.11/32', 'dev', 'lo']);
+    await node.ask('serve', { name: 'alive', port: 8080 });
+    await place([alive, idle], headless);
+    await until('both endpoints are used', async () =>
+      (await ask('explain', '10.244.1.12')).stdout.includes('10.244.1.12:8080: used'),
+    );
+    expect((await ask('explain', 'default/web')).stdout).not.toContain('probe');
+    const { exitCode, stdout } = await ask('explain', 'default/web', '--probe');
+    expect(stdout).toContain('  probe of 10.244.1.11:8080/TCP: connected, route through lo\n');
+    expect(stdout).toMatch(
+      /^ {2}probe of 10\.244\.1\.12:8080\/TCP: (no answer within 1 s|connect EHOSTUNREACH .*), route through cni0, neighbour (FAILED|INCOMPLETE)$/m,
+    );
+    expect(exitCode).toBe(1);
+  });
+
   it('names what is degraded, and 1 says so', async () => {
     const invalid = { ...idle, name: 'bad', clusterIP: '172.30.20.300' };
     await place([web, idle, rival, invalid], headless);
     await until('the invalid one is known', async () => (await ask('status')).exitCode === 1);
     await until('everything is programmed', idleNow);
     const { stdout } = await ask('status');
-    expect(stdout).toMatch(/^node1: degraded\n {2}reason: 1 object is ignored\n/);
+    expect(stdout).toMatch(
+      /^node1: degraded\n {2}reason: IPv4: 1 service port is degraded\n {2}reason: 1 object is ignored\n/,
+    );
+    expect(stdout).toMatch(
+      /^ {2}degraded: default\/zrival\/tcp\/http \(IPv4\) .*: 172\.30\.20\.6:80\/TCP belongs to default\/web$/m,
+    );
     expect(stdout).toMatch(/^ {2}ignored: .*Service default\/bad: /m);
     expect(await ask('explain', 'default/zrival')).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringContaining('belongs to default/web') as string,
+      stdout: expect.stringContaining(
+        'cluster-ip 172.30.20.6:80 (Cluster): lost, belongs to default/web\n',
+      ) as string,
     });
+    const failing = await ask('services', '--failing');
+    expect(failing.stdout).toMatch(/zrival .* degraded .*172\.30\.20\.6:80\/TCP belongs to default\/web/);
+    expect((await node.get('http://127.0.0.1:10256/healthz')).status).toBe(200);
+    expect((await node.get('http://127.0.0.1:10256/readyz')).status).toBe(200);
     expect((await ask('explain', 'default/bad')).stdout).toMatch(
       /does not serve it: its object is invalid: /,
     );

@@ -93,7 +93,7 @@ describe('--once', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
       new RegExp(
-        `^not programmed: ${file}:\\d+: Service default/other: spec.clusterIPs\\[0\\]: "172.30.20.7; drop" `,
+        `^not programmed: ${file}:\\d+: Service default/other: spec.clusterIP: "172.30.20.7; drop" `,
         'm',
       ),
     );
@@ -214,6 +214,20 @@ describe('--cleanup', () => {
     expect(await run(['--cleanup'], withoutTools)).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
+  it('leaves of mode iptables only what protects 127.0.0.1, and that as long as it must', async () => {
+    const file = await manifest('objects.yaml', clusterObjects([web]));
+    expect(await run([...cluster, '--proxy-mode', 'iptables', '--once', '--manifests', file])).toMatchObject({
+      exitCode: 0,
+    });
+    const chains = async () => (await ruleset()).match(/^(?:table|\tchain) .*KUBE.*$/gm) ?? [];
+    const { exitCode, stderr } = await run(['--cleanup']);
+    expect([exitCode, await chains()]).toEqual([0, ['\tchain KUBE-FIREWALL {']]);
+    expect(stderr).toMatch(/the chain stays: .* family="IPv4" chain="KUBE-FIREWALL"/);
+    await namespace.run(['sysctl', '-w', 'net.ipv4.conf.all.route_localnet=0']);
+    expect([(await run(['--cleanup'])).exitCode, await chains()]).toEqual([0, []]);
+    expect(await ruleset()).not.toContain('jump');
+  });
+
   it('has nothing to do where nothing is', async () => {
     expect(await run(['--cleanup'])).toMatchObject({ exitCode: 0, stdout: '' });
     expect(await ruleset()).toBe('');
@@ -263,13 +277,11 @@ describe('the command line', () => {
     const good = await manifest('good.yaml', clusterObjects([web]));
     const bad = await manifest('bad.yaml', clusterObjects([{ ...other, clusterIP: '172.30.20' }]));
     const result = await run(['validate', good]);
-    expect(result).toEqual({ exitCode: 0, stdout: 'valid: 4 objects in 1 files\n', stderr: '' });
+    expect(result).toEqual({ exitCode: 0, stdout: 'valid: 4 objects in 1 file\n', stderr: '' });
     const { exitCode, stdout } = await run(['validate', good, bad]);
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      new RegExp(
-        `^${bad}:\\d+: Service default/other: spec.clusterIPs\\[0\\]: "172.30.20" is not an IP address\n$`,
-      ),
+      new RegExp(`^${bad}:\\d+: Service default/other: spec.clusterIP: "172.30.20" is not an IP address\n$`),
     );
   });
 

@@ -154,6 +154,27 @@ describe('commands about the configuration', () => {
     expect(await iptablesRules()).not.toContain('KUBE');
   });
 
+  it.each([
+    ['no cluster is configured', ['--kubeconfig', '/nowhere/kubeconfig']],
+    ['a flag is wrong', ['--kubeconfig', '/nowhere/kubeconfig', '--conntrack-tcp-be-liberal=perhaps']],
+    ['a flag is wrong with --init-only', ['--init-only', '--iptables-masquerade-bit=99']],
+    ['it reads manifests that are not there, once', ['--once', '--manifests', '/nowhere']],
+  ])('a start that fails because %s leaves the sysctls as they were', async (_, flags) => {
+    const values = (): Promise<string> =>
+      node.namespace.run([
+        'sh',
+        '-c',
+        'cd /proc/sys/net && grep . ipv4/conf/all/route_localnet netfilter/nf_conntrack_tcp_timeout_*',
+      ]);
+    const before = await values();
+    const result = await node.run([
+      ...['--proxy-mode', 'iptables', '--conntrack-tcp-timeout-established', '2h'],
+      ...['--conntrack-max-per-core', '0', ...flags],
+    ]);
+    expect(result.exitCode).toBe(1);
+    expect(await values()).toBe(before);
+  });
+
   it('--init-only says what could not be set, and ends with 1', async () => {
     await mount('conntrack: {maxPerCore: 0, udpTimeout: 3000000000s}\n');
     const result = await node.run(['--config', config(), '--init-only']);

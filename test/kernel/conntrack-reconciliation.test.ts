@@ -17,6 +17,8 @@ const ways = [
   { mode: 'iptables', transport: 'netlink' } as const,
 ];
 
+const unused = { name: 'unused', protocol: 'TCP', port: 9, targetPort: 9 } as const;
+
 describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport', ({ mode, transport }) => {
   let testbed: Testbed;
   let one: Backend;
@@ -151,7 +153,7 @@ describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport'
     for (const frontend of [clusterIP, nodePort, externalIP])
       await (await openUdp(testbed.pod, frontend)).ask();
     await proxy.change(
-      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [], externalIPs: [] }),
+      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [unused], externalIPs: [] }),
     );
     await allGone(clusterIP, nodePort, externalIP);
     expect(await flowsTo(otherClusterIP)).toHaveLength(1);
@@ -209,7 +211,7 @@ describe.each(ways)('stale UDP flows, mode $mode, rules written over $transport'
     await other.ask();
     await proxy.stop();
     await proxy.place(
-      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [], externalIPs: [] }),
+      objects([one], { name: 'renamed', clusterIP: '172.30.20.11', ports: [unused], externalIPs: [] }),
     );
     expect(await flowsTo(clusterIP)).toHaveLength(1);
     await proxy.startAgain();

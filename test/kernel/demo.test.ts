@@ -80,6 +80,34 @@ describe('npm start', () => {
     expect(await namespaces()).toEqual([]);
   });
 
+  it('shows that the last valid version stays when an edit is not valid, and follows the next one that is', async () => {
+    demo = new RunningDemo('--examples', examples);
+    await demo.until(/Try it/);
+    const file = join(examples, 'web.yaml');
+    const valid = await readFile(file, 'utf8');
+    const served = /web cluster IP: (#\d \d+% ?){3}\| web node port: (#\d \d+% ?){3}\|/;
+
+    let before = demo.output.length;
+    await writeFile(file, valid.replace('port: 80,', 'port: 99999,'));
+    await demo.until(/ignored, the last valid version stays: .*web\.yaml:15: .*99999 is not/, before);
+    await demo.until(served, before);
+
+    before = demo.output.length;
+    await writeFile(file, valid.replace('ports:', 'ports: ]'));
+    await demo.until(/ignored, the last valid version stays: .*web\.yaml:\d+:\d+: /, before);
+    await demo.until(served, before);
+
+    before = demo.output.length;
+    await writeFile(file, valid.replace('port: 80,', 'port: 81,'));
+    await demo.until(/everything is valid again/, before);
+    const then = await demo.until(/ 10\.96\.0\.80:81 .*\n/, before);
+    expect(then).toContain('no longer served: 10.96.0.80:80');
+    expect(answersOf('10.96.0.80:81', then)).toEqual(['backend-1', 'backend-2', 'backend-3']);
+
+    expect(await demo.end('SIGINT')).toBe(0);
+    expect(await namespaces()).toEqual([]);
+  });
+
   it('ends on Ctrl-C, and cleans up after a demo that was killed', async () => {
     const killed = new RunningDemo('--examples', examples);
     await killed.until(/Try it/);
@@ -95,7 +123,7 @@ describe('npm start', () => {
   it('leaves nothing behind when it fails half-way', async () => {
     demo = new RunningDemo('--examples', join(examples, 'missing'));
     expect(await demo.end()).toBe(1);
-    expect(demo.output).toMatch(/^npm start: .*missing/m);
+    expect(demo.output).toMatch(/missing": it does not exist[^]*^npm start: kubeproxy exited/m);
     expect(await namespaces()).toEqual([]);
   });
 

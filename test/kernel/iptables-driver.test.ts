@@ -384,6 +384,21 @@ describe.each(['nft', 'legacy'] as const)('watching the rules of iptables-%s', (
     expect(await driver.ask('verify', 'IPv4', 'quick')).toMatchObject({ compared: false });
   });
 
+  if (variant === 'nft')
+    it('sees what another program did beside a change of ours that changed nothing', async () => {
+      const empty = '*nat\n:KUBE-TEST - [0:0]\nCOMMIT\n';
+      const before = (await driver.ask('generation'))!;
+      // Two commits of one restore, then one that empties an empty chain: the kernel does not number that.
+      const input = `${empty}*mangle\n:KUBE-TEST - [0:0]\nCOMMIT\n`;
+      expect(await driver.ask('write', 'IPv4', input)).toEqual([before + 1, before + 2]);
+      expect(await driver.ask('write', 'IPv4', empty)).toEqual([]);
+      expect(await driver.ask('verify', 'IPv4', 'quick')).toMatchObject({ compared: false });
+      await namespace.run([inspector, '-w', '5', '-t', 'nat', '-F', 'PREROUTING']);
+      expect(await driver.ask('write', 'IPv4', empty)).toEqual([]);
+      expect(await driver.ask('verify', 'IPv4', 'quick')).toMatchObject({ compared: true, written: 1 });
+      expect(await driver.ask('verify', 'IPv4', 'quick')).toMatchObject({ compared: false });
+    });
+
   it('compares when it is to, whatever the signs say', async () => {
     // As many bytes as before, so that iptables-legacy has no sign of it.
     const replaced = ['KUBE-MARK-MASQ', '1', '-j', 'MARK', '--set-xmark', '0x8000/0x8000'];

@@ -61,13 +61,27 @@ describe.each(iptablesVariants)('a change between nftables and iptables-%s', (va
     return modes;
   }
 
-  async function changeTo(mode: ModeName): Promise<void> {
+  /** Whether the redirects of mode userspace are on the node. */
+  async function hasPortals(): Promise<boolean> {
+    const chains = (await iptables.saved('IPv4')).flatMap((table) => table.chains);
+    return chains.some(({ name }) => name.startsWith('KUBE-PORTALS'));
+  }
+
+  async function restartIn(mode: ModeName): Promise<void> {
     expect(await proxy.stop('SIGTERM')).toBe(0);
     await proxy.startAgain({ mode });
+  }
+
+  async function onlyRulesOf(mode: ModeName): Promise<void> {
     await until(`only rules of mode ${mode} are there`, async () => {
       expect(await present()).toEqual([mode]);
       return true;
     });
+  }
+
+  async function changeTo(mode: ModeName): Promise<void> {
+    await restartIn(mode);
+    await onlyRulesOf(mode);
   }
 
   it('loses no connection, there and back, and leaves only rules of the new mode', async () => {
@@ -89,4 +103,22 @@ describe.each(iptablesVariants)('a change between nftables and iptables-%s', (va
       expect(await standing.ask()).toMatchObject({ body: name, connections: 1 });
     }
   });
+
+  it.each(['nftables', 'iptables'] as const)(
+    'from mode userspace to %s loses none once the new rules are written, though redirects to nowhere are still there',
+    async (mode) => {
+      await restartIn('userspace');
+      await until('mode userspace serves alone', async () => !(await present()).includes('nftables'));
+      expect(await hasPortals()).toBe(true);
+      await restartIn(mode);
+      const clients = [
+        await SteadyClient.start(testbed.pod, web, 5),
+        await SteadyClient.start(testbed.ext, nodePort, 5),
+      ];
+      await until('the redirects are gone', async () => !(await hasPortals()));
+      await sleep(200);
+      for (const client of clients) expect(errorsOf(await client.stop())).toEqual({});
+      await onlyRulesOf(mode);
+    },
+  );
 });

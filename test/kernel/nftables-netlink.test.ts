@@ -228,6 +228,37 @@ describe('reading', () => {
     }
   });
 
+  it('reports the generation of what we commit, whatever comes first in it', async () => {
+    const chain = { name: 'c' };
+    const elements = ports(1, 2_000);
+    const rule = { op: 'add-rule', chain: 'c', rule: { statements: [{ kind: 'return' }] } } as const;
+    const many = Array.from({ length: 3_000 }, (): Operation => rule);
+    const add: Operation = { op: 'add-elements', set: PORTS, elements };
+    for (const operations of [
+      [TABLE, { op: 'add-set', set: PORTS }],
+      [{ op: 'add-chain', chain }],
+      many,
+      [{ op: 'flush-chain', chain: 'c' }, ...many],
+      [{ op: 'delete-chain', chain: 'c' }],
+      [add],
+      [{ op: 'delete-elements', set: PORTS, elements }, add],
+      [{ op: 'delete-set', set: PORTS }],
+    ] satisfies Operation[][]) {
+      const before = (await driver.ask('generation'))!;
+      expect(await driver.ask('commit', 'IPv4', operations)).toBe(before + 1);
+      expect(await driver.ask('generation')).toBe(before + 1);
+    }
+  });
+
+  it('sees a foreign commit beside one of ours that changed nothing', async () => {
+    const again: Operation[] = [{ op: 'add-elements', set: PORTS, elements: ports(1, 100) }];
+    await driver.ask('commit', 'IPv4', [TABLE, { op: 'add-set', set: PORTS }]);
+    const before = await driver.ask('epoch');
+    expect(await driver.ask('epoch', again, again)).toBe(before);
+    await namespace.run(['nft', 'add', 'table', 'ip', 'other']);
+    expect(await driver.ask('epoch', again)).not.toBe(before);
+  });
+
   it('counts everybody’s commits', async () => {
     const first = (await driver.ask('generation'))!;
     await namespace.run(['nft', 'add', 'table', 'ip', 'other']);

@@ -33,6 +33,7 @@ function objects(nodeName: string): string {
       clusterIP: '172.30.20.6',
       clusterIPs: ['172.30.20.6', 'fd00:172:30::6'],
       ipFamilies: ['IPv4', 'IPv6'],
+      ipFamilyPolicy: 'PreferDualStack',
       externalTrafficPolicy: 'Local',
       healthCheckNodePort: checkPort,
       ports: [{ name: 'http', protocol: 'TCP', port: 80, nodePort: 30186 }],

@@ -228,7 +228,7 @@ describe('traffic', () => {
     const complaint =
       /port allocation failed; there are no remaining ports left to allocate in the accepted range/;
     const [unserved, ...more] = [
-      ...proxy!.log.matchAll(/"service":"default\/(web\d)\/tcp\/http","reason":"([^"]*)"/g),
+      ...proxy!.log.matchAll(/"service":"default\/(web\d)\/tcp\/http","reason":"([^"]*)","attempts"/g),
     ];
     expect(unserved![2]).toMatch(complaint);
     expect(more).toEqual([]);

@@ -24,12 +24,18 @@ export class FreshCheckout {
     return new FreshCheckout(folder);
   }
 
-  /** The command lines of a document's shell blocks, without their remarks. */
+  /** The command lines of a document's shell blocks, without their remarks and what joins them. */
   async commands(document: string): Promise<readonly string[]> {
     const text = await readFile(join(this.folder, document), 'utf8');
     const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block!);
     return blocks.flatMap((block) =>
-      block.split('\n').flatMap((line) => line.replace(/\s+# .*$/, '').trim() || []),
+      block.split('\n').flatMap(
+        (line) =>
+          line
+            .replace(/\s+# .*$/, '')
+            .replace(/&&\s*$/, '')
+            .trim() || [],
+      ),
     );
   }
 

@@ -24,6 +24,7 @@ describe('the packed package, in another program', () => {
     const files = await installed.files();
     for (const entry of ['index', 'fakes', 'contract'])
       expect(files).toEqual(expect.arrayContaining([`lib/${entry}.js`, `lib/${entry}.d.ts`]));
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'dist/THIRD-PARTY-NOTICES']));
     expect(
       files.filter((file) =>
         /^(src|test|bench|node_modules|scripts|dist\/(?!page\/)[^/]+\/)|tsbuildinfo/.test(file),
@@ -49,36 +50,43 @@ describe('the packed package, in another program', () => {
     expect([exitCode, exitCode === 0 ? '' : all]).toEqual([0, '']);
   });
 
-  it.each(['node16', 'bundler'])('has types that resolve under %s', async (moduleResolution) => {
-    const module = moduleResolution === 'node16' ? 'node16' : 'esnext';
-    const file = join(installed.example, `uses-${moduleResolution}.mts`);
-    const uses = [
-      `import { createProxy } from 'kube-proxy-ts';`,
-      `import { FakeClock } from 'kube-proxy-ts/fakes';`,
-      `import * as contract from 'kube-proxy-ts/contract';`,
-      'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
-      '// @ts-expect-error The types are there, so this is an error.',
-      'createProxy(1);',
-    ];
-    await writeFile(file, uses.join('\n'));
-    const flags = [
-      '--module',
-      module,
-      '--moduleResolution',
-      moduleResolution,
-      '--target',
-      'es2022',
-      '--strict',
-      // Not those of all packages that happen to be installed.
-      '--types',
-      'node',
-    ];
-    const { exitCode, stdout } = await execa('npx', ['--no-install', 'tsc', '--noEmit', ...flags, file], {
-      cwd: installed.example,
-      reject: false,
-    });
-    expect([exitCode, stdout]).toEqual([0, '']);
-  });
+  it.each(['node16', 'bundler'])(
+    'has types that resolve under %s, and hold under the strictest options',
+    async (moduleResolution) => {
+      const module = moduleResolution === 'node16' ? 'node16' : 'esnext';
+      const file = join(installed.example, `uses-${moduleResolution}.mts`);
+      const uses = [
+        `import { createProxy } from 'kube-proxy-ts';`,
+        `import { FakeClock } from 'kube-proxy-ts/fakes';`,
+        `import * as contract from 'kube-proxy-ts/contract';`,
+        'export const used: readonly unknown[] = [createProxy, FakeClock, contract];',
+        '// @ts-expect-error The types are there, so this is an error.',
+        'createProxy(1);',
+      ];
+      await writeFile(file, uses.join('\n'));
+      const flags = [
+        '--module',
+        module,
+        '--moduleResolution',
+        moduleResolution,
+        '--target',
+        'es2022',
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--noUncheckedIndexedAccess',
+        '--skipLibCheck',
+        'false',
+        // Not those of all packages that happen to be installed.
+        '--types',
+        'node',
+      ];
+      const { exitCode, stdout } = await execa('npx', ['--no-install', 'tsc', '--noEmit', ...flags, file], {
+        cwd: installed.example,
+        reject: false,
+      });
+      expect([exitCode, stdout]).toEqual([0, '']);
+    },
+  );
 
   it('has the pages and folders that its pages link to', async () => {
     const pages = (await installed.files()).filter((file) => file.endsWith('.md'));

@@ -81,6 +81,28 @@ export function errorMessage(sequence: number, errno: number): Buffer {
   return bytes;
 }
 
+/** What the kernel tells of a transaction of nf_tables, and who sent it. */
+export function commitMessage(
+  sequence: number,
+  { generation, port = 0, process }: { generation: number; port?: number; process?: number },
+): Buffer {
+  const attribute = (type: number, value: number): Buffer => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeUInt16LE(8, 0);
+    bytes.writeUInt16LE(type, 2);
+    bytes.writeUInt32BE(value, 4);
+    return bytes;
+  };
+  const bytes = Buffer.concat([
+    plainMessage(0x0a0f, sequence),
+    attribute(1, generation),
+    ...(process === undefined ? [] : [attribute(2, process)]),
+  ]);
+  bytes.writeUInt32LE(bytes.length, 0);
+  bytes.writeUInt32LE(port, 12);
+  return bytes;
+}
+
 /** Any other message without content. */
 export function plainMessage(type: number, sequence: number): Buffer {
   const bytes = Buffer.alloc(20);

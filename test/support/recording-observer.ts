@@ -3,7 +3,7 @@ import type { IpFamily } from '../../src/domain/net/ip-family.js';
 
 /** Keeps every call. */
 export class RecordingObserver implements SyncObserver {
-  /** `loopStarted IPv4`, `queued IPv4`, `dequeued IPv4`, `finished IPv4`, `repaired IPv4 3`, `service true`, `slice false`. */
+  /** `loopStarted IPv4`, `queued IPv4`, `dequeued IPv4`, `finished IPv4`, `verified IPv4 PROBLEM`, `repaired IPv4 3`, `service true`, `slice false`. */
   readonly calls: string[] = [];
   readonly reports: SyncReport[] = [];
 
@@ -26,6 +26,10 @@ export class RecordingObserver implements SyncObserver {
   finished(family: IpFamily, report: SyncReport): void {
     this.calls.push(`finished ${family}`);
     this.reports.push(report);
+  }
+
+  verified(family: IpFamily, problem?: string): void {
+    if (problem !== undefined) this.calls.push(`verified ${family} ${problem}`);
   }
 
   repaired(family: IpFamily, steps: number): void {

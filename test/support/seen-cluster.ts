@@ -1,4 +1,5 @@
 import { ExplainAddress } from '../../src/application/explain/explain-address.js';
+import { ExplainPort } from '../../src/application/explain/explain-port.js';
 import { Explain } from '../../src/application/explain/explain.js';
 import { UnservedServices } from '../../src/application/explain/unserved-services.js';
 import type { ServiceLookup } from '../../src/application/ports/service-lookup.js';
@@ -47,7 +48,7 @@ export class SeenCluster {
     const history = new SyncHistory(new FakeClock());
     const receivers = new FamilyLoops([]);
     const observer = new RecordingObserver();
-    this.onService = new OnService(state, receivers, reports, observer);
+    this.onService = new OnService(state, receivers, reports, observer, 0);
     this.onSlice = new OnEndpointSlice(state, receivers, reports, observer, 'n1', 0);
     const unserved = new UnservedServices(state, reports, lookup);
     this.explain = new Explain({
@@ -61,7 +62,7 @@ export class SeenCluster {
       waitingSeconds: () => undefined,
     });
     const isListed = (): boolean => this.isListed;
-    this.addresses = new ExplainAddress(this.explain, state, loops, {
+    this.addresses = new ExplainAddress(new ExplainPort(state, statuses), state, loops, {
       mode,
       isListed,
       network,

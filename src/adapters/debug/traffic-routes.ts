@@ -7,9 +7,11 @@ import {
   type TrafficWatchers,
 } from '../../application/traffic/traffic-watchers.js';
 import { TRAFFIC_ORDERS, type TrafficQuery } from '../../domain/traffic/traffic-report.js';
+import { clientLeft } from '../http/client-left.js';
 import { respond, TEXT_TYPE } from '../http/plain-response.js';
 import type { Query, Routes } from '../http/router.js';
 
+const LINES_TYPE = 'application/x-ndjson';
 const SECOND = 1_000;
 /** In seconds. */
 const SHORTEST = 0.1;
@@ -32,6 +34,8 @@ export function trafficRoutes(watchers: Pick<TrafficWatchers, 'watch'>): Routes 
     '/debug/traffic': async (query, response) => {
       const asked = readRequest(query);
       if (typeof asked === 'string') return respond(response, 400, TEXT_TYPE, `${asked}\n`);
+      // Nobody reads reports that have no body.
+      if (query.method === 'HEAD') return respond(response, 200, LINES_TYPE, '');
       const watch = tryWatch(watchers);
       if (watch instanceof Error) return respond(response, 503, TEXT_TYPE, `${watch.message}\n`);
       try {
@@ -53,11 +57,9 @@ function tryWatch(watchers: Pick<TrafficWatchers, 'watch'>): TrafficWatch | Erro
 }
 
 async function stream(watch: TrafficWatch, asked: TrafficRequest, response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const { signal } = gone;
+  const signal = clientLeft(response);
   response.writeHead(200, {
-    'Content-Type': 'application/x-ndjson',
+    'Content-Type': LINES_TYPE,
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
   });
@@ -76,8 +78,7 @@ async function stream(watch: TrafficWatch, asked: TrafficRequest, response: Serv
 }
 
 /** Returns what is wrong with it, if something is. */
-function readRequest({ method, parameters }: Query): TrafficRequest | string {
-  if (method !== 'GET') return 'only GET is possible';
+function readRequest({ parameters }: Query): TrafficRequest | string {
   const seconds = Number(parameters.get('interval') ?? 1);
   if (!(seconds >= SHORTEST && seconds <= LONGEST))
     return `interval is a number of seconds from ${SHORTEST} to ${LONGEST}`;

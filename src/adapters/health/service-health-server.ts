@@ -5,8 +5,9 @@ import type {
   OpenHealthCheck,
   ServiceHealth,
 } from '../../application/ports/health-check-listener.js';
+import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { closeServer, openServer, reportDropped } from '../http/open-server.js';
+import { closeServer, crowdedLog, openServer } from '../http/open-server.js';
 import { JSON_TYPE, respond } from '../http/plain-response.js';
 
 /**
@@ -14,16 +15,21 @@ import { JSON_TYPE, respond } from '../http/plain-response.js';
  * one for all addresses of the family, so that the other family can use the same port.
  */
 export class ServiceHealthServer implements HealthCheckListener {
-  constructor(private readonly logger: Logger) {}
+  private readonly reportFor: ReturnType<typeof crowdedLog>;
+
+  constructor(
+    private readonly logger: Logger,
+    clock: Clock,
+  ) {
+    this.reportFor = crowdedLog(logger, clock);
+  }
 
   async listen(socket: HealthCheckSocket, answer: () => ServiceHealth): Promise<OpenHealthCheck> {
+    const { port, family } = socket;
+    const report = this.reportFor(socket);
     const opened = await Promise.allSettled(
       hostsOf(socket).map((host) =>
-        openServer(handlerOf(answer), {
-          host,
-          port: socket.port,
-          ipv6Only: socket.family === 'IPv6',
-        }),
+        openServer(handlerOf(answer), { host, port, ipv6Only: family === 'IPv6' }, report),
       ),
     );
     const servers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -32,10 +38,8 @@ export class ServiceHealthServer implements HealthCheckListener {
       await closeAll(servers);
       throw failure.reason;
     }
-    for (const server of servers) {
+    for (const server of servers)
       server.on('error', (error) => this.logger.warn({ ...socket, error }, 'a health check socket failed'));
-      reportDropped(server, socket, this.logger);
-    }
     return { close: () => closeAll(servers) };
   }
 }

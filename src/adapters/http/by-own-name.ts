@@ -1,6 +1,6 @@
 import { parseAddress } from '../../domain/net/address.js';
 import { respond, TEXT_TYPE } from './plain-response.js';
-import type { Handler, Routes } from './router.js';
+import { eachHandler, type Handler, type Routes } from './router.js';
 
 /**
  * The routes for requests that call this server by an IP address, `localhost` or one of the names; others get a 421. A web site
@@ -16,7 +16,7 @@ export function byOwnName(routes: Routes, names: readonly string[]): Routes {
       const ways = `its IP address, ${[...known].join(' or ')}`;
       respond(response, 421, TEXT_TYPE, `this server does not go by that name; call it by ${ways}\n`);
     };
-  return Object.fromEntries(Object.entries(routes).map(([path, handler]) => [path, guarded(handler)]));
+  return eachHandler(routes, guarded);
 }
 
 /** The Host header without its port and without brackets, in lower case. */

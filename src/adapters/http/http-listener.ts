@@ -2,7 +2,8 @@ import type { RequestListener, Server } from 'node:http';
 import type { Clock, Timer } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { hostPort } from '../../domain/net/address.js';
-import { closeServer, openServer, reportDropped, type ConnectionLimits } from './open-server.js';
+import type { ReportCrowded } from './connection-guard.js';
+import { closeServer, crowdedLog, openServer, type ClientLimits } from './open-server.js';
 
 /** Where to listen. `0.0.0.0` and `::` both mean every address of both families, as they do for kube-proxy. */
 export interface BindAddress {
@@ -39,7 +40,7 @@ export interface HttpListenerOptions extends ListenOptions {
   /** For log lines: `healthz`, `metrics`. */
   readonly name: string;
   readonly handler: RequestListener;
-  readonly limits?: ConnectionLimits;
+  readonly limits?: ClientLimits;
 }
 
 const RETRY_MILLISECONDS = 5000;
@@ -52,8 +53,11 @@ export class HttpListener {
   private server: Server | undefined;
   private retry: Timer | undefined;
   private stopped = false;
+  private readonly report: ReportCrowded;
 
-  constructor(private readonly options: HttpListenerOptions) {}
+  constructor(private readonly options: HttpListenerOptions) {
+    this.report = crowdedLog(options.logger, options.clock)({ server: options.name });
+  }
 
   /** Resolves after the first attempt. Rejects with BindError if that failed and `hardFail` is set. */
   async start(): Promise<void> {
@@ -89,7 +93,7 @@ export class HttpListener {
     const wildcard = host === '0.0.0.0' || host === '::';
     // Without a host, Node opens one socket for both families, or for IPv4 if there is no IPv6.
     const where = { port, ...(!wildcard && { host }) };
-    const server = await openServer(handler, where, limits).catch((cause: Error) => {
+    const server = await openServer(handler, where, this.report, limits).catch((cause: Error) => {
       throw new BindError(name, address, cause);
     });
     if (this.stopped) return closeServer(server);
@@ -98,7 +102,6 @@ export class HttpListener {
       server.close();
       this.failed(new BindError(name, address, cause));
     });
-    reportDropped(server, { server: name }, logger);
     logger.debug({ server: name, host, port: this.port }, 'listening');
   }
 

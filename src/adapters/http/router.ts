@@ -15,6 +15,11 @@ export type Handler = (query: Query, response: ServerResponse) => void | Promise
 /** By exact path; a path that ends with `/` also handles everything below it that has no handler of its own. */
 export type Routes = Readonly<Record<string, Handler>>;
 
+/** The same paths, each with its handler inside of another. */
+export function eachHandler(routes: Routes, inside: (handler: Handler) => Handler): Routes {
+  return Object.fromEntries(Object.entries(routes).map(([path, handler]) => [path, inside(handler)]));
+}
+
 /** Passes each request to the handler of its path. Responds with 404 if there is none, with 500 if it fails. */
 export function route(routes: Routes, logger: Logger): RequestListener {
   const handlers = new Map(Object.entries(routes));

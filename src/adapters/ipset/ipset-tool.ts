@@ -8,6 +8,7 @@ import {
   type IpSetToolError,
 } from './errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
+import { reportsTemporary } from '../netlink/errno.js';
 import { hasIpSet } from './kernel-ip-sets.js';
 import { parseSave } from './parse-save.js';
 import { restoreLine } from './restore-lines.js';
@@ -32,6 +33,8 @@ const NOT_PERMITTED = /Operation not permitted|Permission denied/;
 const NO_KERNEL_SUPPORT = /Cannot open session to kernel|Kernel support protocol versions/;
 const PROGRAM = /^ipset v[\d.]+: /;
 const FAILED_LINE = /^Error in line (\d+): /;
+/** The tool is started this often for one list of steps: it stops at each that is refused. */
+const MOST_RUNS = 100;
 /** The set takes no more members. */
 const FULL = /is full/;
 
@@ -69,12 +72,13 @@ export class IpSetTool implements IpSets {
 
   async restore(steps: readonly IpSetStep[]): Promise<readonly IpSetOutcome[]> {
     const outcomes: IpSetOutcome[] = Array.from({ length: steps.length });
-    await this.restoreThese(
-      steps,
-      steps.map((_, position) => position),
-      outcomes,
-    );
-    return outcomes;
+    const groups: (readonly number[])[] = [steps.map((_, position) => position)];
+    for (let runs = 0; ; runs++) {
+      const group = groups.pop();
+      if (!group) return outcomes;
+      if (runs < MOST_RUNS) groups.push(...(await this.restoreThese(steps, group, outcomes)));
+      else for (const position of group) outcomes[position] = notTried(steps[position]!);
+    }
   }
 
   close(): void {
@@ -92,36 +96,34 @@ export class IpSetTool implements IpSets {
   /**
    * Takes the steps at these positions. The tool stops at the first refused one, and may not have taken all before it, so these
    * are repeated with the rest. When it does not name the refused one, each half is tried on its own.
+   * @returns the positions to try next, each list on its own
    */
   private async restoreThese(
     steps: readonly IpSetStep[],
     positions: readonly number[],
     outcomes: IpSetOutcome[],
-  ): Promise<void> {
-    let left = positions;
-    while (left.length > 0) {
-      const lines = left.map((position) => restoreLine(steps[position]!));
-      const { exitCode, stderr } = await this.run(['-exist', 'restore'], lines);
-      if (exitCode === 0) return;
-      const said = stderr.trim().replace(PROGRAM, '');
-      if (NOT_PERMITTED.test(said) || NO_KERNEL_SUPPORT.test(said))
-        throw failure('ipset restore', stderr, exitCode);
-      const line = left.length === 1 ? 1 : Number(FAILED_LINE.exec(said)?.[1] ?? 0);
-      if (line < 1 || line > left.length) {
-        const middle = left.length >> 1;
-        await this.restoreThese(steps, left.slice(0, middle), outcomes);
-        left = left.slice(middle);
-        continue;
-      }
-      const reason = said.replace(FAILED_LINE, '');
-      const refused = steps[left[line - 1]!]!;
-      left = left.filter((position, index) => {
-        if (index < line - 1) return true;
-        if (index > line - 1 && !(FULL.test(reason) && addsToSameSet(steps[position]!, refused))) return true;
-        outcomes[position] = new IpSetRefusedError(lines[index]!, reason);
-        return false;
-      });
+  ): Promise<(readonly number[])[]> {
+    if (positions.length === 0) return [];
+    const lines = positions.map((position) => restoreLine(steps[position]!));
+    const { exitCode, stderr } = await this.run(['-exist', 'restore'], lines);
+    if (exitCode === 0) return [];
+    const said = stderr.trim().replace(PROGRAM, '');
+    if (NO_KERNEL_SUPPORT.test(said) || reportsTemporary(said))
+      throw failure('ipset restore', stderr, exitCode);
+    const line = positions.length === 1 ? 1 : Number(FAILED_LINE.exec(said)?.[1] ?? 0);
+    if (line < 1 || line > positions.length) {
+      const middle = positions.length >> 1;
+      return [positions.slice(middle), positions.slice(0, middle)];
     }
+    const reason = said.replace(FAILED_LINE, '');
+    const refused = steps[positions[line - 1]!]!;
+    const left = positions.filter((position, index) => {
+      if (index < line - 1) return true;
+      if (index > line - 1 && !(FULL.test(reason) && addsToSameSet(steps[position]!, refused))) return true;
+      outcomes[position] = new IpSetRefusedError(lines[index]!, reason);
+      return false;
+    });
+    return [left];
   }
 
   private async run(
@@ -165,4 +167,8 @@ function failure(attempt: string, stderr: string, exitCode: number): IpSetToolEr
   if (NOT_PERMITTED.test(said)) return new IpSetPermissionError(attempt, said.split('\n')[0]!);
   if (NO_KERNEL_SUPPORT.test(said)) return new IpSetUnsupportedError(attempt, said);
   return new IpSetFailedError(attempt, said || `exit status ${exitCode}`);
+}
+
+function notTried(step: IpSetStep): IpSetRefusedError {
+  return new IpSetRefusedError(restoreLine(step), `not tried yet: ${MOST_RUNS} runs before it were refused`);
 }

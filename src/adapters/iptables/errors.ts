@@ -56,6 +56,13 @@ export class IptablesKernelError extends IptablesToolError {
   }
 }
 
+/** The kernel could not take it at that moment, whatever it was: no memory, busy, interrupted. */
+export class IptablesTemporaryError extends IptablesToolError {
+  constructor(attempt: string, output: string) {
+    super(`${attempt} cannot be done now: ${output}`);
+  }
+}
+
 /** Anything else: a tool was killed, ran into its time limit, or failed to list. */
 export class IptablesFailedError extends IptablesToolError {
   constructor(attempt: string, reason: string, options?: ErrorOptions) {

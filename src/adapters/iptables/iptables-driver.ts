@@ -1,3 +1,4 @@
+import { errorMessage } from '../../application/error-message.js';
 import type { Backend } from '../../application/ports/backend.js';
 import {
   RefusedError,
@@ -30,7 +31,7 @@ import { lostUdpFrontends, type Dispatch } from '../../domain/iptables/state/los
 import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { RestoreRefusedError } from './errors.js';
+import { IptablesTemporaryError, RestoreRefusedError } from './errors.js';
 import type { IptablesCommands } from './iptables-commands.js';
 import { SILENT_OBSERVER, type IptablesObserver } from './iptables-observer.js';
 import { changeScript } from './restore/change-script.js';
@@ -39,7 +40,11 @@ import { refusalOf } from './restore/refusal.js';
 import type { RestoreScript } from './restore/restore-script.js';
 import { ruleDifferences } from './restore/rule-differences.js';
 import { RuleTally } from './restore/rule-tally.js';
-import { tablesDifference, type TablesDifference } from './restore/tables-difference.js';
+import {
+  tablesDifference,
+  type DifferenceOptions,
+  type TablesDifference,
+} from './restore/tables-difference.js';
 import { CanaryWatch } from './watch/canary-watch.js';
 
 /** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
@@ -146,14 +151,13 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     try {
       return await this.write(difference);
     } catch (error) {
-      const isOfOthers =
-        error instanceof RefusedError && error.culprits.size === 0 && difference.deletesByText;
-      if (!isOfOthers) throw error;
+      const shared = error instanceof RefusedError ? otherWay(error, difference) : undefined;
+      if (!shared) throw error;
       this.logger.warn(
-        { family: this.family, reason: error.message },
-        'iptables refused to delete single rules; writing shared chains anew',
+        { family: this.family, reason: errorMessage(error), shared },
+        'iptables refused to put shared chains right; trying the other way',
       );
-      return this.write(this.difference(await this.read(), true));
+      return this.write(this.difference(await this.read(), shared));
     }
   }
 
@@ -200,10 +204,11 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     return new DesiredTables(this.desired, this.baseRules!);
   }
 
-  private difference(actual: SavedTables, rewriteShared = false): TablesDifference {
+  private difference(actual: SavedTables, shared?: DifferenceOptions['shared']): TablesDifference {
     const { chainsPerCommit, options } = this;
     const { isServiceChain } = options;
-    return tablesDifference(this.desiredTables(), actual, { chainsPerCommit, rewriteShared, isServiceChain });
+    const how = { chainsPerCommit, isServiceChain, ...(shared && { shared }) };
+    return tablesDifference(this.desiredTables(), actual, how);
   }
 
   private async write({ repair, removal }: TablesDifference): Promise<WriteResult> {
@@ -224,7 +229,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     try {
       const { lockWaitSeconds } = await this.watch.ours(
         () => this.commands.restore(this.family, text),
-        (outcome) => ({ ...outcome, commits: text.commits, entriesGained: change?.tableGrowth }),
+        (outcome) => ({ ...outcome, entriesGained: change?.tableGrowth }),
       );
       this.tally.applied(text);
       observer.restored(this.family, { written: text.written, lockWaitSeconds });
@@ -244,7 +249,7 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
       this.obstacle = undefined;
       return written;
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RefusedError || error instanceof IptablesTemporaryError)) throw error;
       const { message: reason } = error;
       if (reason !== this.obstacle)
         this.logger.warn({ family: this.family, reason }, 'cannot remove unused chains; will retry');
@@ -258,4 +263,16 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     for (const rules of this.tally.tables(this.desired, this.baseRules!))
       observer.rulesCounted(this.family, rules);
   }
+}
+
+/**
+ * Another way to put shared chains right. To write one anew takes the rules of all its service ports, also those that the kernel
+ * has and would not take again; to delete single rules takes a tool that reads its own words for rules of other programs.
+ */
+function otherWay(
+  { culprits }: RefusedError,
+  { rewritesShared, deletesByText }: TablesDifference,
+): DifferenceOptions['shared'] {
+  if (rewritesShared) return 'rule by rule';
+  return deletesByText && culprits.size === 0 ? 'rewritten' : undefined;
 }

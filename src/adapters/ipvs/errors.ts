@@ -28,6 +28,14 @@ export class ForeignIpSetError extends Error {
   }
 }
 
+/** The kernel could not take something at that moment, whatever it was; the rest was written. */
+export class IpvsTemporaryError extends Error {
+  constructor(reason: string) {
+    super(`the kernel cannot take everything now: ${reason}`);
+    this.name = 'IpvsTemporaryError';
+  }
+}
+
 /** Sets cannot be made; without them no rule can be written. */
 export class IpSetsNotMadeError extends Error {
   constructor(names: readonly string[], reason: string) {

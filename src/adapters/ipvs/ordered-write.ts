@@ -6,6 +6,7 @@ import type { SetMember } from '../../domain/ipvs/service-port-rules.js';
 import { SERVICE_SETS, type ServiceSet } from '../../domain/ipvs/service-sets.js';
 import type { Unexplained } from '../../domain/ipvs/unexplained.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { IpvsTemporaryError } from './errors.js';
 import type { IpvsRules } from './ipvs-rules.js';
 import type { KernelTables } from './tables/kernel-tables.js';
 import type { Outcome } from './tables/planned-steps.js';
@@ -38,6 +39,7 @@ export class OrderedWrite {
   /** Why it could not be removed. */
   readonly leftoverReasons = new Set<string>();
   private readonly reasons = new Map<ServicePortKey, string>();
+  private temporary: string | undefined;
 
   constructor(
     private readonly tables: KernelTables,
@@ -50,6 +52,7 @@ export class OrderedWrite {
     return Array.from(this.reasons, ([key, reason]) => ({ key, reason }));
   }
 
+  /** @throws IpvsTemporaryError when all was tried, if something was refused that is nobody's fault */
   async run(): Promise<void> {
     const { rulesLast } = this.options;
     await this.addMembers((set) => set !== GATE);
@@ -62,6 +65,7 @@ export class OrderedWrite {
     await this.removeServers();
     await this.deleteMembers();
     await this.removeRules();
+    if (this.temporary !== undefined) throw new IpvsTemporaryError(this.temporary);
   }
 
   private async addMembers(among: (set: ServiceSet) => boolean): Promise<void> {
@@ -157,7 +161,10 @@ export class OrderedWrite {
     references: (what: T) => readonly ServicePortKey[],
   ): void {
     this.written += written;
-    for (const { what, reason } of refused) this.blame(references(what), reason);
+    for (const { what, reason, isTemporary } of refused) {
+      if (isTemporary) this.temporary ??= reason;
+      this.blame(references(what), reason);
+    }
   }
 
   private noteRemoval<T>({ written, refused }: Outcome<T>, keep: (what: T) => void): void {

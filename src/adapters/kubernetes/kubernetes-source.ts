@@ -9,6 +9,7 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { ApiClient } from './client/api-client.js';
 import { Reflector } from './watch/reflector.js';
 import { proxyResources } from './watch/resources.js';
+import { RewindCheck } from './watch/rewind-check.js';
 import { defaultReflectorTimings, type ReflectorTimings } from './watch/reflector-timings.js';
 
 export interface KubernetesSourceOptions {
@@ -33,7 +34,8 @@ interface Running {
 export class KubernetesSource implements ClusterSource {
   private readonly running = new Map<ResourceKind, Running>();
   private readonly timings: ReflectorTimings;
-  private stopped = false;
+  private readonly rewinds: RewindCheck;
+  private readonly stopping = new AbortController();
   /** Always empty: objects from the API server are complete, and missing ones are waited for. */
   readonly problems: readonly string[] = [];
 
@@ -44,12 +46,14 @@ export class KubernetesSource implements ClusterSource {
     private readonly logger: Logger,
   ) {
     this.timings = { ...defaultReflectorTimings, ...options.timings };
+    const kinds = (): readonly Reflector[] => [...this.running.values()].map(({ reflector }) => reflector);
+    this.rewinds = new RewindCheck(client, kinds, this.timings, clock, logger, this.stopping.signal);
   }
 
   /** Rejects with KubeconfigError when the connection to the API server is not configured. */
   async start(sink: ObjectSink, signal: AbortSignal): Promise<void> {
     const server = await this.client.load();
-    if (signal.aborted || this.stopped) return;
+    if (signal.aborted || this.stopping.signal.aborted) return;
     signal.addEventListener('abort', () => void this.stop(), { once: true });
     this.logger.info({ server: server.href, node: this.options.nodeName }, 'reading from the API server');
     for (const kind of this.options.kinds ?? (['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const)) {
@@ -58,10 +62,10 @@ export class KubernetesSource implements ClusterSource {
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.stopping.abort();
     const all = [...this.running.values()];
     for (const { abort } of all) abort.abort();
-    await Promise.all(all.map(({ done }) => done));
+    await Promise.all([this.rewinds.stopped(), ...all.map(({ done }) => done)]);
     this.client.close();
   }
 
@@ -79,6 +83,7 @@ export class KubernetesSource implements ClusterSource {
         synced: () => this.onSynced(kind, sink),
         absent: () => this.onAbsent(kind, sink),
       },
+      this.rewinds,
       this.timings,
       this.clock,
       this.logger,

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ObjectSink } from '../../application/ports/cluster-source.js';
 import type { FolderChanges } from '../files/folder-watch.js';
 import { loadManifest, type ManifestContents } from './objects/load-manifest.js';
-import { ManifestSyntaxError } from './manifest-errors.js';
+import { ManifestFileError, ManifestSyntaxError } from './manifest-errors.js';
+import { EmptiedFiles, holdsNothing } from './files/emptied-files.js';
 import { readManifestFile } from './files/manifest-file.js';
 import { fileSignature, type ManifestFiles } from './files/manifest-files.js';
 import { ManifestIndex } from './manifest-index.js';
@@ -11,6 +12,8 @@ import type { ManifestReport } from './manifest-report.js';
 import { TimeSlice } from './time-slice.js';
 
 const NOTHING = { objects: [], rejected: [] };
+
+const TORN = 'is empty, but held objects before; if it stays so for a minute, they are taken to be deleted';
 
 /** How long to wait before a file that looks incomplete, or is gone, is taken as it is. */
 const SETTLE_MILLISECONDS = 100;
@@ -24,19 +27,24 @@ const SETTLE_MILLISECONDS = 100;
  * - complete: it is read, and its difference is delivered;
  * - incomplete: it does not parse, became empty, changed while it was read, or is gone. A writer may be about to finish, so
  *   it is read again after 100 ms and then taken as it is: a syntax error is reported and the last valid version is kept; the
- *   objects of an empty or deleted file are deleted.
- * An unreadable file is reported once, and tried again in every pass.
+ *   objects of a deleted file are deleted, those of an emptied one after a minute. A file is not deleted, but out of sight, when
+ *   the path that was given for it is gone.
+ * A file that is unreadable, out of sight, or was emptied less than a minute ago is reported once, and tried again in every pass.
  */
 export class ManifestReader {
   private readonly index: ManifestIndex;
   private readonly signatures = new Map<string, string>();
+  private readonly emptied: EmptiedFiles;
   private readonly slice = new TimeSlice();
 
   constructor(
     private readonly files: ManifestFiles,
     private readonly sink: ObjectSink,
     private readonly report: ManifestReport,
+    /** Milliseconds since any time. */
+    now: () => number = () => performance.now(),
   ) {
+    this.emptied = new EmptiedFiles(now);
     this.index = new ManifestIndex(files.compare);
   }
 
@@ -94,8 +102,10 @@ export class ManifestReader {
     try {
       const text = await readManifestFile(file);
       const changing = fileSignature(file) !== signature;
-      const emptied = text.trim() === '' && this.index.holds(file);
+      const emptied = this.index.holds(file) && holdsNothing(text);
       if (!final && (changing || emptied)) return false;
+      if (!emptied) this.emptied.forget(file);
+      else if (!this.emptied.isMeant(file)) throw new ManifestFileError(file, TORN);
       contents = await loadManifest(text, this.slice);
     } catch (error) {
       if (error instanceof ManifestSyntaxError) {
@@ -118,7 +128,14 @@ export class ManifestReader {
   }
 
   private async gone(file: string, final: boolean, signal: AbortSignal): Promise<boolean> {
-    if (!final && this.index.holds(file)) return false;
+    const held = this.index.holds(file);
+    if (!final && held) return false;
+    if (held && this.files.isOutOfSight(file)) {
+      // A folder is reported as such.
+      if (this.files.isGiven(file)) this.report.missing(file);
+      return true;
+    }
+    this.emptied.forget(file);
     this.signatures.delete(file);
     this.report.forget(file);
     await this.deliver(file, NOTHING, signal);

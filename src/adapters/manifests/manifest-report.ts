@@ -1,6 +1,6 @@
 import type { Logger } from '../../application/ports/logger.js';
-import type { ManifestContents } from './objects/load-manifest.js';
-import type { ManifestSyntaxError } from './manifest-errors.js';
+import type { ManifestContents, RejectedObject } from './objects/load-manifest.js';
+import { ManifestFileError, type ManifestSyntaxError } from './manifest-errors.js';
 import type { UnlistedFolder } from './files/manifest-files.js';
 import { rejectedText, placeOf, syntaxText, unreadText } from './problem-text.js';
 
@@ -36,6 +36,11 @@ export class ManifestReport {
     );
   }
 
+  /** A file whose path was given is gone. */
+  missing(file: string): void {
+    this.unreadable(file, new ManifestFileError(file, 'does not exist any longer'));
+  }
+
   /** The file is gone; its problems are forgotten. */
   forget(file: string): void {
     this.unreadFiles.delete(file);
@@ -63,7 +68,8 @@ export class ManifestReport {
     );
   }
 
-  contents(file: string, { rejected, ignored }: ManifestContents): void {
+  contents(file: string, { rejected: problems, ignored }: ManifestContents): void {
+    const rejected = byObject(problems);
     const before = new Set(this.fileProblems.get(file));
     this.unreadFiles.delete(file);
     this.fileProblems.delete(file);
@@ -99,4 +105,15 @@ export class ManifestReport {
       this.logger.warn(facts, 'two manifests contain the same objects; the later file counts');
     }
   }
+}
+
+/** All problems of an object in one, at the line of the first. */
+function byObject(rejected: readonly RejectedObject[]): readonly RejectedObject[] {
+  const bySubject = new Map<string, RejectedObject>();
+  for (const each of rejected) {
+    const id = each.key ?? `${each.subject}: ${each.problem}`;
+    const earlier = bySubject.get(id);
+    bySubject.set(id, earlier ? { ...earlier, problem: `${earlier.problem}; ${each.problem}` } : each);
+  }
+  return [...bySubject.values()];
 }

@@ -13,6 +13,8 @@ export interface ManifestSourceOptions {
   /** Whether changes are followed after the first pass. Default true. */
   readonly watch?: boolean;
   readonly logger: Logger;
+  /** Milliseconds since any time; for tests. */
+  readonly now?: () => number;
 }
 
 /** How often all files are checked even if the system reports no change. */
@@ -57,8 +59,8 @@ export class ManifestSource implements ClusterSource {
   }
 
   private async run(files: ManifestFiles, sink: ObjectSink, signal: AbortSignal): Promise<void> {
-    const { watch = true, logger } = this.options;
-    const reader = new ManifestReader(files, sink, this.report);
+    const { watch = true, logger, now } = this.options;
+    const reader = new ManifestReader(files, sink, this.report, now);
     // Watch before the first pass, so that no change is missed between the two.
     const changes = watch
       ? new FolderWatch(files.folders(), (file) => files.includes(file), logger)

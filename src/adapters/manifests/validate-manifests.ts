@@ -1,3 +1,4 @@
+import { Allocations } from '../../domain/validation/allocations.js';
 import { loadManifest } from './objects/load-manifest.js';
 import { ManifestSyntaxError } from './manifest-errors.js';
 import { readManifestFile } from './files/manifest-file.js';
@@ -24,12 +25,13 @@ export async function validateManifests(
   shown: (file: string) => string = (file) => file,
 ): Promise<ManifestFindings> {
   const slice = new TimeSlice();
+  const allocations = new Allocations();
   const { files, unlisted } = ManifestFiles.open(paths).list();
   const problems = unlisted.map(({ path, problem }) => `${shown(path)}: ${problem}`);
   let objects = 0;
   for (const file of files) {
     try {
-      const contents = await loadManifest(await readManifestFile(file), slice);
+      const contents = await loadManifest(await readManifestFile(file), slice, allocations);
       objects += contents.objects.length;
       problems.push(...contents.rejected.map((object) => rejectedText(shown(file), object)));
     } catch (error) {

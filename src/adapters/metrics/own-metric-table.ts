@@ -63,6 +63,12 @@ export const OWN_METRICS = {
     help: 'Times that the API server went back to an older state, as after a restore from a backup',
     labels: KIND,
   },
+  shortWatches: {
+    type: 'counter',
+    name: 'kubeproxy_watches_ended_at_once_total',
+    help: 'Watches that the API server ended within a second, without an event; they are taken up again after a growing wait',
+    labels: KIND,
+  },
   synced: {
     type: 'gauge',
     name: 'kubeproxy_synced',

@@ -48,6 +48,8 @@ export class PrometheusMetrics implements Metrics {
   private readonly runtime = new MetricSet(RUNTIME_METRICS, this.registry);
   private readonly scrapes: Scrape[] = [];
   private readonly clock: Clock;
+  /** Families of which a restore failed since their last sync began. */
+  private readonly refused = new Set<IpFamily>();
 
   constructor(private readonly options: PrometheusMetricsOptions) {
     const { clock, mode, packetCounters } = options;
@@ -90,18 +92,20 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.set('lastQueued', labelOf(family), this.clock.now() / 1000);
   }
 
+  syncStarted(family: IpFamily): void {
+    this.refused.delete(family);
+  }
+
   syncFinished(family: IpFamily, { full, seconds, ok, written }: SyncOutcome): void {
     const labels = labelOf(family);
     this.proxy.observe('sync', labels, seconds);
     this.proxy.observe(full ? 'fullSync' : 'partialSync', labels, seconds);
+    // As in kube-proxy, where a rejected restore fails the sync; here it may have been recovered.
+    if (!full && (!ok || this.refused.has(family))) this.proxy.count('partialRestoreFailures', labels);
     if (ok) {
       this.proxy.set('lastSync', labels, this.clock.now() / 1000);
       this.own.observe('syncSteps', labels, written);
-      return;
-    }
-    this.proxy.count('nftablesSyncFailures', labels);
-    // For any reason. A rejected restore that was recovered counts only in restoreFailures: the sync did not fail.
-    if (!full) this.proxy.count('partialRestoreFailures', labels);
+    } else this.proxy.count('nftablesSyncFailures', labels);
   }
 
   repaired(family: IpFamily, steps: number): void {
@@ -167,6 +171,7 @@ export class PrometheusMetrics implements Metrics {
 
   /** iptables rejected a restore, or it could not run. */
   restoreFailed(family: IpFamily): void {
+    this.refused.add(family);
     this.proxy.count('restoreFailures', labelOf(family));
   }
 

@@ -72,7 +72,7 @@ export const PROXY_METRICS = {
   partialRestoreFailures: alpha(
     'counter',
     'sync_proxy_rules_iptables_partial_restore_failures_total',
-    'Failed partial syncs',
+    'Partial syncs that failed, or of which a restore failed',
     { labels: FAMILY, modes: IPTABLES },
   ),
   rulesOwned: alpha('gauge', 'sync_proxy_rules_iptables_total', 'Rules that belong to the proxy', {

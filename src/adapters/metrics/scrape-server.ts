@@ -1,7 +1,7 @@
 import { healthRoutes, type HealthSubject } from '../health/health-routes.js';
 import { HttpListener, type ListenOptions } from '../http/http-listener.js';
-import { respond, TEXT_TYPE } from '../http/plain-response.js';
-import { route, type Handler, type Routes } from '../http/router.js';
+import { readOnly } from '../http/restrictions.js';
+import { route, type Routes } from '../http/router.js';
 
 /** The address is `--scrape-bind-address`. */
 export interface ScrapeServerOptions extends ListenOptions, HealthSubject {
@@ -19,23 +19,10 @@ const METRICS_PATHS = ['/metrics', '/metrics/slis'];
 export class ScrapeServer extends HttpListener {
   constructor(options: ScrapeServerOptions) {
     const served = { ...only(METRICS_PATHS, options.routes), ...healthRoutes(options) };
-    const readable = Object.entries(served).map(([path, handler]) => [path, readOnly(handler)]);
-    super({
-      ...options,
-      name: 'scrape',
-      handler: route(Object.fromEntries(readable) as Routes, options.logger),
-    });
+    super({ ...options, name: 'scrape', handler: route(readOnly(served), options.logger) });
   }
 }
 
 function only(paths: readonly string[], routes: Routes): Routes {
   return Object.fromEntries(Object.entries(routes).filter(([path]) => paths.includes(path)));
-}
-
-function readOnly(handler: Handler): Handler {
-  return (query, response) => {
-    if (query.method === 'GET' || query.method === 'HEAD') return handler(query, response);
-    response.setHeader('Allow', 'GET, HEAD');
-    respond(response, 405, TEXT_TYPE, `${query.path} can only be read\n`);
-  };
 }

@@ -19,8 +19,9 @@ export function showServicePorts(
   { family, pending }: WatchedLoop,
   statuses: ServiceStatuses,
 ): void {
-  const { programmed, failed } = statuses.counts(family);
-  own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed);
+  const { programmed, degraded, failed } = statuses.counts(family);
+  own.set('servicePorts', { ip_family: family, state: 'programmed' }, programmed - degraded);
+  own.set('servicePorts', { ip_family: family, state: 'degraded' }, degraded);
   own.set('servicePorts', { ip_family: family, state: 'failed' }, failed);
   // So that the counter is there before there is anything to count: the first increase is seen as one.
   own.count('driftFound', { ip_family: family }, 0);
@@ -32,10 +33,12 @@ export function showSources(own: Own, sources: readonly SourceStatus[], now: num
   own.clear('watchSilence');
   own.clear('watchConnected');
   own.clear('watchRewinds');
-  for (const { kind, state, connected, rewinds, lastActivity } of sources) {
+  own.clear('shortWatches');
+  for (const { kind, state, connected, rewinds, shortWatches, lastActivity } of sources) {
     if (state === 'absent' || state === 'stopped') continue;
     own.set('watchConnected', { kind }, connected ? 1 : 0);
     own.count('watchRewinds', { kind }, rewinds ?? 0);
+    own.count('shortWatches', { kind }, shortWatches ?? 0);
     if (lastActivity !== undefined) own.set('watchSilence', { kind }, (now - lastActivity) / 1000);
   }
 }

@@ -13,6 +13,8 @@ export const NLMSG_DONE = 3;
 export const NLM_F_REQUEST = 0x001;
 /** The kernel acknowledges the request even if it succeeds. */
 export const NLM_F_ACK = 0x004;
+/** The kernel sends the notifications that the request causes to the sender, too. */
+export const NLM_F_ECHO = 0x008;
 /** In a reply: the dump was disturbed by a change and is not consistent. */
 export const NLM_F_DUMP_INTR = 0x010;
 export const NLM_F_DUMP = 0x300;

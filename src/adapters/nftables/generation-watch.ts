@@ -2,18 +2,21 @@ import type { WriteEffect, WriteWatch } from '../../application/ports/write-watc
 import type { NftTransport } from './transport.js';
 
 /**
- * Detects whether another program has committed nf_tables transactions in this network namespace, by comparing the
- * number of ours with the kernel's generation. Both families share one watch, since the kernel counts them together; so
- * does iptables-nft, for which each COMMIT is a transaction.
+ * Detects whether another program has committed nf_tables transactions in this network namespace. The kernel numbers all
+ * that change something, whoever commits them (the generation), and reports to us the numbers of our own. Both families
+ * share one watch, since the kernel numbers them together; so does iptables-nft, for which each COMMIT is a transaction.
  *
- * The first check takes the kernel's number as the base; each of our commits adds one to the expected number; a check
- * that finds another number starts a new epoch from there. A family that compared its table in the present epoch knows
- * that no other program has written to it since.
+ * The first check takes the kernel's number as known; every number of ours that follows a known one is known, too. A check
+ * that finds an unknown number starts a new epoch from there: somebody else's transaction lies between, or one of ours that
+ * was not reported. A family that compared its table in the present epoch knows that no other program has written to it
+ * since.
  */
 export class GenerationWatch implements WriteWatch {
   readonly seesEveryWrite = true;
-  private base: number | undefined;
-  private own = 0;
+  /** The last one up to which all are known. */
+  private known: number | undefined;
+  /** Our own after that. */
+  private readonly ahead = new Set<number>();
   private count = 0;
   private started = 0;
   private readonly inFlight = new Set<Promise<unknown>>();
@@ -26,16 +29,17 @@ export class GenerationWatch implements WriteWatch {
     this.inFlight.add(writing);
     try {
       const outcome = await writing;
-      this.own += effect(outcome).commits;
+      for (const generation of effect(outcome).generations ?? []) this.ahead.add(generation);
       return outcome;
     } finally {
       this.inFlight.delete(writing);
+      this.advance();
     }
   }
 
   /**
-   * Undefined if the transport cannot tell. While the other family writes, the kernel may have counted a transaction
-   * that is not counted here yet; so this waits until that write is done.
+   * Undefined if the transport cannot tell. While the other family writes, the kernel may have numbered a transaction
+   * that is not reported here yet; so this waits until that write is done.
    */
   async epoch(): Promise<number | undefined> {
     for (;;) {
@@ -48,10 +52,20 @@ export class GenerationWatch implements WriteWatch {
   }
 
   private epochAt(generation: number): number {
-    if (this.base === undefined || generation !== (this.base + this.own) >>> 0) {
-      this.base = generation - this.own;
-      this.count++;
-    }
+    if (generation !== this.known) this.count++;
+    this.known = generation;
     return this.count;
   }
+
+  private advance(): void {
+    while (this.known !== undefined && this.ahead.delete(following(this.known)))
+      this.known = following(this.known);
+    // When all of ours are reported, what is missing before the rest is not ours, so the rest will never be known.
+    if (this.inFlight.size === 0) this.ahead.clear();
+  }
+}
+
+/** The kernel skips 0. */
+function following(generation: number): number {
+  return (generation + 1) >>> 0 || 1;
 }

@@ -18,7 +18,7 @@ export async function kernelTrial(transport: NftTransport): Promise<string | und
     await transport.commit('IPv4', OPERATIONS);
     return undefined;
   } catch (error) {
-    if (!(error instanceof NftCommitError)) return undefined;
+    if (!(error instanceof NftCommitError) || error.isTemporary) return undefined;
     const refused = error.failures.find(({ operation }) => operation !== OPERATIONS.length - 1);
     if (!refused) return undefined;
     const step = OPERATIONS[refused.operation ?? -1]?.op ?? 'nf_tables';

@@ -41,8 +41,6 @@ export interface NftablesOptions {
   readonly compile?: typeof compileNftables;
 }
 
-const ONE_COMMIT = { commits: 1 };
-
 /** Mode nftables for one family: its table `kube-proxy`. */
 export function nftablesBackend(
   family: IpFamily,
@@ -148,13 +146,13 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
     return { written };
   }
 
-  adopted({ state: actual }: TableReading): NftablesAdoptedRules {
+  adopted({ state: actual, sound }: TableReading): NftablesAdoptedRules {
     if (actual && isOfAnotherLayout(actual) && this.keepsUnexplained)
       this.logger.warn(
         { family: this.family },
         'the table kube-proxy has another layout; its rules cannot be kept',
       );
-    return new NftablesAdoptedRules(setsOf(actual), this.desired);
+    return new NftablesAdoptedRules(setsOf(actual), this.desired, sound);
   }
 
   lost({ state }: TableReading): readonly FrontendAddress[] {
@@ -182,10 +180,10 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
     try {
       await this.watch.ours(
         () => this.transport.commit(this.family, operations),
-        () => ONE_COMMIT,
+        (generation) => ({ generations: generation === undefined ? [] : [generation] }),
       );
     } catch (error) {
-      if (!(error instanceof NftCommitError)) throw error;
+      if (!(error instanceof NftCommitError) || error.isTemporary) throw error;
       throw new RefusedError(error, culprits(error, transaction), whole.servicePorts(), isPartial);
     }
   }
@@ -204,7 +202,7 @@ class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, Ta
     try {
       await this.send(removal);
     } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
+      if (!(error instanceof RefusedError || error instanceof NftCommitError)) throw error;
       this.observer.cleanupFailed(this.family);
       this.logger.warn(
         { family: this.family, reason: error.message },

@@ -5,7 +5,7 @@ import { DesiredWalk } from '../../domain/nftables/walk/desired-walk.js';
 
 /** Follows packets through nftables mode. */
 export class NftablesTracer implements Tracer {
-  constructor(readonly actual: () => Promise<Walk>) {}
+  constructor(readonly actual: (signal?: AbortSignal) => Promise<Walk>) {}
 
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
     return new DesiredWalk(entries, node);

@@ -6,6 +6,7 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../domain/nftables/layout/table.js';
+import { isTemporary } from '../netlink/errno.js';
 
 /**
  * Access to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing about services; it
@@ -18,8 +19,9 @@ export interface NftTransport {
    * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed. Rejects
    * with NftCommitError if the kernel refused: then nothing has changed. Does not retry. Not reentrant: the caller
    * waits for one call to settle before the next. An empty list does nothing.
+   * @returns the generation that the kernel gave it; undefined if it changed nothing, or if the transport cannot tell
    */
-  commit(family: IpFamily, operations: readonly Operation[]): Promise<void>;
+  commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined>;
 
   /**
    * Reads the whole table, or undefined if there is none. A read disturbed by a concurrent commit is repeated a few
@@ -46,8 +48,8 @@ export interface NftTransport {
   ): Promise<ReadonlyMap<string, SetElement>>;
 
   /**
-   * A number that changes with every committed nf_tables transaction in this network namespace, whichever program
-   * commits it. Undefined if unavailable. Cheap enough to call every second.
+   * The number of the last nf_tables transaction in this network namespace that changed something, whichever program
+   * committed it. Undefined if unavailable. Cheap enough to call every second.
    */
   generation(): Promise<number | undefined>;
 
@@ -89,14 +91,20 @@ export interface NftFailure {
   readonly reason: string;
 }
 
-/** A transaction was refused; the kernel is unchanged. */
+/** A transaction was refused; the kernel is unchanged, unless its answer was lost. */
 export class NftCommitError extends Error {
+  /** The same transaction may be taken later: nothing in it is to blame. */
+  readonly isTemporary: boolean;
+
   constructor(
     readonly family: IpFamily,
     readonly failures: readonly NftFailure[],
   ) {
-    super(`nftables refused a transaction on table kube-proxy (${family}): ${describe(failures)}`);
+    const temporary = failures.some(({ reason }) => isTemporary(reason));
+    const did = temporary ? 'cannot take a transaction now' : 'refused a transaction';
+    super(`nftables ${did} on table kube-proxy (${family}): ${describe(failures)}`);
     this.name = 'NftCommitError';
+    this.isTemporary = temporary;
   }
 }
 

@@ -3,6 +3,7 @@ import { destination, type DestinationStream, pino, symbols } from 'pino';
 import type { Logger } from '../../application/ports/logger.js';
 import { klogLine } from './klog-line.js';
 import { logRecord } from './log-record.js';
+import { printableJson } from './quote.js';
 import { terminalLine } from './terminal-line.js';
 
 const DEBUG_VERBOSITY = 2;
@@ -108,7 +109,7 @@ class LogOutput implements DestinationStream {
   write(json: string): void {
     const { format, splitStream } = this.settings;
     const stream = splitStream && this.lastLevel < WARNING_LEVEL ? this.informationStream : this.stream;
-    stream.write(format === 'json' ? json : this.text(stream.terminal ?? false));
+    stream.write(format === 'json' ? printableJson(json) : this.text(stream.terminal ?? false));
   }
 
   private text(terminal: boolean): string {

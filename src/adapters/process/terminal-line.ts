@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { LogRecord } from './log-record.js';
-import { jsonText, quote } from './quote.js';
+import { jsonText, printable, quote } from './quote.js';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -15,7 +15,7 @@ export function terminalLine(
     colored ? styleText(how, text, { validateStream: false }) : text;
   const date = new Date(time);
   const clock = `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-  const head = `${style('dim', clock)} ${style(STYLES[level] ?? 'reset', level.toUpperCase().padEnd(5))} ${oneLine(message)}`;
+  const head = `${style('dim', clock)} ${style(STYLES[level] ?? 'reset', level.toUpperCase().padEnd(5))} ${printable(message)}`;
   const shown = facts.map(([name, value]) => `${style('dim', `${name}=`)}${valueText(value)}`);
   return `${head}${shown.length > 0 ? '  ' : ''}${shown.join(' ')}\n`;
 }
@@ -23,9 +23,4 @@ export function terminalLine(
 function valueText(value: unknown): string {
   if (typeof value !== 'string') return jsonText(value);
   return /^[^\s"=\p{C}]+$/u.test(value) ? value : quote(value);
-}
-
-/** Control characters could forge lines or control the terminal. */
-function oneLine(text: string): string {
-  return text.replace(/\p{C}/gu, ' ');
 }

@@ -14,6 +14,7 @@ import {
   AF_INET6,
   ROUTE_HEADER_LENGTH,
   RTA_DST,
+  RTA_GATEWAY,
   RTA_OIF,
   RTA_PREFSRC,
   RTM_GETROUTE,
@@ -24,6 +25,9 @@ import {
 /** What the kernel answers where no route leads on, or one that refuses: `unreachable`, `prohibit`, `blackhole`. */
 const NO_ROUTE: ReadonlySet<number> = new Set([ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL]);
 
+/** A route, with the index of its device. */
+type FoundRoute = Omit<Route, 'device'> & { readonly device: number };
+
 /** The routes of this network namespace, one lookup for each question, as `ip route get` does it. */
 export class NetlinkRoutes implements Routes {
   private readonly channel = new NetlinkChannel(() => NetlinkSocket.open(NETLINK_ROUTE));
@@ -33,7 +37,7 @@ export class NetlinkRoutes implements Routes {
   async to(address: string): Promise<Route | undefined> {
     const isIPv6 = address.includes(':');
     const attempt = `looking for the route to ${address}`;
-    let found: { device: number; source: string } | undefined;
+    let found: FoundRoute | undefined;
     const { errno, explanation } = await this.channel.ask(
       {
         type: RTM_GETROUTE,
@@ -50,7 +54,7 @@ export class NetlinkRoutes implements Routes {
     );
     if (NO_ROUTE.has(errno)) return undefined;
     if (errno !== 0) throw new NetlinkRequestError(attempt, errno, explanation);
-    return found && { source: found.source, device: await this.nameOf(found.device) };
+    return found && { ...found, device: await this.nameOf(found.device) };
   }
 
   close(): Promise<void> {
@@ -66,15 +70,17 @@ export class NetlinkRoutes implements Routes {
 }
 
 /** Undefined for routes that refuse packets. */
-function readRoute({ bytes, start, end }: NetlinkMessage): { device: number; source: string } | undefined {
+function readRoute({ bytes, start, end }: NetlinkMessage): FoundRoute | undefined {
   const type = bytes[start + 7];
   if (type !== RTN_UNICAST && type !== RTN_LOCAL) return undefined;
   const attributes = new AttributeReader(bytes, start + ROUTE_HEADER_LENGTH, end);
   let device = 0;
   let source = '';
+  let gateway: string | undefined;
   while (attributes.next()) {
     if (attributes.type === RTA_OIF) device = attributes.hostNumber();
     else if (attributes.type === RTA_PREFSRC) source = addressText(bytes, attributes.start, attributes.end);
+    else if (attributes.type === RTA_GATEWAY) gateway = addressText(bytes, attributes.start, attributes.end);
   }
-  return { device, source };
+  return { device, source, ...(gateway !== undefined && { gateway }) };
 }

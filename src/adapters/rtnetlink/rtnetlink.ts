@@ -1,4 +1,4 @@
-/** The constants of linux/rtnetlink.h, linux/if.h, linux/if_link.h and linux/if_addr.h that are used here. */
+/** The constants of linux/rtnetlink.h, linux/if.h, linux/if_link.h, linux/if_addr.h and linux/neighbour.h that are used here. */
 
 export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;
@@ -8,6 +8,22 @@ export const RTM_DELADDR = 21;
 export const RTM_GETADDR = 22;
 
 export const RTM_GETROUTE = 26;
+/** Its struct ndmsg: family and padding, the index of the device, then state (16 bits), flags and type. */
+export const RTM_GETNEIGH = 30;
+
+export const NDA_DST = 1;
+
+/** States of neighbours, `NUD_…` of linux/neighbour.h, as `ip neighbour` prints them. */
+export const NUD_STATES: ReadonlyMap<number, string> = new Map([
+  [0x01, 'INCOMPLETE'],
+  [0x02, 'REACHABLE'],
+  [0x04, 'STALE'],
+  [0x08, 'DELAY'],
+  [0x10, 'PROBE'],
+  [0x20, 'FAILED'],
+  [0x40, 'NOARP'],
+  [0x80, 'PERMANENT'],
+]);
 
 /** Multicast groups for notifications. */
 export const RTMGRP_LINK = 0x1;
@@ -26,6 +42,7 @@ export const IFA_LOCAL = 2;
 
 export const RTA_DST = 1;
 export const RTA_OIF = 4;
+export const RTA_GATEWAY = 5;
 export const RTA_PREFSRC = 7;
 
 /** Types of routes that packets take; others refuse them. */

@@ -1,7 +1,8 @@
 import { errorMessage } from '../../application/error-message.js';
+import { belongsTo } from '../../application/status/frontend-conflicts.js';
 import type { PortClaim } from '../../domain/userspace/claims.js';
 import { hostPort } from '../../domain/net/address.js';
-import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type Protocol, type ServicePortKey } from '../../domain/model/service-port-name.js';
 
 /** The proxy cannot listen for a service port. */
 export class ProxyPortError extends Error {
@@ -30,7 +31,7 @@ export class PortClaimError extends Error {
   }
 
   static taken(claim: PortClaim, protocol: Protocol, owner: ServicePortKey): PortClaimError {
-    return new PortClaimError(claim, protocol, `it belongs to ${owner}`);
+    return new PortClaimError(claim, protocol, `it ${belongsTo(serviceOf(owner))}`);
   }
 
   static refused(claim: PortClaim, protocol: Protocol, cause: unknown): PortClaimError {

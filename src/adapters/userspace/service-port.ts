@@ -1,3 +1,4 @@
+import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
@@ -6,6 +7,7 @@ import { claimOf, type PortClaim } from '../../domain/userspace/claims.js';
 import type { PortAllocator } from '../../domain/userspace/port-allocator.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import { RoundRobin, type Random } from '../../domain/userspace/round-robin.js';
+import { FloodGuard } from '../process/flood-guard.js';
 import { ProxyPortError, UnsupportedProtocolError } from './errors.js';
 import type { PortClaims } from './sockets/port-claims.js';
 import type { ProxySocket } from './sockets/proxy-socket.js';
@@ -23,6 +25,7 @@ export interface ServicePortDependencies {
   readonly relay: TcpRelay;
   readonly udp: UdpOptions;
   readonly random: Random;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -40,6 +43,7 @@ export class ServicePort {
     private readonly endpoints: RoundRobin,
     private readonly socket: ProxySocket,
     private readonly allocated: number,
+    private readonly log: FloodGuard,
     private readonly dependencies: ServicePortDependencies,
   ) {}
 
@@ -50,12 +54,15 @@ export class ServicePort {
   static async open(entry: ForwardingEntry, dependencies: ServicePortDependencies): Promise<ServicePort> {
     const endpoints = new RoundRobin(dependencies.random);
     const refused: number[] = [];
+    const { logger, clock } = dependencies;
+    // Clients whose connections fail come again: a line a minute tells it, and how many more there were.
+    const log = FloodGuard.guard({ logger: logger.child({ service: entry.key }), clock, burst: 1 });
     try {
       for (;;) {
         const port = dependencies.allocator.allocate();
         try {
-          const socket = await openSocket(entry, port, endpoints, dependencies);
-          return new ServicePort(entry, endpoints, socket, port, dependencies);
+          const socket = await openSocket(entry, port, endpoints, dependencies, log);
+          return new ServicePort(entry, endpoints, socket, port, log, dependencies);
         } catch (error) {
           refused.push(port);
           if (error instanceof UnsupportedProtocolError) throw error;
@@ -123,6 +130,7 @@ export class ServicePort {
   async close(): Promise<void> {
     for (const claim of [...this.held, ...this.former]) this.release(claim);
     await this.socket.close();
+    this.log.close();
     this.dependencies.allocator.release(this.allocated);
   }
 
@@ -136,18 +144,18 @@ function textOf({ address, port }: PortClaim): string {
 }
 
 function openSocket(
-  { name: { protocol }, key }: ForwardingEntry,
+  { name: { protocol } }: ForwardingEntry,
   port: number,
   endpoints: RoundRobin,
-  { family, address, relay, udp, logger }: ServicePortDependencies,
+  { family, address, relay, udp }: ServicePortDependencies,
+  log: Logger,
 ): Promise<ProxySocket> {
   const where = { family, address: address.listen, port };
-  const own = logger.child({ service: key });
   switch (protocol) {
     case 'TCP':
-      return TcpProxySocket.open(where, endpoints, relay, own);
+      return TcpProxySocket.open(where, endpoints, relay, log);
     case 'UDP':
-      return UdpProxySocket.open(where, endpoints, udp, own);
+      return UdpProxySocket.open(where, endpoints, udp, log);
     case 'SCTP':
       return Promise.reject(new UnsupportedProtocolError(protocol));
   }

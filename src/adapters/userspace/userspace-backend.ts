@@ -82,6 +82,7 @@ export class UserspaceBackend implements Backend {
       relay: new TcpRelay(clock),
       udp: { clock, idleTimeout: udpIdleTimeout },
       random,
+      clock,
       logger,
     };
     this.rules = iptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {

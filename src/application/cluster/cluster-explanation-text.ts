@@ -1,3 +1,4 @@
+import { counted } from '../counted.js';
 import type { ClusterExplanation, NodeDifference } from './cluster-explanation.js';
 import { grouped, named } from './grouped-nodes.js';
 
@@ -6,8 +7,8 @@ const LISTED = 3;
 
 /** A comparison for people, several lines, each with its end. */
 export function clusterExplanationText(compared: ClusterExplanation, isWide: boolean): string {
-  const { service, asked, alike, known, problems, behind, failed, different, silent } = compared;
-  const on = `on ${alike} of ${asked} ${asked === 1 ? 'node' : 'nodes'}`;
+  const { service, asked, alike, known, problems, behind, failed, degraded, different, silent } = compared;
+  const on = `on ${alike} of ${counted(asked, 'node')}`;
   const late = behind.map(({ node, seconds }) =>
     seconds === undefined ? node : `${node} (${seconds.toFixed(1)} s)`,
   );
@@ -17,6 +18,7 @@ export function clusterExplanationText(compared: ClusterExplanation, isWide: boo
       : `${service}: not served ${on}; \`kubeproxy explain\` on a node says why`,
     ...problems.map((problem) => `problem: ${problem}`),
     ...grouped('failed', failed, ({ reasons }) => reasons.join('; ')),
+    ...grouped('degraded', degraded, ({ reasons }) => reasons.join('; ')),
     ...(late.length > 0 ? [`behind: ${isWide ? late.join(', ') : named(late)}`] : []),
     ...grouped('different', different, (difference) => differenceText(difference, isWide)),
     ...grouped('no answer', silent, ({ reason }) => reason),

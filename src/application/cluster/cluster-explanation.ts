@@ -16,10 +16,17 @@ export interface ClusterExplanation {
   /** Nodes on which a change of it is not in the kernel yet, those first that wait longest. */
   readonly behind: readonly NodeBehind[];
   /** Nodes on which a service port of it failed to be programmed. */
-  readonly failed: readonly { readonly node: string; readonly reasons: readonly string[] }[];
+  readonly failed: readonly TroubledNode[];
+  /** Other nodes on which a service port of it is degraded, or rules of other programs stop its traffic. */
+  readonly degraded: readonly TroubledNode[];
   /** Nodes that programmed something else than most. */
   readonly different: readonly NodeDifference[];
   readonly silent: readonly SilentNode[];
+}
+
+interface TroubledNode {
+  readonly node: string;
+  readonly reasons: readonly string[];
 }
 
 interface NodeBehind {
@@ -42,11 +49,15 @@ export function compareExplanations(
   replies: readonly NodeReply<Explanation>[],
 ): ClusterExplanation {
   const answers = answersOf(replies).map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
-  const failed = answers.flatMap(({ node, answer }) => {
-    const reasons = failuresIn(answer);
-    return reasons.length > 0 ? [{ node, reasons }] : [];
-  });
+  const inState = (state: 'failed' | 'degraded'): readonly TroubledNode[] =>
+    answers.flatMap(({ node, answer }) => {
+      const reasons = [...reasonsIn(answer, state), ...(state === 'degraded' ? obstaclesIn(answer) : [])];
+      return reasons.length > 0 ? [{ node, reasons }] : [];
+    });
+  const failed = inState('failed');
   const failing = new Set(failed.map(({ node }) => node));
+  const degraded = inState('degraded').filter(({ node }) => !failing.has(node));
+  for (const { node } of degraded) failing.add(node);
   const waiting = answers.filter(({ node, answer }) => !failing.has(node) && isBehind(answer));
   const settled = answers.filter(({ node, answer }) => !failing.has(node) && !isBehind(answer));
   // What a node knows that is behind may be old.
@@ -64,6 +75,7 @@ export function compareExplanations(
     problems: [...new Set(answers.flatMap(({ answer }) => answer.problems))],
     behind: waiting.map(behindOf).sort((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0)),
     failed,
+    degraded,
     different,
     silent: silentOf(replies),
   };
@@ -82,14 +94,18 @@ function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
   return first?.facts ?? new Set();
 }
 
-function failuresIn({ families }: Explanation): readonly string[] {
+function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, ports }) =>
     ports.flatMap(({ port, protocol, status }) =>
-      status.state === 'failed'
-        ? [`${family} port ${port || '(unnamed)'} ${protocol}: ${status.reason}`]
-        : [],
+      status.state === state ? [`${family} port ${port || '(unnamed)'} ${protocol}: ${status.reason}`] : [],
     ),
   );
+}
+
+/** Former versions do not look for any. */
+function obstaclesIn({ kernel }: Explanation): readonly string[] {
+  const obstacles = kernel?.obstacles ?? [];
+  return obstacles.map(({ from, to, outcome, reason }) => `from ${from} to ${to}: ${outcome}, ${reason}`);
 }
 
 function isBehind({ families }: Explanation): boolean {
@@ -100,5 +116,6 @@ function isBehind({ families }: Explanation): boolean {
 
 function behindOf({ node, answer }: NodeAnswer<Explanation>): NodeBehind {
   const waits = answer.families.flatMap(({ waitingSeconds }) => waitingSeconds ?? []);
-  return waits.length > 0 ? { node, seconds: Math.max(...waits) } : { node };
+  const longest = (one: number, other: number): number => Math.max(one, other);
+  return waits.length > 0 ? { node, seconds: waits.reduce(longest) } : { node };
 }

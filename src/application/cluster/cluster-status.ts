@@ -9,6 +9,8 @@ export interface NodeStatus extends Shown {
   readonly versions: Pick<Versions, 'program'>;
   readonly families: readonly {
     readonly failed: readonly unknown[];
+    /** Missing in answers of former versions. */
+    readonly degraded?: readonly unknown[];
     readonly sync: { readonly drift: { readonly repaired: number } };
   }[];
 }
@@ -18,7 +20,7 @@ export interface NodeRow extends Shown {
   readonly node: string;
   /** Of the program. */
   readonly version: string;
-  /** Service ports that failed to be programmed, over both families. */
+  /** Service ports that failed to be programmed or are degraded, over both families. */
   readonly failing: number;
   /** Steps that were needed to repair rules which another program had changed, over both families, since the start. */
   readonly drift: number;
@@ -51,7 +53,7 @@ function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {
     mode,
     inSync,
     lag,
-    failing: sum(families.map(({ failed }) => failed.length)),
+    failing: sum(families.map(({ failed, degraded = [] }) => failed.length + degraded.length)),
     drift: sum(families.map(({ sync }) => sync.drift.repaired)),
     reasons,
   };

@@ -8,44 +8,63 @@ import {
   type DifferenceReport,
   type FamilyDifference,
 } from './difference-report.js';
+import { SharedWork } from './shared-work.js';
 
 /** The part of a sync loop that is asked. */
 export interface ComparedLoop {
   readonly family: IpFamily;
-  /** Undefined if the backend cannot tell. @throws if nothing has been programmed yet, or the kernel cannot be read */
-  differences(): Promise<readonly RuleDifference[] | undefined>;
+  /** Undefined if the backend cannot tell. @throws if nothing has been programmed yet, the kernel cannot be read, or on abort */
+  differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined>;
 }
+
+/** What a comparison of one family found, or why it could not. */
+interface Compared {
+  readonly family: IpFamily;
+  readonly lines?: readonly RuleDifference[];
+  readonly problem?: string;
+}
+
+const NEVER = new AbortController().signal;
 
 /** Use case Diff: what the kernel has otherwise than was programmed. Changes nothing. Costs as much as a full verification. */
 export class Diff {
-  private running: Promise<unknown> = Promise.resolve();
+  private readonly comparison: SharedWork<readonly Compared[]>;
 
   constructor(
     private readonly mode: string,
-    private readonly loops: readonly ComparedLoop[],
-  ) {}
+    loops: readonly ComparedLoop[],
+  ) {
+    this.comparison = new SharedWork(async (signal) => {
+      const all: Compared[] = [];
+      for (const loop of loops) all.push(await compare(loop, signal));
+      return all;
+    });
+  }
 
   /**
-   * One after the other, however many ask.
+   * One comparison at a time, however many ask: who asks while one runs gets what it finds. It ends when nobody waits for it.
    * @param service `namespace/name` of the only one that is asked about; undefined: all
+   * @param signal aborted when who asks leaves. @throws its reason then
    */
-  report(service?: string): Promise<DifferenceReport> {
-    const report = this.running.then(async () => {
-      const families: FamilyDifference[] = [];
-      for (const loop of this.loops) families.push(await compare(loop, service));
-      return { mode: this.mode, families };
-    });
-    this.running = report;
-    return report;
+  async report(service?: string, signal: AbortSignal = NEVER): Promise<DifferenceReport> {
+    const compared = await this.comparison.ask(signal);
+    return { mode: this.mode, families: compared.map((one) => differenceOf(one, service)) };
   }
 }
 
-async function compare(loop: ComparedLoop, service: string | undefined): Promise<FamilyDifference> {
+async function compare(loop: ComparedLoop, signal: AbortSignal): Promise<Compared> {
   const { family } = loop;
   try {
-    const lines = await loop.differences();
-    return lines ? familyDifference(family, lines, service) : unknownDifference(family, CANNOT_COMPARE);
+    const lines = await loop.differences(signal);
+    return lines ? { family, lines } : { family, problem: CANNOT_COMPARE };
   } catch (error) {
-    return unknownDifference(family, errorMessage(error));
+    signal.throwIfAborted();
+    return { family, problem: errorMessage(error) };
   }
+}
+
+function differenceOf({ family, lines = [], problem }: Compared, service?: string): FamilyDifference {
+  return problem === undefined
+    ? familyDifference(family, lines, service)
+    : unknownDifference(family, problem);
 }

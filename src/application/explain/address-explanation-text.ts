@@ -1,4 +1,5 @@
 import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
+import { acceptedSourcesText } from './reasons.js';
 import { endpointText, frontendText, statusText } from './explanation-text.js';
 
 /** For people, several lines, each with its end. */
@@ -10,6 +11,7 @@ export function addressExplanationText(explained: AddressExplanation): string {
     ...frontends.flatMap((match) => [
       `  frontend of ${ownerText(match)}: ${statusText(match.status)}`,
       `    ${frontendText(match.frontend)}`,
+      ...(match.sourceRanges ? [`    ${acceptedSourcesText(match.sourceRanges)}`] : []),
     ]),
     ...endpoints.flatMap((match) => [
       `  endpoint of ${ownerText(match)}`,

@@ -26,6 +26,8 @@ interface Match {
 export interface FrontendMatch extends Match {
   readonly frontend: FrontendExplanation;
   readonly status: PortStatus;
+  /** Of a load-balancer IP, if not all sources may use it. */
+  readonly sourceRanges?: readonly string[];
 }
 
 /** An endpoint of a service port. */

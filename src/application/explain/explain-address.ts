@@ -5,8 +5,11 @@ import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
-import type { Explain, ExplainedLoop } from './explain.js';
+import type { ExplainPort } from './explain-port.js';
+import type { ExplainedLoop } from './explain.js';
 import { subjectText, type AddressSubject } from './subject.js';
+
+type SearchedLoop = Pick<ExplainedLoop, 'family' | 'table'>;
 
 /** What addresses mean on this node. */
 export interface ExplainedNode {
@@ -28,9 +31,9 @@ const UNTOUCHED = 'no rule of this proxy is for it, and packets to it are routed
 /** Use case ExplainAddress: whose an address or a port is. Searches everything, so only for people who ask. */
 export class ExplainAddress {
   constructor(
-    private readonly explain: Explain,
+    private readonly explain: ExplainPort,
     private readonly state: ClusterState,
-    private readonly loops: readonly ExplainedLoop[],
+    private readonly loops: readonly SearchedLoop[],
     private readonly node: ExplainedNode,
   ) {}
 
@@ -52,18 +55,24 @@ export class ExplainAddress {
     };
   }
 
-  private frontends(loop: ExplainedLoop, subject: AddressSubject): readonly FrontendMatch[] {
+  private frontends(loop: SearchedLoop, subject: AddressSubject): readonly FrontendMatch[] {
     const isOfNode = this.acceptsNodePorts(loop.family, subject.address);
-    const matches = (entry: ForwardingEntry, { address, port }: Frontend): boolean =>
+    const matches = (
+      entry: ForwardingEntry,
+      { address, port }: Pick<Frontend, 'address' | 'port'>,
+    ): boolean =>
       (subject.protocol === undefined || subject.protocol === entry.name.protocol) &&
       (subject.port === undefined ? address !== undefined : port === subject.port) &&
       (address === undefined ? isOfNode : address === subject.address);
     const found: FrontendMatch[] = [];
     for (const entry of loop.table.entries()) {
       if (!entry.frontends.some((frontend) => matches(entry, frontend))) continue;
-      const { frontends, status } = this.explain.port(entry);
+      const { frontends, status, sourceRanges } = this.explain.port(entry);
       for (const frontend of frontends)
-        if (matches(entry, frontend)) found.push({ ...identity(entry), frontend, status });
+        if (matches(entry, frontend)) {
+          const isRestricted = frontend.kind === 'load-balancer-ip' && sourceRanges.length > 0;
+          found.push({ ...identity(entry), frontend, status, ...(isRestricted && { sourceRanges }) });
+        }
     }
     return found;
   }
@@ -88,7 +97,7 @@ export class ExplainAddress {
   }
 
   private endpoints(
-    loop: ExplainedLoop,
+    loop: SearchedLoop,
     service: ServiceKey,
     { address, port, protocol }: AddressSubject,
   ): readonly EndpointMatch[] {
@@ -105,7 +114,7 @@ export class ExplainAddress {
 
   private otherwise(
     subject: AddressSubject,
-    loops: readonly ExplainedLoop[],
+    loops: readonly SearchedLoop[],
     services: ReadonlySet<ServiceKey>,
   ): string {
     const { address, port } = subject;
@@ -122,7 +131,7 @@ export class ExplainAddress {
     return `it is in the service range ${range}, but no Service has it; ${fate}`;
   }
 
-  private unusedNodePort(port: number, loops: readonly ExplainedLoop[]): string {
+  private unusedNodePort(port: number, loops: readonly SearchedLoop[]): string {
     for (const { table } of loops)
       for (const { name, healthCheckNodePort } of table.entries())
         if (healthCheckNodePort === port)
@@ -143,7 +152,7 @@ export class ExplainAddress {
   }
 
   /** The entries of the Service that has this address. */
-  private ownerOf(address: string, loops: readonly ExplainedLoop[]): readonly ForwardingEntry[] | undefined {
+  private ownerOf(address: string, loops: readonly SearchedLoop[]): readonly ForwardingEntry[] | undefined {
     for (const { table } of loops) {
       for (const { name, frontends } of table.entries()) {
         if (!frontends.some((frontend) => frontend.address === address)) continue;

@@ -1,24 +1,14 @@
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
-import { endpointPlace } from '../../domain/model/endpoint.js';
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
-import { cidrText } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
-import type { FailedPort, ServiceStatuses } from '../status/service-statuses.js';
+import type { ServiceStatuses, TroubledPort } from '../status/service-statuses.js';
 import type { FamilyHistory, SyncHistory } from '../status/sync-history.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
-import type {
-  Absence,
-  EndpointExplanation,
-  Explanation,
-  FamilyExplanation,
-  PortExplanation,
-} from './explanation.js';
+import { ExplainPort } from './explain-port.js';
+import type { Absence, Explanation, FamilyExplanation } from './explanation.js';
 import { heldBack } from './held-back.js';
-import { findingsOf, frontendReason, unusedReason } from './findings.js';
-import { misplacedSlices } from './misplaced-slices.js';
 import type { UnservedServices } from './unserved-services.js';
 
 /** The part of a sync loop that is read. */
@@ -45,7 +35,9 @@ export interface Overview {
     readonly programmed: number;
     /** Services that wait for the next sync. */
     readonly waiting: number;
-    readonly failed: readonly FailedPort[];
+    readonly failed: readonly TroubledPort[];
+    /** Programmed, but not as their Services ask for. */
+    readonly degraded: readonly TroubledPort[];
     readonly sync: FamilyHistory;
   }[];
   /** Objects that are ignored, with the reason. */
@@ -70,7 +62,11 @@ export interface ExplainSources {
  * the cluster. Changes nothing. Costs what the Service has; one without slices costs a search for them.
  */
 export class Explain {
-  constructor(private readonly sources: ExplainSources) {}
+  private readonly ports: ExplainPort;
+
+  constructor(private readonly sources: ExplainSources) {
+    this.ports = new ExplainPort(sources.state, sources.statuses);
+  }
 
   overview(): Overview {
     return {
@@ -79,6 +75,7 @@ export class Explain {
         programmed: this.sources.statuses.counts(family).programmed,
         waiting: pending.serviceCount,
         failed: this.sources.statuses.failures(family),
+        degraded: this.sources.statuses.degradations(family),
         sync: this.sources.history.of(family),
       })),
       rejected: this.sources.reports.unusable,
@@ -100,41 +97,6 @@ export class Explain {
     };
   }
 
-  /** What becomes of one service port. */
-  port(entry: ForwardingEntry): PortExplanation {
-    const { name, family, key, frontends, affinitySeconds, sourceRanges } = entry;
-    const service = `${name.namespace}/${name.name}`;
-    const identity = { port: name.port, protocol: name.protocol };
-    const endpoints = this.sources.state.endpoints(service, family, identity);
-    const status = this.sources.statuses.get(family, key);
-    const findings = findingsOf({
-      entry,
-      status,
-      endpoints,
-      sliceFamilies: [...new Set(this.sources.state.slicesOf(service).map((slice) => slice.family))],
-      slicePorts: this.sources.state.slicePorts(service, family),
-      misplacedSlices: () => misplacedSlices(this.sources.state, service),
-      node: this.sources.state.node,
-    });
-    const reachable = new Set(entry.endpoints.reachable.map(endpointPlace));
-    return {
-      ...identity,
-      status: status ?? { state: 'pending' },
-      frontends: frontends.map((frontend) => ({
-        ...frontend,
-        reason: frontendReason(entry, frontend, findings),
-      })),
-      endpoints: endpoints.map((endpoint): EndpointExplanation => {
-        const used = reachable.has(endpointPlace(endpoint));
-        const reason = used ? undefined : unusedReason(endpoint, entry);
-        return { ...endpoint, used, ...(reason !== undefined && { reason }) };
-      }),
-      findings,
-      affinitySeconds,
-      sourceRanges: sourceRanges.map(cidrText),
-    };
-  }
-
   private family(loop: ExplainedLoop, service: ServiceKey): FamilyExplanation {
     const { family } = loop;
     const waiting = loop.isWaiting(service);
@@ -145,7 +107,7 @@ export class Explain {
       family,
       waiting,
       ...(waitingSeconds !== undefined && { waitingSeconds }),
-      ports: loop.table.entriesOf(service).map((entry) => this.port(entry)),
+      ports: loop.table.entriesOf(service).map((entry) => this.ports.port(entry)),
       ...(absence && { absence }),
       ...(healthCheck && { healthCheck }),
       sync: this.sources.history.of(family),

@@ -1,5 +1,6 @@
 import { frontendPlace } from '../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../domain/net/address.js';
+import { endpointWords } from './endpoint-words.js';
 import type {
   EndpointExplanation,
   Explanation,
@@ -8,15 +9,20 @@ import type {
   PortExplanation,
   PortStatus,
 } from './explanation.js';
+import { kernelWalkText, probedEndpointsText } from './checks/checks-text.js';
+import { acceptedSourcesText } from './reasons.js';
 import type { FindingKind } from './findings.js';
+import { portStatusText } from '../status/state-words.js';
 
 /** An explanation for people, several lines, each with its end. */
-export function explanationText({ service, known, unserved, problems, families }: Explanation): string {
+export function explanationText(explained: Explanation): string {
+  const { service, known, unserved, problems, families, kernel, probe } = explained;
   const lines = [service];
   if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
   for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
-  return `${lines.join('\n')}\n`;
+  const checks = [kernel && kernelWalkText(kernel), probe && probedEndpointsText(probe)];
+  return `${lines.join('\n')}\n${checks.join('')}`;
 }
 
 function familyLines({
@@ -52,19 +58,12 @@ function portLines(explained: PortExplanation): readonly string[] {
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
   for (const { kind, text } of findings) if (UNSAID.has(kind)) lines.push(`      note: ${text}`);
   if (affinitySeconds > 0) lines.push(`      clients stay with their endpoint for ${affinitySeconds} s`);
-  if (sourceRanges.length > 0) lines.push(`      load-balancer IPs accept only ${sourceRanges.join(', ')}`);
+  if (sourceRanges.length > 0) lines.push(`      ${acceptedSourcesText(sourceRanges)}`);
   return lines;
 }
 
 export function statusText(status: PortStatus): string {
-  switch (status.state) {
-    case 'pending':
-      return 'pending';
-    case 'programmed':
-      return `programmed ${time(status.since)}${status.note === undefined ? '' : `, with deviations: ${status.note}`}`;
-    case 'failed':
-      return `failed since ${time(status.since)}, ${status.attempts} attempts: ${status.reason}`;
-  }
+  return portStatusText(status, time);
 }
 
 export function frontendText(frontend: FrontendExplanation): string {
@@ -73,17 +72,7 @@ export function frontendText(frontend: FrontendExplanation): string {
 }
 
 export function endpointText(endpoint: EndpointExplanation): string {
-  const { address, port, used, reason, isLocal, ready, serving, terminating, zoneHints, nodeHints } =
-    endpoint;
-  const facts = [
-    used ? 'used' : reason === undefined ? 'not used' : `not used (${reason})`,
-    ...(isLocal ? ['on this node'] : []),
-    ready ? 'ready' : 'not ready',
-    ...(terminating ? [serving ? 'terminating, still serving' : 'terminating'] : []),
-    ...(zoneHints.length > 0 ? [`for zones ${zoneHints.join(' ')}`] : []),
-    ...(nodeHints.length > 0 ? [`for nodes ${nodeHints.join(' ')}`] : []),
-  ];
-  return `endpoint ${hostPort(address, port)}: ${facts.join(', ')}`;
+  return `endpoint ${hostPort(endpoint.address, endpoint.port)}: ${endpointWords(endpoint)}`;
 }
 
 function time(milliseconds: number): string {

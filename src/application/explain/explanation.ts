@@ -6,6 +6,7 @@ import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FamilyHistory } from '../status/sync-history.js';
+import type { KernelWalk, ProbedEndpoints } from './checks/results.js';
 import type { Finding } from './findings.js';
 
 /** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
@@ -18,6 +19,10 @@ export interface Explanation {
   /** What is wrong with the Service's objects in the cluster. */
   readonly problems: readonly string[];
   readonly families: readonly FamilyExplanation[];
+  /** What packets to it meet in the kernel; missing where nobody looked. */
+  readonly kernel?: KernelWalk;
+  /** Missing unless it was asked for. */
+  readonly probe?: ProbedEndpoints;
 }
 
 /**
@@ -68,8 +73,10 @@ export interface PortExplanation {
 /** The outcome of the last attempt, if there was one. */
 export type PortStatus = { readonly state: 'pending' } | ServiceStatus;
 
-export interface FrontendExplanation extends Frontend {
-  /** Why clients outside this node get that outcome. */
+export interface FrontendExplanation extends Omit<Frontend, 'outcome'> {
+  /** What clients outside this node get. `lost`: it belongs to another Service, and they get what that one offers. */
+  readonly outcome: Frontend['outcome'] | 'lost';
+  /** Why they get that. */
   readonly reason: string;
 }
 
@@ -84,8 +91,11 @@ export interface EndpointExplanation extends Pick<
 }
 
 /** Whether traffic of the Service reaches endpoints as its objects ask for. */
-export function isSound({ known, problems, families }: Explanation): boolean {
+export function isSound({ known, problems, families, kernel, probe }: Explanation): boolean {
   const findings = families.flatMap(({ ports }) => ports.flatMap((port) => port.findings));
   const isHeldBack = families.some(({ absence }) => absence?.kind === 'held-back');
-  return known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault);
+  const isReached = !kernel?.obstacles.length && !probe?.probed.some(({ problem }) => problem !== undefined);
+  return (
+    isReached && known && problems.length === 0 && !isHeldBack && !findings.some(({ isFault }) => isFault)
+  );
 }

@@ -1,6 +1,7 @@
-import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import { endpointPlace, type Endpoint, type PortIdentity } from '../../domain/model/endpoint.js';
 import type { Node } from '../../domain/model/node.js';
+import type { ServicePortSpec } from '../../domain/model/service.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 
@@ -15,11 +16,12 @@ export interface Finding {
 
 export type FindingKind =
   | 'failed'
-  | 'deviation'
+  | 'degraded'
   | 'no-slices'
   | 'other-family'
   | 'no-such-port'
   | 'other-protocol'
+  | 'no-pod-port'
   | 'no-endpoints'
   | 'all-terminating'
   | 'none-ready'
@@ -38,6 +40,10 @@ export interface PortFacts {
   readonly sliceFamilies: readonly IpFamily[];
   /** The ports of its slices of the entry's family. */
   readonly slicePorts: readonly PortIdentity[];
+  /** Whether a slice of that family lists endpoints without any port. */
+  readonly portless: boolean;
+  /** Those of its Service. */
+  readonly servicePorts: readonly ServicePortSpec[];
   /** Slices that look as if they were meant for the Service, for people. */
   readonly misplacedSlices: () => readonly string[];
   readonly node: Node | undefined;
@@ -48,7 +54,7 @@ export function findingsOf(facts: PortFacts): readonly Finding[] {
   const { entry, status, endpoints, node } = facts;
   const found: (Finding | undefined)[] = [
     status?.state === 'failed' ? fault('failed', status.reason) : undefined,
-    status?.state === 'programmed' && status.note !== undefined ? fault('deviation', status.note) : undefined,
+    status?.state === 'degraded' ? fault('degraded', status.reason) : undefined,
     lackOfEndpoints(facts),
     draining(entry),
     noneLocal(entry),
@@ -61,7 +67,7 @@ export function findingsOf(facts: PortFacts): readonly Finding[] {
 function lackOfEndpoints({ entry, ...facts }: PortFacts): Finding | undefined {
   if (entry.endpoints.hasAny) return undefined;
   const { family, name } = entry;
-  const { sliceFamilies, slicePorts, endpoints } = facts;
+  const { sliceFamilies, endpoints } = facts;
   if (sliceFamilies.length === 0) {
     const label = `no EndpointSlice carries its label kubernetes.io/service-name=${name.name}`;
     const candidates = facts.misplacedSlices();
@@ -75,16 +81,25 @@ function lackOfEndpoints({ entry, ...facts }: PortFacts): Finding | undefined {
       'other-family',
       `all its EndpointSlices are of family ${sliceFamilies.join(', ')}, its cluster IP is ${family}`,
     );
-  return missingPort(name, slicePorts) ?? unusable(endpoints);
+  return missingPort(name, facts) ?? unusable(endpoints);
 }
 
-/** The slices have ports, but not this one. Slices without any port are those of a Service that is scaled to zero. */
+/**
+ * The slices have other ports, or endpoints without any. A port that no pod has under its name is left out of the slices. Slices
+ * without ports and endpoints are those of a Service that is scaled to zero.
+ */
 function missingPort(
   { port, protocol }: PortIdentity,
-  present: readonly PortIdentity[],
+  { slicePorts: present, portless, servicePorts }: Omit<PortFacts, 'entry'>,
 ): Finding | undefined {
-  if (present.length === 0 || present.some((one) => one.port === port && one.protocol === protocol))
-    return undefined;
+  const isIt = (one: PortIdentity): boolean => one.port === port && one.protocol === protocol;
+  if ((present.length === 0 && !portless) || present.some(isIt)) return undefined;
+  const isOfService = (one: PortIdentity): boolean =>
+    servicePorts.some(({ name, protocol: its }) => one.port === name && one.protocol === its);
+  const target = servicePorts.find((one) => isIt({ port: one.name, protocol: one.protocol }))?.targetName;
+  if (target !== undefined && present.every(isOfService))
+    return fault('no-pod-port', `no pod has a port named ${target}, which the Service's targetPort asks for`);
+  if (present.length === 0) return fault('no-such-port', 'its EndpointSlices list endpoints, but no port');
   const named = (one: PortIdentity): string =>
     [
       one.port === '' ? 'one without a name' : one.port,
@@ -124,8 +139,12 @@ function draining({ endpoints }: ForwardingEntry): Finding | undefined {
 function noneLocal({ endpoints, frontends }: ForwardingEntry): Finding | undefined {
   const silent = frontends.filter(({ outcome }) => outcome === 'drop');
   if (!endpoints.hasAny || silent.length === 0) return undefined;
-  const kinds = [...new Set(silent.map(({ kind }) => kind))].join(', ');
-  return note('none-local', `the policy of ${kinds} is Local, and no endpoint on this node is usable`);
+  const kinds = [...new Set(silent.map(({ kind }) => kind))];
+  const text = `the policy of ${kinds.join(', ')} is Local, and no endpoint on this node is usable`;
+  // A load balancer goes elsewhere. Pods and programs of this node cannot.
+  return kinds.includes('cluster-ip')
+    ? fault('none-local', `${text}: what pods here send there is dropped`)
+    : note('none-local', text);
 }
 
 function otherZones(
@@ -147,47 +166,6 @@ function otherZones(
     'other-zones',
     `${excluded.length} ready ${excluded.length === 1 ? 'endpoint is' : 'endpoints are'} hinted for ${where}; this node is in zone ${node.zone === '' ? '(none)' : node.zone}`,
   );
-}
-
-/** Why clients outside this node get a frontend's outcome. */
-export function frontendReason(
-  { endpoints }: ForwardingEntry,
-  { policy, outcome }: Frontend,
-  findings: readonly Finding[],
-): string {
-  const { text } = findings.find(({ kind }) => LACKS.has(kind)) ?? { text: 'no endpoint is usable' };
-  switch (outcome) {
-    case 'reject':
-      return text;
-    case 'drop':
-      return 'the policy is Local, and no endpoint on this node is usable';
-    case 'forward': {
-      const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
-      const where = policy === 'Local' ? ' on this node' : '';
-      return count > 0
-        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
-        : 'endpoints exist, but their hints exclude this node';
-    }
-  }
-}
-
-const LACKS: ReadonlySet<FindingKind> = new Set([
-  'no-slices',
-  'other-family',
-  'no-such-port',
-  'other-protocol',
-  'no-endpoints',
-  'all-terminating',
-  'none-ready',
-]);
-
-/** Why an endpoint is not used although it is ready. */
-export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry): string | undefined {
-  if (!endpoint.ready) return undefined;
-  if (!endpoints.cluster && !endpoint.isLocal) return 'the policy is Local, and it is on another node';
-  const { zoneHints, nodeHints } = endpoint;
-  if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';
-  return undefined;
 }
 
 function counted(endpoints: readonly Endpoint[]): string {

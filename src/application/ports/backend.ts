@@ -2,7 +2,7 @@ import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServicePortKey, ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
@@ -21,8 +21,12 @@ export interface Backend {
   /** Programs exactly these entries, and adopts what is already right. First call; repeated after a rejection. */
   start(entries: Iterable<ForwardingEntry>, node: NodeNetwork, options?: StartOptions): Promise<ApplyResult>;
 
-  /** Applies changes. Cost depends on the changes; reads nothing back. */
-  apply(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult>;
+  /**
+   * Applies changes. Cost depends on the changes; reads nothing back. A service port whose removal failed is reported
+   * as well, and stays until a later call removes it.
+   * @param signal ends a long recovery early: what was not tried is reported as waiting
+   */
+  apply(changes: readonly ForwardingChange[], node: NodeNetwork, signal?: AbortSignal): Promise<ApplyResult>;
 
   /**
    * Compares the kernel with what was programmed and repairs what differs. Rejects with the signal's reason if it is
@@ -50,6 +54,12 @@ export interface Backend {
     options?: StartOptions,
   ): Promise<readonly RuleDifference[] | undefined>;
 
+  /**
+   * Whether a start with `keepUnexplained` may have kept rules of the service port, which no entry had. Missing: it may have for
+   * any.
+   */
+  mayKeep?(name: ServicePortName): boolean;
+
   /** Removes everything that this backend ever creates, and nothing else. Needs no start. */
   cleanup(): Promise<void>;
 
@@ -69,6 +79,8 @@ export interface StartOptions {
    * lead nowhere after a restart, may remove them anyway.
    */
   readonly keepUnexplained?: boolean;
+  /** As of `apply`. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of a start or of a batch of changes. */
@@ -93,10 +105,12 @@ export interface ServiceNote {
   readonly note: string;
 }
 
-/** A service port that could not be programmed. */
+/** A service port that could not be programmed, or removed: the kernel has its last good rules, or what it had of it. */
 export interface ServiceFailure {
   readonly key: ServicePortKey;
   readonly reason: string;
+  /** It was not tried by itself: something in a batch with it was refused, and the limits of a round were reached. */
+  readonly waits?: true;
 }
 
 /** What a verification found and repaired. */

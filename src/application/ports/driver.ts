@@ -79,7 +79,11 @@ export interface Driver<Rules, Change, Actual> {
    */
   differences?(actual: Actual, signal?: AbortSignal): DifferenceLines | Promise<DifferenceLines>;
 
-  /** The rules that an earlier process left. Missing if the kernel does not show whose they are. */
+  /**
+   * The rules that the kernel holds, by whose they are: those that an earlier process left, and those to which a refused
+   * service port goes back. With them as its rules, a repair of `actual` writes nothing of the service port. Missing if
+   * the kernel does not show whose rules are; then a refused repair fails as a whole.
+   */
   adopted?(actual: Actual): AdoptedRules<Rules>;
 
   /** UDP frontends that led to endpoints in `actual`, and no longer do. Missing if the driver cannot tell. */
@@ -117,8 +121,14 @@ export interface WriteResult {
   readonly failed?: readonly ServiceFailure[];
 }
 
-/** The kernel refused a write, and with it everything that belongs to it. */
+/**
+ * The kernel refused a write because of what is in it, and with it everything that belongs to it. Every other error of a
+ * write says nothing about its content (no memory, a lock, no permission, a lost acknowledgement, a tool that was
+ * killed): nobody is to blame, and the same write may succeed later.
+ */
 export class RefusedError extends Error {
+  readonly suspects: ReadonlySet<ServicePortKey>;
+
   /**
    * @param culprits the service ports that the kernel named, each with the reason
    * @param suspects all service ports for which the refused write had something new
@@ -127,10 +137,11 @@ export class RefusedError extends Error {
   constructor(
     cause: Error,
     readonly culprits: ReadonlyMap<ServicePortKey, string>,
-    readonly suspects: Iterable<ServicePortKey>,
+    suspects: Iterable<ServicePortKey>,
     readonly isPartial: boolean,
   ) {
     super(cause.message, { cause });
     this.name = 'RefusedError';
+    this.suspects = new Set(suspects);
   }
 }

@@ -19,6 +19,8 @@ export interface SyncOutcome {
 export interface Metrics {
   /** A sync was requested, or the sync loop has started. */
   syncQueued(family: IpFamily): void;
+  /** A sync begins. */
+  syncStarted(family: IpFamily): void;
   /** A sync ran, successfully or not. Attempts before the first lists are complete do not count. */
   syncFinished(family: IpFamily, outcome: SyncOutcome): void;
   /** A verification found rules that another program had changed, and wrote this many steps to repair them. */

@@ -10,6 +10,8 @@ export type Silence =
   | 'timeout'
   /** The container has no such program, or its program does not understand the question: it is another image. */
   | 'another-image'
+  /** What came is none of the answers of a proxy, or is too large for one. */
+  | 'bad-answer'
   /** The program was reached, but the proxy inside was not, or the connection broke. */
   | 'failed';
 
@@ -29,12 +31,18 @@ export class NoAnswerError extends Error {
 export interface NodeProxy {
   readonly node: string;
   /**
-   * Runs a subcommand of the program beside the proxy and returns the JSON that it prints. Changes nothing. Tries once, within a
-   * time limit of its own.
-   * @param question the subcommand with its arguments
+   * Runs a subcommand of the program beside the proxy and returns what it prints, which is not looked at. Changes nothing. Tries once.
    * @throws NoAnswerError
    */
-  ask(question: readonly string[]): Promise<unknown>;
+  ask(question: ProxyQuestion): Promise<string>;
+}
+
+/** What a proxy is asked. */
+export interface ProxyQuestion {
+  /** The subcommand with its arguments. It prints JSON. */
+  readonly words: readonly string[];
+  /** Milliseconds for the whole answer. */
+  readonly timeout: number;
 }
 
 /** The proxies of a cluster, as they can be found from outside. */

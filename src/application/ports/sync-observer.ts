@@ -12,6 +12,8 @@ export interface SyncObserver {
   /** A sync begins and has dequeued everything that was waiting. */
   dequeued(family: IpFamily): void;
   finished(family: IpFamily, report: SyncReport): void;
+  /** A verification ended, with the reason if it failed as a whole. */
+  verified(family: IpFamily, problem?: string): void;
   /** A verification repaired rules with this many steps. */
   repaired(family: IpFamily, steps: number): void;
   /** An event of a Service; `changed` when it changes anything that the proxy reads. */

@@ -7,8 +7,8 @@ import type { TracedEnding } from '../../domain/trace/traced-ending.js';
 export interface Tracer {
   /** As they should be: compiled from the entries. */
   desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk | Promise<Walk>;
-  /** As the kernel has them now. Throws a typed error where they cannot be read. */
-  actual(): Promise<Walk>;
+  /** As the kernel has them now. Throws a typed error where they cannot be read, and the signal's reason when it is aborted. */
+  actual(signal?: AbortSignal): Promise<Walk>;
 }
 
 /** Rules that packets can be sent through, any number of them. */

@@ -1,7 +1,7 @@
 /** The effect of our own write, if no other program wrote meanwhile. */
 export interface WriteEffect {
-  /** How many transactions the kernel counts for it. */
-  readonly commits: number;
+  /** The numbers that the kernel gave its transactions, where it reports them. One that changed nothing gets none. */
+  readonly generations?: readonly number[] | undefined;
   /** By how many entries the tables have grown. Undefined if unknown. */
   readonly entriesGained?: number | undefined;
   /** How long another program held the lock before we got it, in seconds. Undefined if unknown. */

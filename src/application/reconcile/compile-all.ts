@@ -42,7 +42,7 @@ export async function compileAll<Rules, Change>(
     const earlier = candidates.get(key);
     const former = earlier ? earlier.former : present;
     const kept = entry && unexplained.explain(entry.name, change);
-    candidates.set(key, { name: entry?.name, wanted, former: former ?? kept });
+    candidates.set(key, { former: former ?? kept });
     desired.replace(key, wanted, change);
     if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
   }

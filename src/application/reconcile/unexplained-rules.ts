@@ -39,6 +39,11 @@ export class UnexplainedRules<Rules, Change> {
     return unexplained;
   }
 
+  /** Whether rules of the service port are kept. */
+  has(name: ServicePortName): boolean {
+    return this.adopted !== undefined && this.labels.has(this.adopted.label(name));
+  }
+
   /** Stops keeping rules for a service port that is known now. Returns the rules that were kept. */
   explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
     if (this.labels.size === 0 || !this.adopted) return undefined;

@@ -1,3 +1,4 @@
+import { counted } from '../counted.js';
 import type { ChangeEntry, ListChange, ServicePortChange } from './change-entry.js';
 
 /**
@@ -42,7 +43,7 @@ function changesText({ reason, endpoints, frontends, result }: ServicePortChange
     ...listText('frontends', frontends),
   ];
   if (parts.length > 0) return parts.join('; ');
-  return result === 'programmed' ? `${endpoints.now} endpoints as before` : '';
+  return result === 'programmed' ? `${counted(endpoints.now, 'endpoint')} as before` : '';
 }
 
 function listText(name: string, { now, added, removed, turned, some }: ListChange): readonly string[] {

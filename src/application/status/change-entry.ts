@@ -16,8 +16,8 @@ interface Change {
 export interface ServicePortChange extends Change {
   readonly what: 'service-port';
   readonly servicePort: ServicePortKey;
-  readonly result: 'programmed' | 'failed' | 'removed';
-  /** Why, if it failed. */
+  readonly result: 'programmed' | 'degraded' | 'failed' | 'removed';
+  /** Why, if it failed or is degraded. */
   readonly reason?: string;
   /** When the first event arrived that its sync programmed. */
   readonly event: number;

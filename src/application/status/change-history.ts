@@ -13,10 +13,8 @@ const CAPACITY = 1000;
 
 type Outcome = Pick<ServicePortChange, 'result' | 'reason'>;
 
-const SUCCESSES: Readonly<Record<'present' | 'gone', Outcome>> = {
-  present: { result: 'programmed' },
-  gone: { result: 'removed' },
-};
+const PROGRAMMED: Outcome = { result: 'programmed' };
+const REMOVED: Outcome = { result: 'removed' };
 
 /** Remembers the last changes of all families: small values in a ring, so that what changed can be told afterwards. */
 export class ChangeHistory {
@@ -47,7 +45,7 @@ export class ChangeHistory {
     for (const change of changed) {
       const hasFailed = failures.has(change.key);
       if (everyService && !hasFailed) continue;
-      const outcome = hasFailed ? this.failure(family, change) : SUCCESSES[change.entry ? 'present' : 'gone'];
+      const outcome = hasFailed ? this.failure(family, change) : this.success(family, change);
       if (!outcome) continue;
       const times = triggers.size > 0 ? triggers.get(serviceOf(change.key)) : undefined;
       this.add({
@@ -96,6 +94,12 @@ export class ChangeHistory {
     const concerns = (entry: ChangeEntry): boolean =>
       entry.what === 'service-port' && serviceOf(entry.servicePort) === service;
     return { changes: service === undefined ? [...all] : all.filter(concerns), total: this.count };
+  }
+
+  private success(family: IpFamily, { key, entry }: ForwardingChange): Outcome {
+    if (!entry) return REMOVED;
+    const status = this.statuses.get(family, key);
+    return status?.state === 'degraded' ? { result: 'degraded', reason: status.reason } : PROGRAMMED;
   }
 
   /** Undefined if a retry failed as the attempt before: that would soon fill the ring. */

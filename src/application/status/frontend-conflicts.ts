@@ -1,20 +1,29 @@
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import { serviceOf, type ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
+import type { LostFrontend } from './service-statuses.js';
+
+/** A frontend that several service ports claim. */
+interface Contest {
+  holder: ServicePortKey;
+  readonly losers: Set<ServicePortKey>;
+}
+
+const NOTHING: readonly never[] = [];
 
 /** Which service ports lack a frontend because another one holds it. An update costs what changed. */
 export class FrontendConflicts {
-  /** For each loser, the holders of its frontends. */
-  private readonly holders = new Map<ServicePortKey, Map<string, ServicePortKey>>();
-  private readonly losers = new Map<ServicePortKey, Set<ServicePortKey>>();
+  private readonly contests = new Map<string, Contest>();
+  /** The contested frontends of each claimant, of holders and losers alike. */
+  private readonly claims = new Map<ServicePortKey, Set<string>>();
 
-  /** How many service ports lack a frontend. */
-  get size(): number {
-    return this.holders.size;
+  /** Whether every service port has its frontends. */
+  get isEmpty(): boolean {
+    return this.contests.size === 0;
   }
 
   /**
-   * Replaces all conflicts in which the service ports are holders or losers. Returns the losers whose note may have changed,
-   * other service ports included.
+   * Replaces all conflicts in which the service ports are holders or losers. What a holder leaves, the first of its losers by
+   * key holds from then on. Returns the service ports of which something else may be lost now, others included.
    */
   update(
     keys: Iterable<ServicePortKey>,
@@ -22,35 +31,56 @@ export class FrontendConflicts {
   ): ReadonlySet<ServicePortKey> {
     const concerned = new Set<ServicePortKey>();
     // Usually there are no conflicts, and very many keys.
-    for (const key of this.holders.size > 0 ? keys : []) {
-      for (const loser of [key, ...(this.losers.get(key) ?? [])]) {
-        for (const [frontend, holder] of this.holders.get(loser) ?? [])
-          if (loser === key || holder === key) this.remove(loser, frontend, concerned);
-      }
-    }
+    for (const key of this.isEmpty ? NOTHING : keys)
+      for (const frontend of [...(this.claims.get(key) ?? NOTHING)]) this.leave(key, frontend, concerned);
     for (const { frontend, holder, loser } of conflicts) {
-      concerned.add(loser);
-      this.holders.set(loser, (this.holders.get(loser) ?? new Map<string, string>()).set(frontend, holder));
-      this.losers.set(holder, (this.losers.get(holder) ?? new Set<string>()).add(loser));
+      const contest = this.contests.get(frontend) ?? { holder, losers: new Set() };
+      if (contest.holder !== holder) contest.losers.add(contest.holder);
+      contest.holder = holder;
+      contest.losers.delete(holder);
+      this.contests.set(frontend, contest);
+      contest.losers.add(loser);
+      for (const claimant of [holder, ...contest.losers]) {
+        this.claims.set(claimant, (this.claims.get(claimant) ?? new Set<string>()).add(frontend));
+        concerned.add(claimant);
+      }
     }
     return concerned;
   }
 
-  /** Text for people; undefined when the service port has all its frontends. */
-  note(loser: ServicePortKey): string | undefined {
-    const held = this.holders.get(loser);
-    return held && [...held].map(([frontend, holder]) => `${frontend} belongs to ${holder}`).join('; ');
+  /** What the service port goes without; empty when it has all its frontends. */
+  lostBy(key: ServicePortKey): readonly LostFrontend[] {
+    return [...(this.claims.get(key) ?? NOTHING)].flatMap((frontend) => {
+      const { holder } = this.contests.get(frontend)!;
+      return holder === key ? [] : [{ frontend, holder: serviceOf(holder) }];
+    });
   }
 
-  private remove(loser: ServicePortKey, frontend: string, concerned: Set<ServicePortKey>): void {
-    concerned.add(loser);
-    const held = this.holders.get(loser)!;
-    const holder = held.get(frontend)!;
-    held.delete(frontend);
-    if (held.size === 0) this.holders.delete(loser);
-    if ([...held.values()].includes(holder)) return;
-    const losers = this.losers.get(holder)!;
-    losers.delete(loser);
-    if (losers.size === 0) this.losers.delete(holder);
+  private leave(key: ServicePortKey, frontend: string, concerned: Set<ServicePortKey>): void {
+    const contest = this.contests.get(frontend)!;
+    for (const claimant of [contest.holder, ...contest.losers]) concerned.add(claimant);
+    if (contest.holder === key) contest.holder = [...contest.losers].sort()[0]!;
+    contest.losers.delete(key);
+    contest.losers.delete(contest.holder);
+    this.forget(key, frontend);
+    if (contest.losers.size > 0) return;
+    this.contests.delete(frontend);
+    this.forget(contest.holder, frontend);
   }
+
+  private forget(key: ServicePortKey, frontend: string): void {
+    const frontends = this.claims.get(key)!;
+    frontends.delete(frontend);
+    if (frontends.size === 0) this.claims.delete(key);
+  }
+}
+
+/** A frontend that another Service has, for people: `10.96.0.10:53/UDP belongs to shop/dns`. */
+export function lostFrontendText({ frontend, holder }: LostFrontend): string {
+  return `${frontend} ${belongsTo(holder)}`;
+}
+
+/** Said of a frontend that another Service has. */
+export function belongsTo(holder: LostFrontend['holder']): string {
+  return `belongs to ${holder}`;
 }

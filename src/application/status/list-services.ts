@@ -8,10 +8,10 @@ import type { ForwardingTable } from '../../domain/forwarding/forwarding-table.j
 import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
-import { heldBack } from '../explain/held-back.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
-import type { ServiceStatuses } from './service-statuses.js';
+import { holdsNothing, type ServiceStatuses } from './service-statuses.js';
+import { isFailing } from './state-words.js';
 
 /** The part of a sync loop that is read. */
 export interface ListedLoop {
@@ -24,6 +24,9 @@ export interface ListedLoop {
 
 /** Of Services that are not known to exist. */
 const UNKNOWN: ReadonlySet<Unserved['kind']> = new Set(['absent', 'undelivered']);
+
+/** Short, because it stands in a column; an explanation says more. */
+const HELD_BACK = 'keeps its rules: not all objects could be read';
 
 /** Rows that are made in one turn of the event loop: a few milliseconds. */
 const PORTION = 250;
@@ -84,8 +87,10 @@ export class ListServices {
     const entries = this.loops.flatMap(({ table }) => table.entriesOf(key));
     let used = 0;
     let known = 0;
-    for (const { endpoints, knownEndpoints } of entries) {
-      used += endpoints.reachable.length;
+    for (const entry of entries) {
+      const { endpoints, knownEndpoints } = entry;
+      if (!holdsNothing(entry, this.statuses.get(entry.family, entry.key)))
+        used += endpoints.reachable.length;
       known += knownEndpoints;
     }
     return {
@@ -108,10 +113,9 @@ export class ListServices {
     const isPending = this.loops.some((loop) => loop.isWaiting(key));
     if (isPending || statuses.includes(undefined)) return { state: 'pending' };
     const unread = this.loops.flatMap(({ keptFor }) => keptFor);
-    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: heldBack(unread) };
+    if (entries.length === 0 && unread.length > 0) return { state: 'pending', reason: HELD_BACK };
     for (const status of statuses)
-      if (status?.state === 'programmed' && status.note !== undefined)
-        return { state: 'programmed', reason: status.note };
+      if (status?.state === 'degraded') return { state: 'degraded', reason: status.reason };
     return { state: 'programmed' };
   }
 }
@@ -142,8 +146,8 @@ function sorted(keys: readonly ServiceKey[]): readonly ServiceKey[] {
     .map((key) => key.replace('\0', '/'));
 }
 
-function passes({ state, endpoints }: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
-  return (!failing || state === 'failed') && (!withoutEndpoints || endpoints.used === 0);
+function passes(row: ServiceRow, { failing, withoutEndpoints }: RowFilter): boolean {
+  return (!failing || isFailing(row)) && (!withoutEndpoints || row.endpoints.used === 0);
 }
 
 const CLUSTER_IP_FIRST = (one: Frontend): boolean => one.kind === 'cluster-ip';

@@ -1,10 +1,10 @@
+import { counted } from '../counted.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 
 /** How many members of a list are shown unless all are wanted. */
 const SHOWN = 5;
 
-/** What was asked for in a URL, up to the colon or blank after it. */
-const URL_QUERY = /(?<=https?:\/\/[^\s?]*)\?\S*?(?=:?(?:\s|$))/g;
+const URLS = /https?:\/\/\S+/g;
 
 /** For people, several lines, each with its end. `isWide`: every list and every URL in full. */
 export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
@@ -26,9 +26,11 @@ export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
     ...families.map(familyText),
     ...listed(
       'failing',
-      families.flatMap(({ family, failed }) =>
-        failed.map(({ key, since, reason }) => `${key} (${family}) since ${time(since)}: ${reason}`),
-      ),
+      families.flatMap(({ family, failed }) => troubles(family, failed)),
+    ),
+    ...listed(
+      'degraded',
+      families.flatMap(({ family, degraded }) => troubles(family, degraded)),
     ),
     ...listed('ignored', ignored),
     ...status.watches.map(watchText),
@@ -37,24 +39,33 @@ export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
       status.lastErrors.map(({ at, text }) => `${time(at)} ${text}`),
     ),
   ]
-    .map((line) => `${isWide ? line : line.replace(URL_QUERY, '')}\n`)
+    .map((line) => `${isWide ? line : line.replace(URLS, withoutQuery)}\n`)
     .join('');
 }
 
-function familyText({ family, inSync, programmed, failed, sync }: FamilyStatus): string {
+/** A URL, and the colon after it if there is one, without what was asked for. */
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
+}
+
+function troubles(family: FamilyStatus['family'], ports: FamilyStatus['failed']): readonly string[] {
+  return ports.map(({ key, since, reason }) => `${key} (${family}) since ${time(since)}: ${reason}`);
+}
+
+function familyText({ family, inSync, programmed, failed, degraded, sync }: FamilyStatus): string {
   const { lastSuccess, drift } = sync;
   const parts = [
     inSync ? 'in sync' : 'not in sync',
-    `${programmed} service ports programmed`,
+    `${counted(programmed, 'service port')} programmed`,
     ...(failed.length > 0 ? [`${failed.length} failing`] : []),
+    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
     lastSuccess
       ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
       : 'no sync yet',
     ...(drift.last === undefined
       ? []
-      : [
-          `${drift.found} ${drift.found === 1 ? 'repair' : 'repairs'} after another program, the last ${time(drift.last)}`,
-        ]),
+      : [`${counted(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
   ];
   return `  ${family}: ${parts.join(', ')}`;
 }
@@ -62,7 +73,7 @@ function familyText({ family, inSync, programmed, failed, sync }: FamilyStatus):
 function watchText({ kind, state, connected, objects, silence, failure }: WatchStatus): string {
   const parts = [
     connected ? 'connected' : state.replace('-', ' '),
-    `${objects} objects`,
+    counted(objects, 'object'),
     ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
     ...(failure === undefined ? [] : [failure]),
   ];

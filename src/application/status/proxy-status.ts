@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ResourceKind, SourceState } from '../ports/cluster-source.js';
-import type { FailedPort } from './service-statuses.js';
+import type { TroubledPort } from './service-statuses.js';
 import type { FamilyHistory } from './sync-history.js';
 
 /** How the proxy of this node is, as `kubeproxy status` shows it. Times are milliseconds since the epoch. */
@@ -50,7 +50,9 @@ export interface FamilyStatus {
   readonly waitingSince?: number;
   /** Service ports. */
   readonly programmed: number;
-  readonly failed: readonly FailedPort[];
+  readonly failed: readonly TroubledPort[];
+  /** Programmed, but not as their Services ask for. */
+  readonly degraded: readonly TroubledPort[];
   readonly sync: FamilyHistory;
 }
 

@@ -1,11 +1,12 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { counted } from '../counted.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
 import type { FamilyStatus, ProxyStatus, Versions, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from './service-statuses.js';
-import type { SyncHistory } from './sync-history.js';
+import type { FamilyHistory, SyncHistory } from './sync-history.js';
 
 /** What does not change while the program runs. */
 export interface ProgramFacts {
@@ -78,6 +79,7 @@ export class ReportStatus {
       ...(waitingSince !== undefined && { waitingSince }),
       programmed: this.statuses.counts(family).programmed,
       failed: this.statuses.failures(family),
+      degraded: this.statuses.degradations(family),
       sync: this.history.of(family),
     };
   }
@@ -88,14 +90,18 @@ export class ReportStatus {
     const kept = new Set(this.loops.flatMap(({ keptFor }) => keptFor)).size;
     const refused = this.source.refusedConfiguration();
     return [
-      ...families.flatMap(({ family, sync, failed }) => [
+      ...families.flatMap(({ family, sync, failed, degraded }) => [
         ...(sync.lastSuccess === undefined ? [`${family} was never programmed`] : []),
-        ...(sync.failures > 0
-          ? [`${family}: the last ${counted(sync.failures, 'sync', 'syncs')} failed`]
-          : []),
+        ...(sync.failures > 0 ? [`${family}: ${failedSyncs(sync)}`] : []),
+        ...(sync.unverified ? [`${family}: the rules cannot be verified: ${sync.unverified.reason}`] : []),
         ...(sync.lastSuccess && sync.failures === 0 ? overdue(family, verdicts.get(family)?.reason) : []),
         ...(failed.length > 0
           ? [`${family}: ${counted(failed.length, 'service port fails', 'service ports fail')}`]
+          : []),
+        ...(degraded.length > 0
+          ? [
+              `${family}: ${counted(degraded.length, 'service port is degraded', 'service ports are degraded')}`,
+            ]
           : []),
       ]),
       ...(ignored > 0 ? [counted(ignored, 'object is ignored', 'objects are ignored')] : []),
@@ -147,10 +153,11 @@ export class ReportStatus {
   }
 }
 
-function overdue(family: IpFamily, reason: string | undefined): readonly string[] {
-  return reason === undefined ? [] : [`${family}: ${reason}`];
+function failedSyncs({ failures, lastFailure }: FamilyHistory): string {
+  const what = failures === 1 ? 'the last sync' : `the last ${failures} syncs`;
+  return `${what} failed: ${lastFailure?.reason ?? 'unknown'}`;
 }
 
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
+function overdue(family: IpFamily, reason: string | undefined): readonly string[] {
+  return reason === undefined ? [] : [`${family}: ${reason}`];
 }

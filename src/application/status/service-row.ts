@@ -11,19 +11,19 @@ export interface ServiceRow {
   /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
   readonly endpoints: { readonly used: number; readonly known: number };
   readonly state: RowState;
-  /** Why it failed or is not served, or how what is programmed deviates. */
+  /** Why it failed, is degraded or is not served. */
   readonly reason?: string;
 }
 
-/** `pending`: something about it is not in the kernel yet. */
-export type RowState = 'programmed' | 'pending' | 'failed' | 'not-served';
+/** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. */
+export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served';
 
 /** Which Services are listed; all that are served, if nothing is chosen. */
 export interface RowFilter {
   readonly namespace?: string;
   /** `NAME`, in any namespace or the one above, or `NAMESPACE/NAME`; empty for all. */
   readonly names: readonly string[];
-  /** Only those of which a port failed to be programmed. */
+  /** Only those of which a port failed to be programmed, or is degraded. */
   readonly failing: boolean;
   /** Only those without a used endpoint. */
   readonly withoutEndpoints: boolean;

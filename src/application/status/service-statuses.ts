@@ -1,14 +1,30 @@
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { ServiceKey, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
 /** The outcome of the last attempt to program a service port. Times are milliseconds since the epoch. */
-export type ServiceStatus = ProgrammedStatus | FailedStatus;
+export type ServiceStatus = ProgrammedStatus | DegradedStatus | FailedStatus;
 
 export interface ProgrammedStatus {
   readonly state: 'programmed';
   readonly since: number;
-  /** How it deviates from what was asked for, such as a frontend that another service port holds. */
-  readonly note?: string;
+}
+
+/** It is programmed, but not as its Service asks for. */
+export interface DegradedStatus {
+  readonly state: 'degraded';
+  /** Without an interruption. */
+  readonly since: number;
+  /** For people. */
+  readonly reason: string;
+  /** Its frontends that another service port holds; missing without any. */
+  readonly lost?: readonly LostFrontend[];
+}
+
+/** A frontend that a service port claims and another one holds. */
+export interface LostFrontend {
+  /** As `frontendName` makes it: `10.96.0.10:53/UDP`. */
+  readonly frontend: string;
+  readonly holder: ServiceKey;
 }
 
 export interface FailedStatus {
@@ -19,12 +35,23 @@ export interface FailedStatus {
   readonly attempts: number;
 }
 
-/** A service port that failed to be programmed. */
-export interface FailedPort {
+/** A service port that failed to be programmed, or that is degraded. */
+export interface TroubledPort {
   readonly key: ServicePortKey;
   readonly reason: string;
   readonly since: number;
 }
+
+/** Whether other service ports hold all its frontends, so that nothing leads to its endpoints. */
+export function holdsNothing(
+  { frontends }: { readonly frontends: readonly unknown[] },
+  status: ServiceStatus | undefined,
+): boolean {
+  return status?.state === 'degraded' && status.lost?.length === frontends.length;
+}
+
+type Trouble = 'failed' | 'degraded';
+const TROUBLES: readonly Trouble[] = ['failed', 'degraded'];
 
 /** The status of every service port, per family. One that was never attempted has none. */
 export class ServiceStatuses {
@@ -32,7 +59,10 @@ export class ServiceStatuses {
     IPv4: new Map(),
     IPv6: new Map(),
   };
-  private readonly failedKeys: Record<IpFamily, Set<ServicePortKey>> = { IPv4: new Set(), IPv6: new Set() };
+  private readonly troubled: Record<Trouble, Record<IpFamily, Set<ServicePortKey>>> = {
+    failed: { IPv4: new Set(), IPv6: new Set() },
+    degraded: { IPv4: new Set(), IPv6: new Set() },
+  };
 
   /** @param failed called on each failure */
   constructor(
@@ -45,15 +75,16 @@ export class ServiceStatuses {
 
   set(family: IpFamily, key: ServicePortKey, status: ServiceStatus): void {
     this.byFamily[family].set(key, status);
-    if (status.state === 'failed') {
-      this.failedKeys[family].add(key);
-      this.failed(family, key, status);
-    } else this.failedKeys[family].delete(key);
+    const { state } = status;
+    for (const trouble of TROUBLES)
+      if (state === trouble) this.troubled[trouble][family].add(key);
+      else this.troubled[trouble][family].delete(key);
+    if (state === 'failed') this.failed(family, key, status);
   }
 
   remove(family: IpFamily, key: ServicePortKey): void {
     this.byFamily[family].delete(key);
-    this.failedKeys[family].delete(key);
+    for (const trouble of TROUBLES) this.troubled[trouble][family].delete(key);
   }
 
   /** Service ports of the family that have a status. */
@@ -62,16 +93,30 @@ export class ServiceStatuses {
   }
 
   /** Service ports that failed to be programmed. Costs what failed. */
-  failures(family: IpFamily): readonly FailedPort[] {
-    return [...this.failedKeys[family]].flatMap((key) => {
-      const status = this.byFamily[family].get(key);
-      return status?.state === 'failed' ? [{ key, reason: status.reason, since: status.since }] : [];
-    });
+  failures(family: IpFamily): readonly TroubledPort[] {
+    return this.in('failed', family);
   }
 
-  /** The number of service ports in each state. Cheap. */
-  counts(family: IpFamily): { readonly programmed: number; readonly failed: number } {
-    const failed = this.failedKeys[family].size;
-    return { programmed: this.byFamily[family].size - failed, failed };
+  /** Service ports that are programmed, but not as their Services ask for. Costs what is degraded. */
+  degradations(family: IpFamily): readonly TroubledPort[] {
+    return this.in('degraded', family);
+  }
+
+  /** The number of service ports in each state; those that are degraded are programmed, too. Cheap. */
+  counts(family: IpFamily): {
+    readonly programmed: number;
+    readonly degraded: number;
+    readonly failed: number;
+  } {
+    const failed = this.troubled.failed[family].size;
+    const degraded = this.troubled.degraded[family].size;
+    return { programmed: this.byFamily[family].size - failed, degraded, failed };
+  }
+
+  private in(trouble: Trouble, family: IpFamily): readonly TroubledPort[] {
+    return [...this.troubled[trouble][family]].flatMap((key) => {
+      const status = this.byFamily[family].get(key);
+      return status?.state === trouble ? [{ key, reason: status.reason, since: status.since }] : [];
+    });
   }
 }

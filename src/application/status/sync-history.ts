@@ -8,6 +8,8 @@ export interface FamilyHistory {
   readonly lastFailure?: { readonly at: number; readonly reason: string } | undefined;
   /** Syncs that failed as a whole since the last one that succeeded. */
   readonly failures: number;
+  /** Since when the rules cannot be verified, and why not; undefined while they can. */
+  readonly unverified?: { readonly since: number; readonly reason: string } | undefined;
   /** Rules that another program had changed. */
   readonly drift: {
     /** Verifications that found such rules. */
@@ -44,14 +46,23 @@ export class SyncHistory {
   }
 
   finished(family: IpFamily, { ok, error = 'unknown', seconds, full, written }: SyncReport): void {
-    const { lastSuccess, lastFailure, failures, drift } = this.of(family);
+    const previous = this.of(family);
     const at = this.clock.now();
-    this.families.set(
-      family,
-      ok
-        ? { lastSuccess: { at, seconds, full, written }, lastFailure, failures: 0, drift }
-        : { lastSuccess, lastFailure: { at, reason: error }, failures: failures + 1, drift },
-    );
+    this.families.set(family, {
+      ...previous,
+      ...(ok
+        ? { lastSuccess: { at, seconds, full, written }, failures: 0 }
+        : { lastFailure: { at, reason: error }, failures: previous.failures + 1 }),
+    });
+  }
+
+  /** A verification ended; with a problem, it failed. */
+  verified(family: IpFamily, problem: string | undefined): void {
+    const previous = this.of(family);
+    if (problem === undefined && previous.unverified === undefined) return;
+    const since = previous.unverified?.since ?? this.clock.now();
+    const unverified = problem === undefined ? undefined : { since, reason: problem };
+    this.families.set(family, { ...previous, unverified });
   }
 
   repaired(family: IpFamily, steps: number): void {

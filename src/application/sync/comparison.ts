@@ -6,11 +6,15 @@ import type { VerifierTurns } from './verifier.js';
 /** So long after the question changes come first, in milliseconds. Then it is answered, and changes wait for that. */
 const GIVES_WAY = 5_000;
 
+const NEVER = new AbortController().signal;
+
 type Found = readonly RuleDifference[] | undefined;
 
 /** One attempt to answer, which a change may end. */
 interface Attempt {
   readonly ending: AbortController;
+  /** Aborted by a change, or when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
   readonly firmFrom: number;
 }
 
@@ -25,14 +29,19 @@ export class Comparison {
     private readonly clock: Clock,
   ) {}
 
-  /** As `SyncFamily.differences`. @throws also when the proxy stops */
-  async differences(): Promise<Found> {
+  /**
+   * As `SyncFamily.differences`. @throws also when the proxy stops
+   * @param asker aborted when nobody waits for the answer any more
+   */
+  async differences(asker: AbortSignal = NEVER): Promise<Found> {
     const firmFrom = this.clock.now() + GIVES_WAY;
     for (;;) {
       const ending = new AbortController();
       try {
-        return await this.inTurn({ ending, firmFrom });
+        const signal = AbortSignal.any([ending.signal, asker]);
+        return await this.inTurn({ ending, signal, firmFrom });
       } catch (error) {
+        asker.throwIfAborted();
         if (!ending.signal.aborted || this.isStopped) throw error;
       }
     }
@@ -52,8 +61,9 @@ export class Comparison {
     return new Promise((resolve, reject) =>
       this.turns.enqueue(async () => {
         if (this.isStopped) return reject(stopping());
+        if (attempt.signal.aborted) return reject(attempt.signal.reason as Error);
         this.running = attempt;
-        await this.sync.differences(attempt.ending.signal).then(resolve, reject);
+        await this.sync.differences(attempt.signal).then(resolve, reject);
         this.running = undefined;
       }),
     );

@@ -13,17 +13,8 @@ import { logChanges, type ProgrammedChanges } from './change-log.js';
 import { Comparison } from './comparison.js';
 import { Retries } from './retries.js';
 import type { SyncFamily } from './sync-family.js';
+import { pauseAfter, type SyncPeriods } from './sync-periods.js';
 import { Verifier, type Verification, type VerifierTurns } from './verifier.js';
-
-/** Times in milliseconds. */
-export interface SyncPeriods {
-  /** Between verifications. Also the longest wait after a failure. */
-  readonly syncPeriod: number;
-  /** Shortest pause between syncs. Undefined: a pause as long as the last sync took, at most LONGEST_PAUSE. */
-  readonly minSyncPeriod: number | undefined;
-}
-
-const LONGEST_PAUSE = 20;
 
 const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stopping' };
 
@@ -34,7 +25,8 @@ const STOPPING: Verification = { interrupted: false, problem: 'the proxy is stop
  * and is idle. A change wakes it: a sync is due at once if the pause after the last one is over, otherwise it is
  * scheduled for the end of the pause, and everything that arrives meanwhile goes into the same sync. A sync that failed
  * as a whole keeps its changes and is repeated after a back-off, sooner if another change comes. Service ports that
- * failed alone are retried after their own back-off. Between syncs, however fast they follow each other, the verifier
+ * failed alone are retried after their own back-off. A Service with very many ports takes several syncs, which follow each
+ * other at once, with the changes of others that have come meanwhile. Between syncs, however fast they follow each other, the verifier
  * gets its turns. Stopping waits for the running step.
  */
 export class SyncLoop {
@@ -49,6 +41,7 @@ export class SyncLoop {
   private readonly retries: Retries;
   private readonly verifier: Verifier;
   private readonly comparison: Comparison;
+  private readonly stopping = new AbortController();
   private pauseUntil = 0;
   private failures = 0;
   private reportFirst!: (problem: string | undefined) => void;
@@ -113,7 +106,8 @@ export class SyncLoop {
       this.state === 'waiting' ||
       this.pending.includes(service) ||
       this.inFlight?.everyService === true ||
-      this.inFlight?.services.has(service) === true
+      this.inFlight?.services.has(service) === true ||
+      this.sync.isBehind(service)
     );
   }
 
@@ -155,13 +149,14 @@ export class SyncLoop {
   }
 
   /** `Comparison.differences`. */
-  differences(): Promise<readonly RuleDifference[] | undefined> {
-    return this.comparison.differences();
+  differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
+    return this.comparison.differences(signal);
   }
 
   /** Ends the loop after the running step. */
   async stop(): Promise<void> {
     this.state = 'stopped';
+    this.stopping.abort(new Error('the proxy is stopping'));
     this.timer?.cancel();
     this.verifier.stop();
     this.comparison.stop();
@@ -207,22 +202,31 @@ export class SyncLoop {
     this.inFlight = undefined;
     if (this.isStopped()) return;
     const now = this.clock.now();
-    this.pauseUntil = now + (this.periods.minSyncPeriod ?? Math.min(LONGEST_PAUSE, now - start));
+    this.pauseUntil = now + pauseAfter(now - start, this.periods);
     this.state = 'idle';
     if (failed)
       this.schedule(
         Math.max(this.pauseUntil - now, Math.min(this.periods.syncPeriod, retryDelay(this.failures))),
       );
+    else if (this.sync.isBehind()) this.goOn(since);
     else if (!this.pending.empty) this.schedule();
     this.verifier.schedule();
+  }
+
+  /** The sync left something to the next one. */
+  private goOn(since: number): void {
+    this.waitingSince = since;
+    this.observer.queued(this.family);
+    this.schedule(0);
   }
 
   private async attempt(changes: DequeuedChanges, start: number, since: number): Promise<boolean> {
     const { family } = this;
     const programsEverything = this.sync.programsEverything;
     try {
-      const { full, written, failed, changed } = await this.sync.program(changes);
+      const { full, written, failed, changed } = await this.sync.program(changes, this.stopping.signal);
       const now = this.clock.now();
+      const { triggers, triggerTimes } = this.pending.leave(changes, (key) => this.sync.isBehind(key));
       this.failures = 0;
       if (full) this.verifier.started({ start, end: now });
       for (const key of failed) this.retryLater(key);
@@ -232,14 +236,14 @@ export class SyncLoop {
         seconds: (now - start) / 1000,
         written,
         failed: failed.length,
-        programmingLatencies: changes.triggerTimes.map((time) => (now - time) / 1000),
+        programmingLatencies: triggerTimes.map((time) => (now - time) / 1000),
         noLocalEndpoints: this.sync.table.noLocalEndpoints,
       });
       const ms = Math.round(now - start);
       if (full) this.programmedEverything(written, ms);
       else {
         const sinceEvent = Math.round(now - since);
-        const { everyService, triggers } = changes;
+        const { everyService } = changes;
         const programmed = { family, changed, everyService, failed, written, ms, sinceEvent, triggers };
         logChanges(this.logger, programmed);
         this.programmed(programmed);
@@ -248,6 +252,8 @@ export class SyncLoop {
     } catch (error) {
       const reason = errorMessage(error);
       this.reportFirst(`${family}: ${reason}`);
+      // It was cut short, and nobody retries.
+      if (this.isStopped()) return true;
       this.failures++;
       this.pending.everyServiceChanged();
       this.pending.triggeredEarlier(changes.triggerTimes);
@@ -274,12 +280,12 @@ export class SyncLoop {
   }
 
   private retryLater(key: ServicePortKey): void {
-    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key));
+    if (!this.isStopped()) this.retries.later(key, this.sync.attempts(key) ?? 0);
   }
 
   private retry(key: ServicePortKey): void {
     // An update may have fixed it, or it may be gone.
-    if (this.sync.attempts(key) === 0) return;
+    if (this.sync.attempts(key) === undefined) return;
     this.pending.serviceChanged(serviceOf(key));
     this.changed();
   }

@@ -30,6 +30,7 @@ export class SyncReporting implements SyncObserver {
 
   dequeued(family: IpFamily): void {
     this.health.dequeued(family);
+    this.metrics.syncStarted(family);
     this.slicesPending = 0;
     this.servicesPending.clear();
     this.metrics.endpointChangesPending(0);
@@ -45,6 +46,10 @@ export class SyncReporting implements SyncObserver {
     for (const seconds of report.programmingLatencies) this.metrics.networkProgramming(family, seconds);
     this.metrics.noLocalEndpoints('internal', family, report.noLocalEndpoints.internal);
     this.metrics.noLocalEndpoints('external', family, report.noLocalEndpoints.external);
+  }
+
+  verified(family: IpFamily, problem?: string): void {
+    this.history.verified(family, problem);
   }
 
   repaired(family: IpFamily, steps: number): void {

@@ -120,9 +120,8 @@ function affordablePeriod({ comparison }: VerificationState, syncPeriod: number)
   return Math.max(syncPeriod, COMPARISON_SHARE * comparison);
 }
 
-/** After another program wrote without harm. */
+/** After another program wrote without harm. One that does it once may do harm the next time, so this grows step by step. */
 function longerQuickPeriod(state: VerificationState, syncPeriod: number): number {
-  const longer = Math.min(state.quickPeriod * 2, LONGEST_QUICK_PERIOD);
-  const spared = Math.max(longer, COMPARISON_SHARE * state.comparison);
-  return Math.min(affordablePeriod(state, syncPeriod), spared);
+  const longest = Math.max(LONGEST_QUICK_PERIOD, COMPARISON_SHARE * state.comparison);
+  return Math.min(2 * state.quickPeriod, longest, affordablePeriod(state, syncPeriod));
 }

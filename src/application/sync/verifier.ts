@@ -3,6 +3,7 @@ import type { VerificationKind, VerifyResult } from '../ports/backend.js';
 import type { Clock, Timer } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { SyncObserver } from '../ports/sync-observer.js';
+import { retryDelay } from './backoff.js';
 import type { SyncFamily } from './sync-family.js';
 import {
   afterInterruption,
@@ -37,12 +38,17 @@ export interface Verification {
   readonly problem?: string;
 }
 
-/** Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. */
+/**
+ * Verifies and repairs the rules of one family when the verification policy says so. A change may interrupt it. One that
+ * fails is tried again after a growing delay.
+ */
 export class Verifier {
   private timer: Timer | undefined;
   private state = NEVER_VERIFIED;
   private nodeReadAt = 0;
   private running: AbortController | undefined;
+  /** Verifications that failed in a row: each is followed by a longer pause. */
+  private failures = 0;
   private isStopped = false;
 
   /** @param syncPeriod in milliseconds */
@@ -74,7 +80,8 @@ export class Verifier {
   /** Schedules the next verification. Idempotent. */
   schedule(): void {
     if (this.isStopped) return;
-    this.timer ??= this.clock.after(timeToVerification(this.state, this.clock.now()), () => {
+    const usual = timeToVerification(this.state, this.clock.now());
+    this.timer ??= this.clock.after(this.failures > 0 ? retryDelay(this.failures) : usual, () => {
       this.timer = undefined;
       this.turns.enqueue(() => this.verify());
     });
@@ -122,12 +129,27 @@ export class Verifier {
       const result = await this.compare(how, signal);
       const time = { start, end: this.clock.now() };
       this.state = afterVerification(this.state, this.syncPeriod, how, time, result);
+      this.succeeded();
     } catch (error) {
       if (signal.aborted) this.state = afterInterruption(this.state, how, { start, end: this.clock.now() });
-      else this.logger.error({ family: this.sync.family, error }, 'cannot verify the rules; will retry');
+      else this.failed(error);
     }
     this.running = undefined;
     this.schedule();
+  }
+
+  private succeeded(): void {
+    const { family } = this.sync;
+    if (this.failures > 0) this.logger.info({ family }, 'the rules can be verified again');
+    this.failures = 0;
+    this.observer.verified(family);
+  }
+
+  private failed(error: unknown): void {
+    const { family } = this.sync;
+    this.failures++;
+    this.logger.error({ family, error, attempt: this.failures }, 'cannot verify the rules; will retry');
+    this.observer.verified(family, errorMessage(error));
   }
 
   private async compare(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {

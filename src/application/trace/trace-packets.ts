@@ -43,13 +43,18 @@ export class TracePackets {
   private readonly walks = new Map<IpFamily, Promise<Walk>>();
   private nodePorts: ReadonlySet<string> | undefined;
 
-  constructor(private readonly families: ReadonlyMap<IpFamily, TracedFamily>) {}
+  constructor(
+    private readonly families: ReadonlyMap<IpFamily, TracedFamily>,
+    /** Why the proxy itself has a packet refused or dropped, for people; undefined if it has not. */
+    private readonly refusalOf: (packet: Packet) => string | undefined = () => undefined,
+  ) {}
 
   /**
    * Follows the first packet of a connection.
+   * @param signal ends it early
    * @throws CannotTraceError if the family is not served here; what the tracer throws if the kernel's rules cannot be read
    */
-  async trace(query: TraceQuery, rules: TracedRules): Promise<TraceAnswer> {
+  async trace(query: TraceQuery, rules: TracedRules, signal?: AbortSignal): Promise<TraceAnswer> {
     const { family } = query.to;
     const traced = this.families.get(family);
     if (!traced) throw new CannotTraceError(`this proxy does not serve ${family}`);
@@ -64,20 +69,35 @@ export class TracePackets {
       destinationPort: query.port,
     };
     const remarks = view.assumption === undefined ? source.remarks : [...source.remarks, view.assumption];
-    if (source.text === undefined) return { ...unsent(query), packet, remarks };
-    const walk = rules === 'actual' ? await traced.tracer.actual() : await this.desired(traced);
+    if (source.text === undefined) {
+      const trace = unsent(query);
+      return { ...trace, packet, ...effectOf(trace), remarks };
+    }
+    const walk = rules === 'actual' ? await traced.tracer.actual(signal) : await this.desired(traced);
+    signal?.throwIfAborted();
     const endings = await walk.walk(packet, {
       localAddresses: view.localAddresses,
       deviceTowards: (address) => view.arrival(address),
     });
     const trace = this.delivered(await summary(endings, packet, view), packet, view);
-    return { ...trace, packet, remarks: [...remarks, ...wayOfReplies(trace, packet)] };
+    const why = this.why(endings, trace, packet);
+    return { ...trace, packet, ...why, remarks: [...remarks, ...wayOfReplies(trace, packet)] };
   }
 
   private desired({ tracer, network, entries }: TracedFamily): Promise<Walk> {
     const known = this.walks.get(network.family) ?? Promise.resolve(tracer.desired(entries(), network));
     this.walks.set(network.family, known);
     return known;
+  }
+
+  private why(endings: readonly TracedEnding[], trace: Trace, packet: Packet): WhyNot {
+    const end = endings.find(({ verdict }) => verdict === 'refused' || verdict === 'dropped');
+    // The machine itself may refuse what no rule takes.
+    if (!end) return trace.outcome === 'refused' || trace.outcome === 'dropped' ? effectOf(trace) : {};
+    const last = end.steps.at(-1);
+    if (last?.isForeign) return { reason: foreignText(last), stoppedBy: last };
+    const reason = this.refusalOf(packet);
+    return reason === undefined ? {} : { reason };
   }
 
   /** What the machine itself does with a packet to one of its own addresses that no rule has taken. */
@@ -105,6 +125,17 @@ export class TracePackets {
         )
       : ended(trace, 'untouched', 'goes to the process that listens there, if there is one');
   }
+}
+
+type WhyNot = Pick<TraceAnswer, 'reason' | 'stoppedBy'>;
+
+function effectOf({ steps }: Trace): WhyNot {
+  const last = steps.at(-1);
+  return last ? { reason: last.effect } : {};
+}
+
+function foreignText({ where, rule, effect }: Step): string {
+  return `a rule of another program, in ${where}: ${rule === '' ? effect : rule}`;
 }
 
 interface Source {

@@ -1,5 +1,6 @@
 import { hostPort } from '../../domain/net/address.js';
 import type { Step } from '../../domain/trace/trace.js';
+import { counted } from '../counted.js';
 import type { TraceAnswer } from './answer.js';
 import type { TracedRules } from './trace-packets.js';
 
@@ -14,7 +15,7 @@ export function traceText(answer: TraceAnswer, rules: TracedRules, isWide: boole
   const lines = [
     heading(answer, rules),
     ...shown.flatMap(stepLines),
-    ...(more > 0 ? [`  … ${more} more steps; -o wide shows them`] : []),
+    ...(more > 0 ? [`  … ${counted(more, 'more step')}; -o wide shows all`] : []),
     ...(steps.length === 0 ? ['  no rule concerns it'] : []),
     ...outcomeLines(answer),
     ...remarks.map((remark) => `note: ${remark}`),
@@ -42,18 +43,20 @@ function stepLines({ hook, where, rule, effect, servicePort, isForeign }: Step):
 
 function outcomeLines({
   outcome,
+  reason,
   endpoints,
   sourceRewritten,
   sticky,
   steps,
 }: TraceAnswer): readonly string[] {
-  const lines = [`outcome: ${outcome}`];
+  const lines = [`outcome: ${outcome}`, ...(reason === undefined ? [] : [`  because ${reason}`])];
   for (const { address, port, probability } of endpoints)
     lines.push(`  ${(probability * 100).toFixed(1).padStart(5)} %  ${hostPort(address, port)}`);
   if (endpoints.length === 0) return lines;
   lines.push(`source: ${SOURCE_TEXTS[`${sourceRewritten}`]}`);
-  const reason = steps.find(({ effect }) => /masquerade|rewrites the source/.test(effect));
-  if (sourceRewritten !== false && reason) lines.push(`  because of ${reason.where}: ${reason.rule}`);
+  const rewriting = steps.find(({ effect }) => /masquerade|rewrites the source/.test(effect));
+  if (sourceRewritten !== false && rewriting)
+    lines.push(`  because of ${rewriting.where}: ${rewriting.rule}`);
   lines.push(`affinity: ${sticky ? 'the same client gets the same endpoint again' : 'none'}`);
   return lines;
 }

@@ -34,7 +34,11 @@ export interface FamilyRules {
 }
 
 /** The use case for a node, with its families. */
-export function tracePackets(traced: TracedNode, families: readonly FamilyRules[]): TracePackets {
+export function tracePackets(
+  traced: TracedNode,
+  families: readonly FamilyRules[],
+  refusalOf?: ConstructorParameters<typeof TracePackets>[1],
+): TracePackets {
   const podCIDRs = traced.node?.podCIDRs ?? [];
   return new TracePackets(
     new Map(
@@ -43,6 +47,7 @@ export function tracePackets(traced: TracedNode, families: readonly FamilyRules[
         { ...rules, entries: () => rules.entries(), podCIDRs, view: viewOf(traced, rules) },
       ]),
     ),
+    refusalOf,
   );
 }
 

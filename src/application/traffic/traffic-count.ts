@@ -88,7 +88,7 @@ export class TrafficCount {
   }
 
   facts(): CountingFacts {
-    const { count, countsBytes, tracksServices } = this.flowEvents.table();
+    const { count, countsBytes, tracksServices, hidesDeadOnBridges } = this.flowEvents.table();
     return {
       complete: this.wholeWalks > 0,
       readShare: this.wholeWalks > 0 ? 1 : Math.min(1, this.walked / Math.max(1, count)),
@@ -97,6 +97,7 @@ export class TrafficCount {
       tracked: count,
       countsBytes,
       tracksServices,
+      ...(hidesDeadOnBridges && { hidesDeadOnBridges }),
     };
   }
 

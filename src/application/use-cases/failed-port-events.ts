@@ -4,14 +4,15 @@ import type { EventRecorder } from '../ports/event-recorder.js';
 import type { FailedStatus } from '../status/service-statuses.js';
 
 /**
- * Records an event on the Service when one of its ports fails to be programmed on this node. Failures for the same reason are
- * the same event.
+ * Records an event on the Service when one of its ports fails to be programmed on this node; not for one that was never tried by
+ * itself. Failures for the same reason are the same event.
  */
 export function failedPortEvents(
   events: EventRecorder,
   nodeName: string,
 ): (family: IpFamily, key: ServicePortKey, status: FailedStatus) => void {
-  return (family, key, { reason }) => {
+  return (family, key, { reason, attempts }) => {
+    if (attempts === 0) return;
     const [namespace = '', name = ''] = serviceOf(key).split('/');
     const port = key.slice(serviceKey(namespace, name).length + 1);
     events.record({

@@ -1,3 +1,4 @@
+import { tooManyFrontends } from '../../domain/decode/frontends-limit.js';
 import { readService } from '../../domain/decode/read-service.js';
 import { serviceKey, type ServiceKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -8,19 +9,28 @@ import type { ObjectUseCase } from './cluster-events.js';
 import type { FamilyLoops } from './family-loops.js';
 import { rawName, type ObjectReports } from './object-reports.js';
 
-/** Use cases OnServiceAdd, OnServiceUpdate and OnServiceDelete. A Service that becomes invalid keeps its last valid version. */
+/** Use cases OnServiceAdd, OnServiceUpdate and OnServiceDelete. A Service that becomes invalid, or too large, keeps its last valid version. */
 export class OnService implements ObjectUseCase {
   constructor(
     private readonly state: ClusterState,
     private readonly loops: FamilyLoops,
     private readonly reports: ObjectReports,
     private readonly observer: SyncObserver,
+    /** How many frontends one Service may have; 0 for any number. */
+    private readonly frontendsLimit: number,
   ) {}
 
   applied(object: unknown): void {
     const name = rawName(object);
-    const { value, ignored, problems, notes = [] } = readService(object);
-    this.reports.report('Service', name, [...problems, ...notes], value !== undefined);
+    const { value: read, ignored, problems, notes = [] } = readService(object);
+    const excess = read && tooManyFrontends(read, this.frontendsLimit);
+    const value = excess === undefined ? read : undefined;
+    this.reports.report(
+      'Service',
+      name,
+      [...(excess === undefined ? [] : [excess]), ...problems, ...notes],
+      value !== undefined,
+    );
     if (value) this.note(name, this.state.applyService(value));
     else this.note(name, ignored === undefined ? [] : this.state.leaveService(name, ignored));
   }

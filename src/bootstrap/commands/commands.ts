@@ -22,6 +22,7 @@ const subcommands: {
   diff: async () => (await import('./asking/diff.js')).diff,
   history: async () => (await import('./asking/history.js')).history,
   top: async () => (await import('./top/top.js')).top,
+  dump: async () => (await import('./dump/dump.js')).dump,
   cluster: async () => {
     const { askCluster } = await import('./cluster/ask-cluster.js');
     return (asked) => askCluster(asked);

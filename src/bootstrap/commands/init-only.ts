@@ -8,15 +8,19 @@ import { chooseMode } from '../modes/choose-mode.js';
 const NO_EVENTS: EventRecorder = { record: () => undefined };
 
 /**
- * Does what needs privileges once, as an init container would, and ends: connection tracking, and what opening the mode
- * sets and checks (docs/spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
+ * Does what needs privileges once, as an init container would, and ends: checks the mode, and sets connection tracking and what
+ * the mode needs (docs/spec/server.md §4, §5.2, §5.4). Rules stay as they are, those of other modes too: they go when new ones
  * stand.
  */
 export async function initOnly(asked: CommandLine, logger: Logger): Promise<number> {
   const { commandLine, mode: chosen } = await chooseMode(asked, logger);
-  setUpHost(commandLine, NO_EVENTS, logger);
   const mode = await chosen.open();
-  await mode.close();
+  try {
+    setUpHost(commandLine, NO_EVENTS, logger);
+    await mode.setUp?.();
+  } finally {
+    await mode.close();
+  }
   logger.info(
     { mode: mode.name, ...mode.means, families: mode.families },
     'initialized; exiting because of --init-only',

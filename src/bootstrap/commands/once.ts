@@ -6,6 +6,7 @@ import { CLOCK, CLUSTER_SOURCE, OBJECT_REPORTS, SERVED_FAMILIES, SERVICE_STATUSE
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
+import { complain } from './output/print.js';
 
 /**
  * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else
@@ -39,7 +40,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     const loops = families.map(({ loop }) => loop);
     const attempts = Promise.all(loops.map((loop) => loop.firstAttempt));
     const outcomes = await Promise.race([attempts, proxy.failure]);
-    await Promise.all(families.map(({ conntrack }) => conntrack?.inSync()));
+    await Promise.all(families.flatMap(({ conntrack }) => conntrack?.inSync() ?? []));
     const failures = families.flatMap(({ family }) =>
       statuses.failures(family).map(({ key, reason }) => `${key} (${family}): ${reason}`),
     );
@@ -50,8 +51,8 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
       ...source.problems,
     ];
     const left = await removeOtherModes(loops, allModes(commandLine, logger), mode);
-    for (const reason of reasons) process.stderr.write(`not programmed: ${reason}\n`);
-    for (const reason of left) process.stderr.write(`not removed: ${reason}\n`);
+    for (const reason of reasons) complain(`not programmed: ${reason}`);
+    for (const reason of left) complain(`not removed: ${reason}`);
     return reasons.length + left.length === 0 ? 0 : 1;
   } finally {
     await proxy.stop();

@@ -4,7 +4,7 @@ import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
-import { print } from './output/print.js';
+import { complain, print } from './output/print.js';
 import { planDifference } from './plan-difference.js';
 import { readObjects } from './reading/read-objects.js';
 
@@ -25,7 +25,7 @@ export async function plan(asked: Asked<'plan'>, logger: Logger, timeout?: numbe
       ? await planDifference(mode, read, planned, asked.manifests.length > 0)
       : planFamilies(read.state, read.contexts, planned, planner);
     await print(text);
-    for (const reason of read.problems) process.stderr.write(`not planned: ${reason}\n`);
+    for (const reason of read.problems) complain(`not planned: ${reason}`);
     const differs = diff && text !== '';
     return read.problems.length === 0 && !differs ? 0 : 1;
   });

@@ -8,7 +8,8 @@ import { Supervision } from '../../application/health/supervision.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { EDITED, followConfiguration } from './follow-configuration.js';
-import { CLOCK, EVENT_RECORDER, PROXY_HEALTH, SERVED_FAMILIES } from '../identifiers.js';
+import { CLOCK, EVENT_RECORDER, MACHINE_SETTINGS, PROXY_HEALTH, SERVED_FAMILIES } from '../identifiers.js';
+import { provide } from '../injection/provider.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
@@ -44,7 +45,12 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const mode = await chosen.open();
   const { name, means, families } = mode;
   logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
-  const container = composeProxy(commandLine, mode, logger);
+  const container = composeProxy(commandLine, mode, logger, [
+    provide(MACHINE_SETTINGS, { events: EVENT_RECORDER }, ({ events }) => async () => {
+      setUpHost(commandLine, events, logger);
+      await mode.setUp?.();
+    }),
+  ]);
   const { events, clock, health, served } = container.resolve({
     events: EVENT_RECORDER,
     health: PROXY_HEALTH,
@@ -52,11 +58,8 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     served: SERVED_FAMILIES,
   });
   life.add({
-    name: 'machine settings',
-    async start() {
-      setUpHost(commandLine, events, logger);
-      await setOomScore(configuration.oomScoreAdj, clock, logger);
-    },
+    name: 'OOM score',
+    start: () => setOomScore(configuration.oomScoreAdj, clock, logger),
   });
   const proxy = new Proxy(container, life);
   const loops = served.map(({ loop }) => loop);

@@ -1,12 +1,18 @@
 import { relative } from 'node:path';
 import { validateManifests } from '../../adapters/manifests/validate-manifests.js';
+import { printable } from '../../adapters/process/quote.js';
+import { counted } from '../../application/counted.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import { print } from './output/print.js';
 
 /** Reports what in the manifests would be ignored, one line each: 1 when there is anything, otherwise 0. Changes nothing. */
 export async function validate({ manifests }: CommandLine): Promise<number> {
   const { files, objects, problems } = await validateManifests(manifests, shownPath);
-  for (const problem of problems) process.stdout.write(`${problem}\n`);
-  if (problems.length === 0) process.stdout.write(`valid: ${objects} objects in ${files} files\n`);
+  const lines =
+    problems.length === 0
+      ? [`valid: ${counted(objects, 'object')} in ${counted(files, 'file')}`]
+      : problems.map(printable);
+  await print(lines.map((line) => `${line}\n`).join(''));
   return problems.length === 0 ? 0 : 1;
 }
 

@@ -1,10 +1,10 @@
-import type { FailedPort, ServiceStatuses } from '../../application/status/service-statuses.js';
+import type { TroubledPort, ServiceStatuses } from '../../application/status/service-statuses.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ServedFamily } from '../family/served-family.js';
 import type { Proxy } from '../proxy.js';
 
 /** A service port that could not be programmed, with the family that it failed in. */
-export interface UnservedPort extends FailedPort {
+export interface UnservedPort extends TroubledPort {
   readonly family: IpFamily;
 }
 

@@ -15,6 +15,7 @@ import {
   METRICS_SERVER,
   MODE,
   PROXY_PARTS,
+  READY,
   SCRAPE_SERVER,
   SERVED_FAMILIES,
   TRAFFIC_METRICS,
@@ -26,7 +27,8 @@ import type { Part } from './part.js';
 
 /**
  * Everything that runs in a proxy, in the order in which it starts. Servers come first, so that probes are answered from
- * the start. The source comes after the sync loops, which begin when its first lists are complete and the Node is known.
+ * the start. The source comes after the sync loops, which begin when its first lists are complete, the Node is known, and the
+ * machine is set up.
  */
 export const proxyParts = provide(
   PROXY_PARTS,
@@ -46,6 +48,7 @@ export const proxyParts = provide(
     sink: CLUSTER_EVENTS,
     events: EVENT_RECORDER,
     awaitNode: AWAIT_NODE,
+    ready: READY,
     commandLine: COMMAND_LINE,
   },
   (proxy) => {
@@ -103,7 +106,7 @@ export const proxyParts = provide(
       {
         name: 'sync loops',
         start: () => {
-          awaitNode.ready.then(
+          proxy.ready.promise.then(
             () => {
               for (const loop of loops) loop.initialized();
             },

@@ -1,3 +1,4 @@
+import { holdsProxyChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { cleanUpScripts, type OwnedChains } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
@@ -5,6 +6,7 @@ import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-h
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { legacyTables } from '../../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../../adapters/iptables/watch/legacy-watch.js';
+import { CommitListener } from '../../adapters/nftables/netlink/commit-listener.js';
 import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
@@ -14,9 +16,6 @@ import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
 import { netlinkIfAny } from './nft-transport.js';
-
-/** What the kubelet makes itself. */
-const KUBELET_CHAINS = ['KUBE-FIREWALL', 'KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
 
 /** iptables as this node uses it, open for a mode that writes rules there. */
 export interface IptablesAccess {
@@ -34,7 +33,7 @@ export interface IptablesAccess {
 
 /** Rejects when the tools cannot serve any family. */
 export async function openIptables(logger: Logger): Promise<IptablesAccess> {
-  const tool = new IptablesTool();
+  const tool = new IptablesTool({ listen: () => CommitListener.open() });
   const { variant, version, reason } = await tool.identify();
   const lock = variant === 'legacy' ? await tool.lock.problem() : undefined;
   if (lock !== undefined) logger.warn({ lock: tool.lock.path }, lock);
@@ -67,7 +66,7 @@ export interface ActiveRules {
  * @returns where it could not look, for people
  */
 export function removeFromIptables(
-  ownedChains: OwnedChains,
+  ownedChains: (saved: SavedTables, family: IpFamily) => OwnedChains,
   beside: ActiveRules | undefined,
   logger: Logger,
   families: readonly IpFamily[] = IP_FAMILIES,
@@ -75,7 +74,8 @@ export function removeFromIptables(
   return withEachVariant(families, async (tool, variant, family) => {
     const kept = beside?.variant === variant ? beside.ownedChains : undefined;
     const host = new IptablesHostReader(tool, undefined, logger);
-    const cleanUp = (saved: SavedTables, limit: number) => cleanUpScripts(saved, ownedChains, kept, limit);
+    const cleanUp = (saved: SavedTables, limit: number) =>
+      cleanUpScripts(saved, ownedChains(saved, family), kept, limit);
     await iptablesBackend(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
   });
 }
@@ -109,8 +109,7 @@ export async function withEachVariant(
 async function mayHold(variant: IptablesVariant, family: IpFamily): Promise<boolean> {
   if (variant === 'legacy') return legacyTables(family)?.length !== 0;
   try {
-    const chains = await listChains(family);
-    return chains.some((name) => name.startsWith('KUBE-') && !KUBELET_CHAINS.includes(name));
+    return holdsProxyChains(await listChains(family));
   } catch {
     return true;
   }

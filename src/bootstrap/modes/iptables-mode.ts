@@ -1,13 +1,17 @@
 import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
+import { judgeFirewall, removableChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { Nfacct } from '../../adapters/iptables/detection/nfacct.js';
+import { routesLocalnet } from '../../adapters/sysctl/route-localnet.js';
 import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { FIREWALL } from '../../domain/iptables/chain-names.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
@@ -15,6 +19,9 @@ import { LOGGER, METRICS } from '../identifiers.js';
 import { provide } from '../injection/provider.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
+
+const FIREWALL_STAYS =
+  'the chain stays: it keeps packets for 127.0.0.0/8 out, which the sysctl route_localnet lets in; --cleanup removes it once that is 0';
 
 /** Mode iptables: kube-proxy's own rules, written by the variant of iptables that the node uses. */
 export class IptablesMode implements Mode {
@@ -33,8 +40,6 @@ export class IptablesMode implements Mode {
   async open(purpose: OpenPurpose = 'serve'): Promise<OpenMode> {
     const iptables = await openIptables(this.logger);
     const { tool, variant, means, families } = iptables;
-    if (purpose === 'serve' && this.localhostNodePorts && families.includes('IPv4'))
-      ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
     const counters = openCounters();
     const host = new IptablesHostReader(
       tool,
@@ -68,6 +73,10 @@ export class IptablesMode implements Mode {
       packetCounters,
       backend,
       tracer: (family) => this.tracer(family),
+      setUp: async () => {
+        if (this.localhostNodePorts && families.includes('IPv4'))
+          ensureSysctl('net/ipv4/conf/all/route_localnet', '1');
+      },
       close,
     };
   }
@@ -80,12 +89,17 @@ export class IptablesMode implements Mode {
     const { IptablesTracer } = await import('../../adapters/iptables/trace/iptables-tracer.js');
     return new IptablesTracer(
       () => (this.host ??= this.readHost()),
-      () => this.reader.save(family),
+      (signal) => this.reader.save(family, signal),
     );
   }
 
   cleanUp(successor?: Successor): Promise<readonly string[]> {
-    return removeFromIptables(IPTABLES_OWNED_CHAINS, successor?.iptables, this.logger);
+    const removable = (saved: SavedTables, family: IpFamily) => {
+      const verdict = judgeFirewall(saved, family === 'IPv4' && routesLocalnet());
+      if (verdict === 'protects' && !successor) this.logger.info({ family, chain: FIREWALL }, FIREWALL_STAYS);
+      return removableChains(verdict);
+    };
+    return removeFromIptables(removable, successor?.iptables, this.logger);
   }
 
   /** The tools and the kernel of this machine; where there are none, such as are common now. Changes nothing. */

@@ -60,8 +60,6 @@ export class IpvsMode implements Mode {
     try {
       if (serves) await requireIpvs(kernel.servers, kernel.sets, scheduler);
       const opened = (iptables = await openIptables(logger));
-      if (serves) ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
-      if (serves) await this.setTimeouts(kernel.servers);
       return {
         name: this.name,
         families: opened.families,
@@ -69,6 +67,10 @@ export class IpvsMode implements Mode {
         iptables: { variant: opened.variant, ownedChains: IPVS_OWNED_CHAINS },
         backend: this.backend(kernel, opened),
         tracer: (family) => this.tracer(family),
+        setUp: async () => {
+          ensureIpvsSysctls({ strictArp: this.settings.strictARP }, logger);
+          await this.setTimeouts(kernel.servers);
+        },
         async close() {
           kernel.close();
           await opened.close();
@@ -97,7 +99,7 @@ export class IpvsMode implements Mode {
     const unseen = new Set<string>();
     const removeRules = async (family: IpFamily): Promise<void> => {
       const kept = successor?.iptables;
-      for (const place of await removeFromIptables(IPVS_OWNED_CHAINS, kept, logger, [family]))
+      for (const place of await removeFromIptables(() => IPVS_OWNED_CHAINS, kept, logger, [family]))
         unseen.add(place);
     };
     const leftovers = IP_FAMILIES.map((family) => ({

@@ -78,9 +78,9 @@ export class NftablesMode implements Mode {
 
   async tracer(family: IpFamily): Promise<Tracer> {
     const { NftablesTracer } = await import('../../adapters/nftables/nftables-tracer.js');
-    return new NftablesTracer(async () => {
+    return new NftablesTracer(async (signal) => {
       const { readActualWalk } = await import('../../adapters/nftables/netlink/trace/actual-walk.js');
-      return readActualWalk(family);
+      return readActualWalk(family, signal);
     });
   }
 

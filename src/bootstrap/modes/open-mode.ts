@@ -25,6 +25,12 @@ export interface OpenMode {
   readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
   /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */
   readonly tracer?: (family: IpFamily) => Promise<Tracer>;
+  /**
+   * Sets what the mode needs of the machine besides rules: sysctls. To be called before the first rule, after all that may end
+   * a start. Missing where it needs nothing. Idempotent.
+   * @throws SysctlError
+   */
+  setUp?(): Promise<void>;
   /** Releases sockets and processes, after the backends are not used any more. Idempotent. */
   close(): Promise<void>;
 }
@@ -43,8 +49,8 @@ export type OpenPurpose = 'serve' | 'compare';
 export interface Mode {
   readonly name: ProxyMode;
   /**
-   * Rejects when the mode cannot be used on this machine; the message says why.
-   * @param purpose `compare`: nothing of this machine is changed; its backends are only asked for differences
+   * Changes no setting of this machine. Rejects when the mode cannot be used on it; the message says why.
+   * @param purpose `compare`: its backends are only asked for differences
    */
   open(purpose?: OpenPurpose): Promise<OpenMode>;
   /** Looks at this machine as far as the rules depend on it, and changes nothing there. */

@@ -94,7 +94,9 @@ export class UserspaceMode implements Mode {
       const found = proxyAddresses(this.settings.bindAddress, [family], await readHostNetwork(this.logger));
       return found.get(family)!;
     };
-    return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, () => this.reader.save(family));
+    return new UserspaceTracer(ports ?? NO_PROXY_PORTS, readAddress, (signal) =>
+      this.reader.save(family, signal),
+    );
   }
 
   cleanUp(): Promise<readonly string[]> {

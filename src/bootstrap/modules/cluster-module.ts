@@ -78,12 +78,12 @@ const clusterEvents = provide(
   },
   (parts) => {
     const { state, reports, observer, health, awaitNode, clock, logger } = parts;
-    const { nodeName, once, request } = parts.commandLine;
+    const { nodeName, once, request, configuration } = parts.commandLine;
     const loops = new FamilyLoops(parts.families.map(({ loop }) => loop));
     const onSlice = new OnEndpointSlice(state, loops, reports, observer, nodeName, clock.now());
     return new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, observer),
+        Service: new OnService(state, loops, reports, observer, configuration.serviceFrontendsLimit),
         EndpointSlice: onSlice,
         Endpoints: new OnEndpoints(onSlice, reports, nodeName),
         Node: new OnNode(

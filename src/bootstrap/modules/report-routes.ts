@@ -2,7 +2,6 @@ import { release } from 'node:os';
 import { serviceListRoutes } from '../../adapters/debug/service-list-routes.js';
 import { serviceRoutes } from '../../adapters/debug/service-routes.js';
 import { statusRoutes } from '../../adapters/debug/status-routes.js';
-import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { Explain } from '../../application/explain/explain.js';
 import { UnservedServices } from '../../application/explain/unserved-services.js';
 import { ListServices } from '../../application/status/list-services.js';
@@ -15,9 +14,8 @@ import {
   CLUSTER_SOURCE,
   CLUSTER_STATE,
   COMMAND_LINE,
+  EXPLAIN_ADDRESS,
   LIVE_CONFIGURATION,
-  LOCAL_ADDRESSES,
-  NODE_CONTEXTS,
   OBJECT_REPORTS,
   PROXY_HEALTH,
   REPORT_ROUTES,
@@ -40,8 +38,7 @@ export const reportRoutes = provide(
     events: CLUSTER_EVENTS,
     lookup: SERVICE_LOOKUP,
     families: SERVED_FAMILIES,
-    contexts: NODE_CONTEXTS,
-    localAddresses: LOCAL_ADDRESSES,
+    addresses: EXPLAIN_ADDRESS,
     statuses: SERVICE_STATUSES,
     reports: OBJECT_REPORTS,
     history: SYNC_HISTORY,
@@ -50,7 +47,7 @@ export const reportRoutes = provide(
     clock: CLOCK,
   },
   (parts) => {
-    const { commandLine, live, state, source, events, families, contexts, localAddresses } = parts;
+    const { commandLine, live, state, source, events, families } = parts;
     const { statuses, reports, history, changes, health, clock } = parts;
     const mode = modeInForce(commandLine.configuration);
     const loops = families.map(({ loop }) => loop);
@@ -70,12 +67,6 @@ export const reportRoutes = provide(
       },
     });
     const isListed = (): boolean => events.missing.length === 0;
-    const addresses = new ExplainAddress(explain, state, loops, {
-      mode,
-      isListed,
-      network: (family) => contexts.of(family, false).network,
-      localAddresses: () => localAddresses.list(),
-    });
     const list = new ListServices(state, loops, statuses, (service) => unserved.why(service), isListed);
     const facts = {
       node: commandLine.nodeName,
@@ -94,7 +85,7 @@ export const reportRoutes = provide(
       refusedConfiguration: () => live.problem,
     };
     return {
-      ...serviceRoutes(explain, addresses, () => ({
+      ...serviceRoutes(explain, parts.addresses, () => ({
         idle: loops.every((loop) => loop.inSync),
         appliedEvents: events.eventCount,
       })),

@@ -35,6 +35,7 @@ import {
   TRAFFIC_METRICS,
 } from '../identifiers.js';
 import { provide, provideValue, type Module } from '../injection/provider.js';
+import { explainAddress } from './explain-address.js';
 import { differenceRoutes } from './difference-routes.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { traceRoutes } from './trace-routes.js';
@@ -153,12 +154,18 @@ export const serverModule: Module = [
   provideValue(PACKET_COUNTERS, undefined),
   metrics,
   metricsScrape,
+  explainAddress,
   traceRoutes,
   reportRoutes,
   differenceRoutes,
   metricsRoutes,
-  provide(HEALTH_CHECK_LISTENER, { commandLine: COMMAND_LINE, logger: LOGGER }, ({ commandLine, logger }) =>
-    commandLine.once ? undefined : new ServiceHealthServer(logger.child({ caller: 'service-health' })),
+  provide(
+    HEALTH_CHECK_LISTENER,
+    { commandLine: COMMAND_LINE, logger: LOGGER, clock: CLOCK },
+    ({ commandLine, logger, clock }) =>
+      commandLine.once
+        ? undefined
+        : new ServiceHealthServer(logger.child({ caller: 'service-health' }), clock),
   ),
   healthServer,
   metricsServer,

@@ -1,9 +1,11 @@
 import { traceRoutes as routesOfTrace } from '../../adapters/debug/trace-routes.js';
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
+import { refusalOf } from '../../application/explain/refusal.js';
 import { CannotTraceError } from '../../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
 import {
   CLUSTER_STATE,
+  EXPLAIN_ADDRESS,
   LOCAL_ADDRESSES,
   MODE,
   NODE_CONTEXTS,
@@ -19,11 +21,12 @@ export const traceRoutes = provide(
     state: CLUSTER_STATE,
     contexts: NODE_CONTEXTS,
     addresses: LOCAL_ADDRESSES,
+    explained: EXPLAIN_ADDRESS,
     families: SERVED_FAMILIES,
     mode: MODE,
   },
-  ({ state, contexts, addresses, families, mode }) =>
-    routesOfTrace(async (query, rules) => {
+  ({ state, contexts, addresses, explained, families, mode }) =>
+    routesOfTrace(async (query, rules, signal) => {
       const { tracer } = mode;
       if (!tracer) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
       const served = await Promise.all(
@@ -36,7 +39,9 @@ export const traceRoutes = provide(
       );
       const routes = new NetlinkRoutes();
       try {
-        return await tracePackets({ node: state.node, addresses, routes }, served).trace(query, rules);
+        return await tracePackets({ node: state.node, addresses, routes }, served, (packet) =>
+          refusalOf(explained, packet),
+        ).trace(query, rules, signal);
       } finally {
         await routes.close();
       }

@@ -7,7 +7,7 @@ import { nodeEvent } from './node-event.js';
 
 /**
  * Sets what the configuration asks of the machine, apart from rules: the sysctls of connection tracking
- * (docs/spec/server.md §4). Those of a mode are set when it is opened. Needs no API server; idempotent.
+ * (docs/spec/server.md §4). Those of a mode: `OpenMode.setUp`. Needs no API server; idempotent.
  * @throws ConntrackSettingsError
  */
 export function setUpHost(

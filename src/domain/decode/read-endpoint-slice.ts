@@ -65,6 +65,7 @@ export function readEndpointSlice(raw: unknown, nodeName: string): Reading<Endpo
         service: labelField(service, SERVICE_NAME_PATH),
         family,
         ports: ports.map((port) => slicePort(port, endpoints)),
+        ...(ports.length === 0 && endpoints.length > 0 ? { portless: endpoints.length } : {}),
         ...(triggerTime === undefined ? {} : { triggerTime }),
       },
       problems,

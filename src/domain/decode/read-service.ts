@@ -129,11 +129,13 @@ function readClusterIP(text: unknown, path: string, family?: IpFamily): Address 
 
 function readPorts(spec: RawObject): readonly ServicePortSpec[] {
   const ports = readEach(listField(spec.ports, 'spec.ports'), 'spec.ports', readPort);
-  ports.forEach(({ name, protocol }, index) => {
-    const first = ports.findIndex((port) => port.name === name && port.protocol === protocol);
-    if (first < index)
+  const places = new Map<string, number>();
+  for (const [index, { name, protocol }] of ports.entries()) {
+    const first = places.get(`${protocol}/${name}`);
+    if (first !== undefined)
       throw new InvalidObject(`spec.ports[${index}] repeats the name and protocol of spec.ports[${first}]`);
-  });
+    places.set(`${protocol}/${name}`, index);
+  }
   return ports;
 }
 
@@ -145,7 +147,14 @@ function readPort(raw: unknown): ServicePortSpec {
     protocol: protocolField(port.protocol, '.protocol'),
     port: integerField(port.port, '.port', 1, 65535),
     nodePort: integerField(port.nodePort ?? 0, '.nodePort', 0, 65535),
+    ...readTargetName(port.targetPort),
   };
+}
+
+/** Only told to people, so nothing is checked: a text in JSON, `strVal` of an object as the other encoding has it. */
+function readTargetName(raw: unknown): Pick<ServicePortSpec, 'targetName'> {
+  const { strVal = raw } = typeof raw === 'object' && raw !== null ? (raw as RawObject) : {};
+  return typeof strVal === 'string' && strVal !== '' ? { targetName: strVal } : {};
 }
 
 function readAffinity(spec: RawObject): number {

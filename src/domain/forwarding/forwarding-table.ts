@@ -1,5 +1,6 @@
 import { serviceOf, type ServiceKey, type ServicePortKey } from '../model/service-port-name.js';
 import type { ClusterState } from '../state/cluster-state.js';
+import { findEntry } from './find-entry.js';
 import { forwardService, type ForwardingContext } from './forward-service.js';
 import type { ForwardingEntry } from './forwarding-entry.js';
 
@@ -51,7 +52,7 @@ export class ForwardingTable {
   }
 
   entry(key: ServicePortKey): ForwardingEntry | undefined {
-    return entryAt(this.entriesOf(serviceOf(key)), key);
+    return findEntry(this.entriesOf(serviceOf(key)), key);
   }
 
   /** Entries of all ports of a Service. */
@@ -74,16 +75,16 @@ export class ForwardingTable {
       const service = state.service(key);
       if (service?.clusterIPs[context.family] === undefined && former.length === 0) continue;
       const entries = service
-        ? forwardService(service, (port) => state.endpoints(key, context.family, port), context)
+        ? forwardService(service, state.endpointsByPort(key, context.family), context)
         : NO_ENTRIES;
       for (const previous of former) {
         this.countLacking(previous, -1);
-        if (!entryAt(entries, previous.key))
+        if (!findEntry(entries, previous.key))
           changes.push({ key: previous.key, entry: undefined, former: previous });
       }
       for (const entry of entries) {
         this.countLacking(entry, 1);
-        changes.push({ key: entry.key, entry, former: entryAt(former, entry.key) });
+        changes.push({ key: entry.key, entry, former: findEntry(former, entry.key) });
       }
       this.count += entries.length - former.length;
       if (entries.length > 0) this.entriesByService.set(key, entries);
@@ -104,7 +105,3 @@ export class ForwardingTable {
 }
 
 const NO_ENTRIES: readonly ForwardingEntry[] = [];
-
-function entryAt(entries: readonly ForwardingEntry[], key: ServicePortKey): ForwardingEntry | undefined {
-  return entries.find((entry) => entry.key === key);
-}

@@ -1,10 +1,10 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
+import { frontendName } from '../forwarding/frontend-name.js';
 import { addressText, from, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
-import { hostPort } from '../net/address.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
 import type { FrontendRules, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
@@ -109,7 +109,7 @@ class ServicePortCompiler {
       const sets: ServiceSet[] = [`KUBE-NODE-PORT-${name.protocol}`];
       if (externalPolicyLocal) sets.push(`KUBE-NODE-PORT-LOCAL-${name.protocol}`);
       this.claim({
-        name: `node port ${port}/${name.protocol}`,
+        name: frontendName(undefined, Number(port), name.protocol),
         members: sets.map((set) => ({ set, member: port })),
         rules: [],
       });
@@ -142,7 +142,7 @@ class ServicePortCompiler {
     { members, bound, rules = [] }: Pick<FrontendRules, 'members' | 'bound'> & Partial<FrontendRules>,
   ): void {
     this.claim({
-      name: `${hostPort(address, frontend.port)}/${this.entry.name.protocol}`,
+      name: frontendName(address, frontend.port, this.entry.name.protocol),
       served: this.served(frontend, address),
       ...(bound !== undefined && { bound }),
       members: bound === undefined ? members : [...members, { set: 'KUBE-IPVS-IPS', member: bound }],
@@ -194,7 +194,7 @@ class ServicePortCompiler {
       table: 'filter',
       chain: OUT_FILTER,
       rule,
-      frontend: `${hostPort(address, port)}/${name.protocol}`,
+      frontend: frontendName(address, port, name.protocol),
     };
   }
 

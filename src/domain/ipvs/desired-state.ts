@@ -109,14 +109,12 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
 
   private claim(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
     const { before, after } = this.claims.claim(frontend.name, owner);
-    if (before[0] !== after[0])
-      this.switchHolder(this.held(frontend.name, before[0]), { owner, frontend }, change);
+    if (before !== after) this.switchHolder(this.held(frontend.name, before), { owner, frontend }, change);
   }
 
   private release(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
     const { before, after } = this.claims.release(frontend.name, owner);
-    if (before[0] !== after[0])
-      this.switchHolder({ owner, frontend }, this.held(frontend.name, after[0]), change);
+    if (before !== after) this.switchHolder({ owner, frontend }, this.held(frontend.name, after), change);
   }
 
   private held(name: string, owner: ServicePortKey | undefined): HeldFrontend | undefined {

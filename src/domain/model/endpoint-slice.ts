@@ -10,6 +10,8 @@ export interface EndpointSlice {
   readonly service: string;
   readonly family: IpFamily;
   readonly ports: readonly SlicePort[];
+  /** How many endpoints it lists without any port; missing if there are none, or there is a port. */
+  readonly portless?: number;
   /** When the cause of this slice happened, milliseconds since the epoch, if the cluster says so. */
   readonly triggerTime?: number;
 }
@@ -46,6 +48,7 @@ export function sharedWithEarlier(earlier: EndpointSlice, slice: EndpointSlice):
     ports.every((port, index) => port === earlier.ports[index]) &&
     slice.service === earlier.service &&
     slice.family === earlier.family &&
+    slice.portless === earlier.portless &&
     slice.triggerTime === earlier.triggerTime;
   return isEqual ? earlier : { ...slice, ports };
 }

@@ -31,6 +31,12 @@ export function servicePortKey(name: ServicePortName): ServicePortKey {
   return flatText(name.namespace, '/', name.name, '/', name.protocol.toLowerCase(), '/', name.port);
 }
 
+/** The name with this key. */
+export function servicePortName(key: ServicePortKey): ServicePortName {
+  const [namespace, name, protocol, port] = key.split('/') as [string, string, Lowercase<Protocol>, string];
+  return { namespace, name, port, protocol: protocol.toUpperCase() as Protocol };
+}
+
 /** The Service that a service port belongs to. */
 export function serviceOf(key: ServicePortKey): ServiceKey {
   return key.split('/', 2).join('/');

@@ -35,4 +35,6 @@ export interface ServicePortSpec {
   readonly port: number;
   /** 0 for none. */
   readonly nodePort: number;
+  /** The name that the port has in the pods; missing where it is a number. */
+  readonly targetName?: string;
 }

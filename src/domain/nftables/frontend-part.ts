@@ -4,12 +4,13 @@ import {
   type ForwardingEntry,
   type Frontend,
 } from '../forwarding/forwarding-entry.js';
+import { frontendName } from '../forwarding/frontend-name.js';
 import { endpointPlace, type Endpoint } from '../model/endpoint.js';
 import { flatText } from '../model/flat-text.js';
 import { addressBits, type Cidr } from '../net/cidr.js';
 import { digestOf } from './digest.js';
 import { endpointIds } from './endpoint-ids.js';
-import { frontendComment, frontendText } from './frontend-names.js';
+import { frontendComment } from './frontend-names.js';
 import { BY_ADDRESS, BY_NODE_PORT, type FrontendVariant } from './layout/keys.js';
 import { FIRST_NUMBER } from './layout/node-rules.js';
 import { formatPriority } from './layout/priority.js';
@@ -51,7 +52,7 @@ export class FrontendPart implements TablePart {
   }
 
   get frontend(): string {
-    return frontendText(this.source.address, this.source.port, this.entry.name.protocol);
+    return frontendName(this.source.address, this.source.port, this.entry.name.protocol);
   }
 
   get uses(): readonly Structure[] {

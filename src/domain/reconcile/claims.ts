@@ -1,4 +1,5 @@
 import type { ServicePortKey } from '../model/service-port-name.js';
+import { Claimants } from './claimants.js';
 import { isUnexplained } from './unexplained.js';
 
 /** Two service ports claim one frontend. The holder's clients are served. */
@@ -9,10 +10,10 @@ export interface FrontendConflict {
   readonly loser: ServicePortKey;
 }
 
-/** The claimants before a change and after it: the holder first. */
+/** The holder before a change and after it. */
 export interface ClaimChange {
-  readonly before: readonly ServicePortKey[];
-  readonly after: readonly ServicePortKey[];
+  readonly before: ServicePortKey | undefined;
+  readonly after: ServicePortKey | undefined;
 }
 
 const NO_CLAIMANTS: readonly ServicePortKey[] = [];
@@ -22,25 +23,29 @@ const NO_CLAIMANTS: readonly ServicePortKey[] = [];
  * rules give way for good: their claim ends when a service port claims the same.
  */
 export class Claims {
-  /** A single claimant, as nearly all ids have, without a list around it: there are very many. */
-  private readonly claimantsOf = new Map<string, ServicePortKey | readonly ServicePortKey[]>();
-  private readonly contested = new Set<string>();
+  /** A single claimant, as nearly all ids have, without anything around it: there are very many. */
+  private readonly claimantsOf = new Map<string, ServicePortKey | Claimants>();
+  /** Ids with several claimants. */
+  private contested = 0;
+  /** Ids that unexplained rules claimed at some time. */
+  private readonly unexplained = new Set<string>();
   private gaveWay = false;
 
   /** In order, the holder first. */
   claimants(id: string): readonly ServicePortKey[] {
-    const claimants = this.claimantsOf.get(id) ?? NO_CLAIMANTS;
-    return typeof claimants === 'string' ? [claimants] : claimants;
+    const claimants = this.claimantsOf.get(id);
+    if (claimants === undefined) return NO_CLAIMANTS;
+    return typeof claimants === 'string' ? [claimants] : claimants.sorted();
   }
 
   holder(id: string): ServicePortKey | undefined {
     const claimants = this.claimantsOf.get(id);
-    return typeof claimants === 'string' ? claimants : claimants?.[0];
+    return typeof claimants === 'object' ? claimants.first : claimants;
   }
 
   /** Whether anything has several claimants. Cheap. */
   get isContested(): boolean {
-    return this.contested.size > 0;
+    return this.contested > 0;
   }
 
   /** Whether every claimant surely holds what it claims. Cheap. */
@@ -50,35 +55,44 @@ export class Claims {
 
   /** @param givesWay whether the claim of unexplained rules ends here */
   claim(id: string, owner: ServicePortKey, givesWay = true): ClaimChange {
-    const before = this.claimants(id);
-    if (before.includes(owner)) return { before, after: before };
-    const others =
-      givesWay && !isUnexplained(owner) ? before.filter((other) => !isUnexplained(other)) : before;
-    if (others.length < before.length) this.gaveWay = true;
-    return this.set(id, before, others.concat(owner).sort());
+    const before = this.holder(id);
+    if (isUnexplained(owner)) this.unexplained.add(id);
+    else if (givesWay && this.unexplained.delete(id)) this.endUnexplained(id);
+    const claimants = this.claimantsOf.get(id);
+    if (claimants === undefined) this.claimantsOf.set(id, owner);
+    else if (typeof claimants === 'object') claimants.add(owner);
+    else if (claimants !== owner) {
+      this.claimantsOf.set(id, new Claimants([claimants, owner]));
+      this.contested++;
+    }
+    return { before, after: this.holder(id) };
   }
 
   release(id: string, owner: ServicePortKey): ClaimChange {
-    const before = this.claimants(id);
-    return this.set(
-      id,
-      before,
-      before.filter((claimant) => claimant !== owner),
-    );
+    const before = this.holder(id);
+    const claimants = this.claimantsOf.get(id);
+    if (claimants === owner) this.claimantsOf.delete(id);
+    else if (typeof claimants === 'object') {
+      claimants.delete(owner);
+      if (claimants.size < 2) {
+        this.claimantsOf.set(id, claimants.first!);
+        this.contested--;
+      }
+    }
+    return { before, after: this.holder(id) };
   }
 
   /** The conflicts about one thing, reported as `frontend`. */
   conflicts(id: string, frontend: string): readonly FrontendConflict[] {
-    if (!this.contested.has(id)) return [];
+    if (typeof this.claimantsOf.get(id) !== 'object') return [];
     const [holder, ...losers] = this.claimants(id);
     return losers.map((loser) => ({ frontend, holder: holder!, loser }));
   }
 
-  private set(id: string, before: readonly ServicePortKey[], after: readonly ServicePortKey[]): ClaimChange {
-    if (after.length > 0) this.claimantsOf.set(id, after.length === 1 ? after[0]! : after);
-    else this.claimantsOf.delete(id);
-    if (after.length > 1) this.contested.add(id);
-    else if (before.length > 1) this.contested.delete(id);
-    return { before, after };
+  private endUnexplained(id: string): void {
+    for (const claimant of this.claimants(id).filter(isUnexplained)) {
+      this.release(id, claimant);
+      this.gaveWay = true;
+    }
   }
 }

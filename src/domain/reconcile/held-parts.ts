@@ -99,13 +99,13 @@ export class HeldParts<P extends Part> {
   private claim(claimed: HeldPart<P>, switched: Switch<P>): void {
     const { owner, part } = claimed;
     const { before, after } = this.claims.claim(part.key, owner, part.frontend !== undefined);
-    if (before[0] !== after[0]) switched(this.partOf(before[0], part.key), claimed);
+    if (before !== after) switched(this.partOf(before, part.key), claimed);
   }
 
   private release(released: HeldPart<P>, switched: Switch<P>): void {
     const { owner, part } = released;
     const { before, after } = this.claims.release(part.key, owner);
-    if (before[0] !== after[0]) switched(released, this.partOf(after[0], part.key));
+    if (before !== after) switched(released, this.partOf(after, part.key));
   }
 
   private partOf(owner: ServicePortKey | undefined, key: string): HeldPart<P> | undefined {

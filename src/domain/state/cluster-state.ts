@@ -49,10 +49,9 @@ export class ClusterState {
     return this.unserved.keys();
   }
 
-  /** All endpoints of a service port in one family, merged over its slices. */
-  endpoints(key: ServiceKey, family: IpFamily, port: PortIdentity): readonly Endpoint[] {
-    const slices = subset(this.slicesOf(key), (slice) => slice.family === family);
-    return mergeEndpoints(slices, port);
+  /** All endpoints of the Service's ports in one family, merged over its slices. Asking for one port costs what it has. */
+  endpointsByPort(key: ServiceKey, family: IpFamily): (port: PortIdentity) => readonly Endpoint[] {
+    return mergeEndpoints(subset(this.slicesOf(key), (slice) => slice.family === family));
   }
 
   /** The ports of the Service's slices of one family; repeated if several slices have them. */

@@ -41,6 +41,22 @@ export class PendingChanges {
     this.earlierTriggers = times.slice(0, MOST_EARLIER_TRIGGERS);
   }
 
+  /** Takes back the times of Services of which a sync has left something to the next one. Returns the others. */
+  leave(dequeued: DequeuedChanges, isLeft: (service: ServiceKey) => boolean): TriggerTimes {
+    const left = [...dequeued.triggers].filter(([service]) => isLeft(service));
+    if (left.length === 0) return dequeued;
+    const triggers = new Map(dequeued.triggers);
+    for (const [service, times] of left) {
+      triggers.delete(service);
+      this.triggers.set(service, [...times, ...(this.triggers.get(service) ?? [])]);
+    }
+    const earlier = dequeued.triggerTimes.slice(
+      0,
+      dequeued.triggerTimes.length - timesOf(dequeued.triggers).length,
+    );
+    return { triggers, triggerTimes: [...earlier, ...timesOf(triggers)] };
+  }
+
   /** A slice was removed; the times noted for its Service no longer apply. */
   forgetTriggers(service: ServiceKey): void {
     this.triggers.delete(service);
@@ -63,7 +79,7 @@ export class PendingChanges {
       everyService: this.everything,
       node: this.node,
       triggers: this.triggers,
-      triggerTimes: [...this.earlierTriggers, ...[...this.triggers.values()].flat()],
+      triggerTimes: [...this.earlierTriggers, ...timesOf(this.triggers)],
     };
     this.services = new Set();
     this.triggers = new Map();
@@ -74,11 +90,19 @@ export class PendingChanges {
   }
 }
 
+function timesOf(triggers: TriggerTimes['triggers']): readonly number[] {
+  return [...triggers.values()].flat();
+}
+
 /** The changes that one sync processes. */
-export interface DequeuedChanges {
+export interface DequeuedChanges extends TriggerTimes {
   readonly services: ReadonlySet<ServiceKey>;
   readonly everyService: boolean;
   readonly node: boolean;
+}
+
+/** When changes were caused. */
+interface TriggerTimes {
   /** For each Service of which a slice changed: when that was caused. Milliseconds since the epoch. */
   readonly triggers: ReadonlyMap<ServiceKey, readonly number[]>;
   /** All of these, and those of changes that a failed sync had dequeued. */

@@ -66,6 +66,8 @@ export interface CountingFacts {
   readonly countsBytes: boolean;
   /** The kernel tracks connections of Services: in mode ipvs only while net.ipv4.vs.conntrack is 1. */
   readonly tracksServices: boolean;
+  /** Packets of pods to a dead endpoint on their own bridge leave no trace in the kernel's table. Missing: they do. */
+  readonly hidesDeadOnBridges?: boolean;
 }
 
 /** The traffic of an interval. */

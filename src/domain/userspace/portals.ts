@@ -1,4 +1,5 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
+import { frontendName } from '../forwarding/frontend-name.js';
 import { comment } from '../iptables/text/quoting.js';
 import { addressText, numberText, protocolText, ruleText, to } from '../iptables/text/rule-parts.js';
 import type { IptablesServicePortRules, SharedEntry, TableName } from '../iptables/table.js';
@@ -44,12 +45,11 @@ export function compilePortals(
       target,
     });
   const entriesOf = ({ kind, address, port }: Frontend): readonly SharedEntry[] => {
-    const where = address === undefined ? `node port ${port}` : hostPort(address, port);
     const entry = (chain: string, matches: readonly string[], target: string): SharedEntry => ({
       table: 'nat',
       chain,
       rule: rule(port, address, matches, target),
-      frontend: `${where}/${name.protocol}`,
+      frontend: frontendName(address, port, name.protocol),
     });
     switch (kind) {
       case 'cluster-ip':

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import type { BackendSubject } from './backend-subject.js';
-import { sampleNode } from './sample-services.js';
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import { sampleEntry, sampleNode } from './sample-services.js';
 import { everyKind, variant } from './sample-sets.js';
-import { changed, succeeds, type CaseBodies } from './stage.js';
+import { changed, gone, succeeds, type CaseBodies } from './stage.js';
+
+/** Some write a change in a few steps: what leads to it, itself, what is not needed any more. */
+const MOST_WRITES_A_CHANGE = 4;
 
 /** What is promised when something cannot be programmed: for subjects that can refuse a service port, or break down. */
 export function failureCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> {
@@ -18,7 +22,65 @@ function refusalCases<Place>(subject: BackendSubject<Place>): CaseBodies<Place> 
   const good = variant(family, 'sticky', { endpoints: 7 });
   const others = all.filter(({ key }) => key !== bad.key);
   const refuse = (place: Place, key: string | undefined) => subject.refuse!(place, key);
+  const cases: CaseBodies<Place> = {
+    'reports a removal that is refused, and removes what is left when it is asked again': async (stage) => {
+      const backend = await stage.started([bad, ...others], node);
+      await refuse(stage.place, bad.key);
+      const { failed } = await backend.apply(gone(bad), node);
+      for (const { key } of failed) assert.equal(key, bad.key);
+      if (failed.length > 0) await stage.holds([bad, ...others], node, 'while its removal is refused');
+      await refuse(stage.place, undefined);
+      succeeds(await backend.apply(gone(bad), node));
+      await backend.verify('full');
+      await stage.holds(others, node, 'after its removal was accepted');
+    },
+
+    'repairs everything but a refused service port, which has all again when it is accepted': async (
+      stage,
+    ) => {
+      if (!subject.damage) return;
+      const backend = await stage.started([bad, ...others], node);
+      await refuse(stage.place, bad.key);
+      await subject.damage(stage.place);
+      const { failed } = await backend.verify('full');
+      for (const { key } of failed) assert.equal(key, bad.key);
+      await refuse(stage.place, undefined);
+      succeeds(await backend.apply(changed(bad), node));
+      await backend.verify('full');
+      await stage.holds([bad, ...others], node, 'after it was accepted');
+    },
+
+    'finds one refused service port among many with few writes': async (stage) => {
+      if (!subject.writes) return;
+      const many = Array.from({ length: 64 }, (_, index) =>
+        sampleEntry(family, `many-${index}`, { number: 100 + index, endpoints: 1 }),
+      );
+      const backend = await stage.started([bad, ...many], node);
+      const wanted = [bad, ...many].map((entry, index) =>
+        entry === bad ? variant(family, 'plain', { number: 51, endpoints: 5 }) : moved(many[index - 1]!),
+      );
+      await refuse(stage.place, bad.key);
+      const before = subject.writes(stage.place);
+      const { failed } = await backend.apply(changed(...wanted), node);
+      for (const { key } of failed) assert.equal(key, bad.key);
+      const most = MOST_WRITES_A_CHANGE * (3 + 2 * Math.ceil(Math.log2(wanted.length)));
+      const writes = subject.writes(stage.place) - before;
+      assert.ok(writes <= most, `${writes} writes, not more than ${most}`);
+      await refuse(stage.place, undefined);
+      succeeds(await backend.apply(changed(wanted[0]!), node));
+      await backend.verify('full');
+      await stage.holds(wanted, node, 'after it was accepted');
+
+      function moved({ name }: ForwardingEntry): ForwardingEntry {
+        const number = 100 + Number(name.name.slice('many-'.length));
+        return sampleEntry(family, name.name, { number, endpoints: 2 });
+      }
+    },
+  };
+  if (subject.writesInParts) return cases;
   return {
+    ...cases,
+
     'programs all but a refused service port, which keeps its last good rules and is reported': async (
       stage,
     ) => {

@@ -53,6 +53,7 @@ export function startCases<Place>(subject: BackendSubject<Place>): CaseBodies<Pl
       const [unread, ...known] = all;
       const backend = await stage.open();
       succeeds(await backend.start(known, node, { keepUnexplained: true }));
+      assert.notEqual(backend.mayKeep?.(unread!.name), false, 'it keeps rules, and says that it does not');
       await stage.holds(all, node, 'after a start that could not read everything');
       const [first, ...others] = known;
       const other = variant(family, first!.name.name, { endpoints: 1 });

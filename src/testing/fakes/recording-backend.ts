@@ -9,7 +9,11 @@ import type {
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import {
+  servicePortKey,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../../domain/model/service-port-name.js';
 import type { FrontendConflict } from '../../domain/reconcile/claims.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 
@@ -31,7 +35,7 @@ export class RecordingBackend implements Backend {
   readonly programmed = new Map<ServicePortKey, ForwardingEntry>();
   /** The node of the last call. */
   node: NodeNetwork | undefined;
-  /** Service ports that cannot be programmed, with the reason. */
+  /** Service ports that cannot be programmed, nor removed once they are, with the reason. */
   readonly poisoned = new Map<ServicePortKey, string>();
   /** Reported by every start and apply. */
   readonly conflicts: FrontendConflict[] = [];
@@ -86,6 +90,10 @@ export class RecordingBackend implements Backend {
     return this.program(changes, node);
   }
 
+  mayKeep(name: ServicePortName): boolean {
+    return this.programmed.has(servicePortKey(name));
+  }
+
   async verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
     await this.called(how, []);
     signal?.throwIfAborted();
@@ -121,10 +129,14 @@ export class RecordingBackend implements Backend {
     let written = 0;
     for (const { key, entry } of changes) {
       const reason = this.poisoned.get(key);
-      if (entry && reason !== undefined) failed.push({ key, reason });
-      else if (entry ? this.programmed.get(key) !== entry : this.programmed.has(key)) written++;
-      if (!entry) this.programmed.delete(key);
-      else if (reason === undefined) this.programmed.set(key, entry);
+      const differs = entry ? this.programmed.get(key) !== entry : this.programmed.has(key);
+      if (reason !== undefined && (entry || differs)) {
+        failed.push({ key, reason });
+        continue;
+      }
+      if (differs) written++;
+      if (entry) this.programmed.set(key, entry);
+      else this.programmed.delete(key);
     }
     return { written, failed, conflicts: [...this.conflicts] };
   }

@@ -5,9 +5,10 @@ import { Served } from '../../support/http/served.js';
 const web = { sign: '-', text: 'element', servicePort: 'shop/web' } as const;
 const rule = { sign: '+', text: 'rule' } as const;
 let served: Served;
+let diff: Diff;
 
 beforeEach(async () => {
-  const diff = new Diff('nftables', [{ family: 'IPv4', differences: () => Promise.resolve([rule, web]) }]);
+  diff = new Diff('nftables', [{ family: 'IPv4', differences: () => Promise.resolve([rule, web]) }]);
   served = await Served.start(differenceRoutes(diff));
 });
 afterEach(() => served.stop());
@@ -24,6 +25,23 @@ it('shows what differs, of all or of one Service', async () => {
   });
 });
 
-it('is read-only', async () => {
-  expect((await served.get('/debug/diff', { method: 'POST' })).status).toBe(405);
+it('ends the comparison when the client leaves, and says nothing', async () => {
+  const ended = new Promise<void>((resolve) => {
+    const differences = (signal?: AbortSignal): Promise<never> =>
+      new Promise((_, reject) =>
+        signal!.addEventListener('abort', () => {
+          reject(signal!.reason as Error);
+          resolve();
+        }),
+      );
+    diff = new Diff('nftables', [{ family: 'IPv4', differences }]);
+  });
+  await served.stop();
+  served = await Served.start(differenceRoutes(diff));
+  const leaving = new AbortController();
+  const asked = served.get('/debug/diff', { signal: leaving.signal });
+  setTimeout(() => leaving.abort(), 50);
+  await expect(asked).rejects.toThrow();
+  await ended;
+  expect(served.logger.lines).toEqual([]);
 });

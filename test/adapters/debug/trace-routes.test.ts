@@ -5,11 +5,30 @@ import { RunningProxy } from '../../../src/bootstrap/commands/asking/running-pro
 import { askProxy } from '../../../src/bootstrap/commands/tracing/ask-proxy.js';
 import { destinationText, parseQuery, sourceText, type TraceQuery } from '../../../src/domain/trace/query.js';
 import { Served } from '../../support/http/served.js';
+import { until } from '../../support/until.js';
 
-/** What was asked, in the place of an answer. */
+const ANSWER: TraceAnswer = {
+  packet: {
+    family: 'IPv4',
+    inputInterface: 'eth0',
+    source: '192.0.2.1',
+    destination: '10.96.0.1',
+    protocol: 'TCP',
+    destinationPort: 53,
+  },
+  outcome: 'refused',
+  endpoints: [],
+  sourceRewritten: false,
+  sticky: false,
+  steps: [],
+  remarks: [],
+};
+
+/** What was asked, in the remarks of an answer. */
 function trace(query: TraceQuery, rules: TracedRules): Promise<TraceAnswer> {
   if (query.port === 1) return Promise.reject(new CannotTraceError('this proxy does not serve IPv4'));
-  return Promise.resolve({ remarks: [sourceText(query.from), destinationText(query), rules] } as never);
+  const remarks = [sourceText(query.from), destinationText(query), rules];
+  return Promise.resolve({ ...ANSWER, remarks });
 }
 
 let served: Served;
@@ -24,7 +43,7 @@ describe('the route that traces', () => {
     ['from=outside&to=%5Bfd00::1%5D:53&kernel=true', ['outside', '[fd00::1]:53/TCP', 'actual']],
   ])('answers %s', async (search, remarks) => {
     const response = await served.get(`/debug/trace?${search}`);
-    expect([response.status, await response.json()]).toEqual([200, { remarks }]);
+    expect([response.status, await response.json()]).toEqual([200, { ...ANSWER, remarks }]);
   });
 
   it.each([
@@ -48,5 +67,31 @@ describe('the route that traces', () => {
     await expect(askProxy(proxy, 'desired')(parseQuery('node', '10.96.0.1:1'))).rejects.toThrow(
       'this proxy does not serve IPv4',
     );
+  });
+
+  it('follows two at a time, and none for who has left', async () => {
+    const followed: (() => void)[] = [];
+    await served.stop();
+    served = await Served.start(
+      traceRoutes(
+        (_, __, signal) =>
+          new Promise((resolve, reject) => {
+            followed.push(() => resolve({ remarks: [] } as never));
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          }),
+      ),
+    );
+    const path = '/debug/trace?from=node&to=10.96.0.1:53&kernel=true';
+    const leaving = new AbortController();
+    const impatient = [1, 2, 3].map(() => served.get(path, { signal: leaving.signal }));
+    await until('two are followed', async () => followed.length === 2);
+    const patient = served.get(path);
+    leaving.abort();
+    for (const one of impatient) await expect(one).rejects.toThrow();
+    await until('the next is followed', async () => followed.length >= 3);
+    for (const end of followed) end();
+    expect((await patient).status).toBe(200);
+    expect(followed).toHaveLength(3);
+    expect(served.logger.lines).toEqual([]);
   });
 });

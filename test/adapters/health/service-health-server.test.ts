@@ -1,3 +1,4 @@
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { createServer, type Server } from 'node:net';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { HalfOpen } from '../../support/http/half-open.js';
@@ -9,7 +10,7 @@ import type {
 } from '../../../src/application/ports/health-check-listener.js';
 
 const logger = new MemoryLogger();
-const server = new ServiceHealthServer(logger);
+const server = new ServiceHealthServer(logger, new FakeClock());
 let health: ServiceHealth;
 const open: OpenHealthCheck[] = [];
 let port: number;
@@ -100,16 +101,19 @@ describe('ServiceHealthServer', () => {
     expect((await get('127.0.0.2')).status).toBe(200);
   });
 
-  it('keeps at most 256 connections, and logs that it closes others', async () => {
+  it('ends the longest idle of too many connections, and logs that once for all sockets', async () => {
     const clients = new HalfOpen();
-    await listen({ addresses: ['127.0.0.1'] });
-    await clients.open(port, 300);
-    await expect(get()).rejects.toThrow();
-    await clients.untilClosed(44);
-    expect(logger.at('warn')[0]).toMatchObject({
-      facts: { port, most: 256 },
-      message: 'too many connections; closing new ones',
-    });
+    await listen({ addresses: ['127.0.0.1', '127.0.0.2'] });
+    await clients.open(port, 100);
+    expect((await get()).status).toBe(200);
+    await clients.open(port, 100);
+    expect((await get()).status).toBe(200);
+    expect(logger.at('warn')).toEqual([
+      expect.objectContaining({
+        facts: { family: 'IPv4', addresses: ['127.0.0.1', '127.0.0.2'], port, source: '127.0.0.1' },
+        message: 'too many connections; ending the longest idle, or the new one',
+      }),
+    ]);
     clients.close();
   });
 });

@@ -9,7 +9,11 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 /** What a server answers whose names are `Node1` and those of every server, when it is called by this one. */
 async function answerTo(host: string): Promise<readonly [status: number, body: string]> {
   const routes = byOwnName({ '/': (_, response) => respond(response, 200, TEXT_TYPE, 'secret') }, ['Node1']);
-  const server = await openServer(route(routes, new MemoryLogger()), { host: '127.0.0.1', port: 0 });
+  const server = await openServer(
+    route(routes, new MemoryLogger()),
+    { host: '127.0.0.1', port: 0 },
+    () => undefined,
+  );
   try {
     const { port } = server.address() as AddressInfo;
     return await new Promise((resolve, reject) => {

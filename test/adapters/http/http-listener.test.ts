@@ -1,16 +1,26 @@
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { connect, createServer, type Server } from 'node:net';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { HalfOpen } from '../../support/http/half-open.js';
 import { BindError, HttpListener } from '../../../src/adapters/http/http-listener.js';
-import type { ConnectionLimits } from '../../../src/adapters/http/open-server.js';
+import type { ClientLimits } from '../../../src/adapters/http/open-server.js';
 
 let occupant: Server;
 let clock: FakeClock;
 let logger: MemoryLogger;
 let listener: HttpListener;
 
-function listen(port: number, hardFail: boolean, limits?: ConnectionLimits): HttpListener {
+const LIMITS = { most: 256, perSource: 32, ownNode: 64, request: 10_000, check: 2_500, silence: 30_000 };
+const greet: RequestListener = (_, answer) => void answer.end('hi');
+
+function listen(
+  port: number,
+  hardFail: boolean,
+  limits?: ClientLimits,
+  handler: RequestListener = greet,
+): HttpListener {
   const address = { host: '127.0.0.1', port };
   return new HttpListener({
     name: 'healthz',
@@ -18,7 +28,7 @@ function listen(port: number, hardFail: boolean, limits?: ConnectionLimits): Htt
     hardFail,
     logger,
     clock,
-    handler: (_, answer) => answer.end('hi'),
+    handler,
     ...(limits && { limits }),
   });
 }
@@ -70,26 +80,59 @@ describe('HttpListener', () => {
     const answered = async (): Promise<string> =>
       (await fetch(`http://127.0.0.1:${listener.port}/`, { headers: { connection: 'close' } })).text();
 
-    it('keeps at most 256 connections, and logs that it closes others', async () => {
+    it('keeps at most 64 from this node, ends the longest idle for others, and logs that once', async () => {
       listener = listen(0, true);
       await listener.start();
-      await clients.open(listener.port!, 300);
-      await clients.untilClosed(44);
-      await expect(answered()).rejects.toThrow();
-      expect(logger.at('warn')[0]).toMatchObject({
-        facts: { server: 'healthz', most: 256 },
-        message: 'too many connections; closing new ones',
-      });
-      clients.close();
-      await clients.untilClosed(300);
+      await clients.open(listener.port!, 100);
+      await clients.untilClosed(36);
       expect(await answered()).toBe('hi');
+      await clients.untilClosed(37);
+      expect(logger.at('warn')).toEqual([
+        expect.objectContaining({
+          facts: { server: 'healthz', source: '127.0.0.1' },
+          message: 'too many connections; ending the longest idle, or the new one',
+        }),
+      ]);
+      await clock.advanceAsync(60_000);
+      expect(logger.at('warn').slice(1)).toEqual([expect.objectContaining({ facts: { withheld: 36 } })]);
+    });
+
+    it('refuses new ones while all are being answered', async () => {
+      const busy: ServerResponse[] = [];
+      listener = listen(0, true, { ...LIMITS, ownNode: 2 }, (_, response) => void busy.push(response));
+      await listener.start();
+      const first = [answered(), answered()];
+      await until(() => busy.length === 2);
+      await expect(answered()).rejects.toThrow();
+      for (const response of busy.splice(0)) response.end('late');
+      expect(await Promise.all(first)).toEqual(['late', 'late']);
+      const next = answered();
+      await until(() => busy.length === 1);
+      busy[0]!.end('next');
+      expect(await next).toBe('next');
+    });
+
+    it('does not wait for one that does not take its answer, but for an answer that takes long', async () => {
+      const huge = Buffer.alloc(64 * 1024 * 1024);
+      const answers = new Map<string, ServerResponse>();
+      listener = listen(0, true, { ...LIMITS, silence: 200 }, ({ url }, response) => {
+        if (url === '/huge') response.end(huge);
+        answers.set(url!, response);
+      });
+      await listener.start();
+      const patient = answered();
+      const deaf = connect(listener.port!, '127.0.0.1').pause();
+      deaf.on('error', () => undefined).write('GET /huge HTTP/1.1\r\nHost: node\r\n\r\n');
+      await until(() => answers.size === 2);
+      await once(answers.get('/huge')!, 'close');
+      answers.get('/')!.end('late');
+      expect(await patient).toBe('late');
     });
 
     it('gives them a time, and serves others again', async () => {
-      listener = listen(0, true, { connections: 10, request: 1500, check: 50 });
+      listener = listen(0, true, { ...LIMITS, request: 1500, check: 50 });
       await listener.start();
       await clients.open(listener.port!, 10);
-      await expect(answered()).rejects.toThrow();
       expect(clients.closed).toBe(0);
       await clients.untilClosed(10);
       expect(await answered()).toBe('hi');

@@ -16,10 +16,10 @@ const started = (...lists: (readonly ForwardingEntry[])[]) => start(node, backen
 
 describe('what is refused', () => {
   it('is one virtual server: reported, the others are programmed, and it comes when asked again', async () => {
-    node.servers.refuse((step) => (step.server.address === '10.96.0.2' ? 'ENOMEM' : undefined));
+    node.servers.refuse((step) => (step.server.address === '10.96.0.2' ? 'EINVAL' : undefined));
     const entries = ['a', 'b', 'c'].map((name) => entryOf(name));
     const { failed } = await backend.start(entries, network);
-    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr: ENOMEM' }]);
+    expect(failed).toEqual([{ key: keyOf('b'), reason: 'add 10.96.0.2:80/TCP rr was refused: EINVAL' }]);
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.1:80/TCP', '10.96.0.3:80/TCP']);
     expect(node.addresses.all).toEqual(['10.96.0.1', '10.96.0.3']);
     node.servers.refuse(() => undefined);
@@ -27,6 +27,20 @@ describe('what is refused', () => {
     expect(node.servers.weights['10.96.0.2:80/TCP']).toEqual({ '10.244.1.1:8080': 1 });
     expect(node.addresses.all).toContain('10.96.0.2');
   });
+
+  it.each(['ENOMEM', 'ENOBUFS', 'EINTR', 'EPERM'])(
+    'for a reason of the moment is nobody’s fault (%s): nothing is taken away, and it fails as a whole',
+    async (reason) => {
+      const entries = ['a', 'b', 'c'].map((name) => entryOf(name));
+      await started(entries);
+      const before = node.servers.weights;
+      node.servers.refuse((step) => ('real' in step ? reason : undefined));
+      await expect(backend.apply(changed(entryOf('b', [1, 2])), network)).rejects.toThrow(reason);
+      expect(node.servers.weights).toEqual(before);
+      node.servers.refuse(() => undefined);
+      expect(await backend.start([...entries], network)).toMatchObject({ failed: [] });
+    },
+  );
 
   it('is one endpoint: its neighbours are programmed', async () => {
     node.servers.refuse((step) =>
@@ -61,9 +75,9 @@ describe('what is refused', () => {
   });
 
   it('is an address: reported, and bound when asked again', async () => {
-    node.addresses.refuse(() => 'ENOBUFS');
+    node.addresses.refuse(() => 'EINVAL');
     const { failed } = await backend.start([entryOf('a')], network);
-    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1: ENOBUFS' }]);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'add 10.96.0.1 was refused: EINVAL' }]);
     node.addresses.refuse(() => undefined);
     await backend.apply(changed(entryOf('a')), network);
     expect(node.addresses.all).toEqual(['10.96.0.1']);
@@ -82,7 +96,7 @@ describe('what is refused', () => {
     node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
     expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
     expect(node.logger.at('warn').map(({ facts }) => facts)).toEqual([
-      { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP: EBUSY' },
+      { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP was refused: EBUSY' },
     ]);
     node.servers.refuse(() => undefined);
     expect(await backend.verify('quick')).toMatchObject({ written: 1, failed: [] });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../src/application/ports/clock.js';
 import type {
   ObjectReference,
@@ -122,6 +123,11 @@ export function listsOf({ requests }: StandInApiServer, collection: string): Rec
   return requests.filter(
     ({ path, verb, query }) => path === collection && (verb === 'list' || query.sendInitialEvents === 'true'),
   );
+}
+
+/** The requests that ask for nothing but the version of the storage. */
+export function versionChecksOf({ requests }: StandInApiServer): RecordedRequest[] {
+  return requests.filter(({ verb, query }) => verb === 'list' && isDeepStrictEqual(query, { limit: '1' }));
 }
 
 /** Times that make every state of a reflector come about within a test. */

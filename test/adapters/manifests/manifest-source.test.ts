@@ -37,7 +37,7 @@ const service = (name: string, clusterIP = '10.0.0.1'): object => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name, namespace: 'default' },
-  spec: { clusterIP },
+  spec: { clusterIP, ports: [{ port: 80 }] },
 });
 const json = (...objects: object[]): string => JSON.stringify({ kind: 'List', items: objects });
 const address = (name: string): unknown =>
@@ -65,8 +65,8 @@ function onlyWhatIsReported(): void {
 }
 
 /** Starts a source, waits until it is synced, and forgets the calls so far. */
-async function synced(paths: string[] = [folder], watch = true): Promise<ManifestSource> {
-  const source = new ManifestSource({ paths, watch, logger });
+async function synced(paths: string[] = [folder], watch = true, now?: () => number): Promise<ManifestSource> {
+  const source = new ManifestSource({ paths, watch, logger, ...(now && { now }) });
   sources.push(source);
   await source.start(sink, new AbortController().signal);
   await until(() => sink.calls.filter((call) => call.startsWith('synced ')).length === 5, 'synced');
@@ -77,15 +77,24 @@ const errors = (): unknown[] => logger.at('error').map(({ facts, message }) => [
 
 describe('the first pass', () => {
   it('delivers files and folders in order, then synced once for every kind', async () => {
-    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n---\nkind: Node\nmetadata: {name: n1}\n');
+    write(
+      'b.yaml',
+      'kind: Service\nmetadata: {name: b}\nspec: {ports: [{port: 80}]}\n---\nkind: Node\nmetadata: {name: n1}\n',
+    );
     write('a.json', json(service('a')));
-    write('c.yml', 'kind: Service\nmetadata: {name: c}\n');
-    write('notes.txt', 'kind: Service\nmetadata: {name: no}\n');
-    write('.hidden.yaml', 'kind: Service\nmetadata: {name: no}\n');
+    write('c.yml', 'kind: Service\nmetadata: {name: c}\nspec: {ports: [{port: 80}]}\n');
+    write('notes.txt', 'kind: Service\nmetadata: {name: no}\nspec: {ports: [{port: 80}]}\n');
+    write('.hidden.yaml', 'kind: Service\nmetadata: {name: no}\nspec: {ports: [{port: 80}]}\n');
     fs.mkdirSync(at('deeper.yaml'));
-    fs.writeFileSync(at('deeper.yaml', 'd.yaml'), 'kind: Service\nmetadata: {name: no}\n');
+    fs.writeFileSync(
+      at('deeper.yaml', 'd.yaml'),
+      'kind: Service\nmetadata: {name: no}\nspec: {ports: [{port: 80}]}\n',
+    );
     const single = fs.mkdtempSync(join(tmpdir(), 'manifests-'));
-    fs.writeFileSync(join(single, 'oddly-named'), 'kind: Service\nmetadata: {name: odd}\n');
+    fs.writeFileSync(
+      join(single, 'oddly-named'),
+      'kind: Service\nmetadata: {name: odd}\nspec: {ports: [{port: 80}]}\n',
+    );
     await synced([folder, join(single, 'oddly-named')], false);
     fs.rmSync(single, { recursive: true });
     expect(sink.calls).toEqual([
@@ -119,9 +128,9 @@ describe('the first pass', () => {
     write('b.yaml', 'kind: Service\nmetadata:\n  name: b\n   x: 1\n');
     write(
       'c.yaml',
-      'kind: List\nitems:\n- kind: Service\n  metadata: {}\n- kind: Service\n  metadata: {name: c}\n',
+      'kind: List\nitems:\n- kind: Service\n  metadata: {}\n- kind: Service\n  metadata: {name: c}\n  spec: {ports: [{port: 80}]}\n',
     );
-    write('d.yaml', 'a: &a [*a]\nkind: Service\nmetadata: {name: d}\n');
+    write('d.yaml', 'a: &a [*a]\nkind: Service\nmetadata: {name: d}\nspec: {ports: [{port: 80}]}\n');
     await synced();
     expect([...sink.objects.keys()]).toEqual(['Service default/c']);
     expect(errors()).toEqual(
@@ -197,14 +206,14 @@ describe('an edit', () => {
   });
 
   it('follows a single file, without looking at its neighbours', async () => {
-    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1}\n');
-    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1, ports: [{port: 80}]}\n');
+    write('b.yaml', 'kind: Service\nmetadata: {name: b}\nspec: {ports: [{port: 80}]}\n');
     await synced([at('a.yaml')]);
     sink.take();
     // As some editors do: away, then anew.
     fs.renameSync(at('a.yaml'), at('a.yaml~'));
     await delay(5);
-    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2}\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2, ports: [{port: 80}]}\n');
     await until(() => address('a') === '10.0.0.2', 'edit');
     expect(sink.calls).toEqual(['applied Service default/a']);
   });
@@ -234,10 +243,9 @@ describe('an edit', () => {
     fs.writeFileSync(at('out', 'a.json'), json(service('a', '10.0.0.3')));
     await until(() => address('a') === '10.0.0.3', 'change behind a link');
     fs.rmSync(at('in'), { recursive: true });
-    await until(() => !sink.objects.has('Service default/a'), 'folder gone');
     fs.mkdirSync(at('in'));
     fs.writeFileSync(at('in', 'a.json'), json(service('a')));
-    await until(() => sink.objects.has('Service default/a'), 'folder made anew');
+    await until(() => address('a') === '10.0.0.1', 'folder made anew');
     onlyWhatIsReported();
     await delay(1200);
     fs.writeFileSync(at('in', 'a.json'), json(service('a', '10.0.0.4')));
@@ -247,10 +255,10 @@ describe('an edit', () => {
 
 describe('a file that is wrong', () => {
   it('is reported with line and column, keeps its last valid version, and recovers', async () => {
-    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1}\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.1, ports: [{port: 80}]}\n');
     await synced();
     sink.take();
-    write('a.yaml', 'kind: Service\nmetadata: {name: a\nspec: {clusterIP: 10.0.0.2}\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a\nspec: {clusterIP: 10.0.0.2, ports: [{port: 80}]}\n');
     await until(() => logger.at('error').length > 0, 'report');
     expect(errors()).toEqual([
       ['cannot parse the manifest; keeping its last valid version', expect.stringMatching(/a\.yaml:3:\d+$/)],
@@ -258,14 +266,14 @@ describe('a file that is wrong', () => {
     await delay(1200);
     expect(logger.at('error')).toHaveLength(1);
     expect(sink.calls).toEqual([]);
-    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2}\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {clusterIP: 10.0.0.2, ports: [{port: 80}]}\n');
     await until(() => address('a') === '10.0.0.2', 'healed');
   });
 
   it('refuses duplicate keys', async () => {
-    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nkind: Node\n');
+    write('a.yaml', 'kind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}]}\nkind: Node\n');
     await synced();
-    expect(errors()).toEqual([['cannot parse the manifest', `${at('a.yaml')}:3:1`]]);
+    expect(errors()).toEqual([['cannot parse the manifest', `${at('a.yaml')}:4:1`]]);
   });
 
   it('is not believed while it is being written', async () => {
@@ -285,14 +293,102 @@ describe('a file that is wrong', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it('may become empty for good', async () => {
+  it.each([
+    ['nothing', ''],
+    ['comments', '# later\n---\n\n  # more\n'],
+  ])('holds %s for a minute before that is believed', async (_, text) => {
+    let now = 0;
     write('a.json', json(service('a')));
-    await synced();
+    const source = await synced([folder], true, () => now);
     sink.take();
-    write('a.json', '');
-    await until(() => sink.calls.length > 0, 'emptied');
+    write('a.json', text);
+    await until(() => source.problems.length > 0, 'emptied');
+    expect(source.problems).toEqual([expect.stringMatching(/a\.json: is empty, but held objects before; /)]);
+    now = 59_999;
+    await delay(1300);
+    expect(sink.calls).toEqual([]);
+    expect(logger.at('error')).toHaveLength(1);
+    now = 60_000;
+    await until(() => sink.calls.length > 0, 'a minute');
     expect(sink.calls).toEqual(['deleted Service default/a']);
-    expect(logger.lines).toEqual([]);
+    await until(() => source.problems.length === 0, 'report');
+  });
+
+  it('is not believed to be empty if it is filled within the minute, however often', async () => {
+    let now = 0;
+    write('a.json', json(service('a')));
+    const source = await synced([folder], true, () => now);
+    for (let time = 1; time <= 2; time++) {
+      write('a.json', '');
+      await until(() => source.problems.length > 0, 'emptied');
+      now += 40_000;
+      write('a.json', json(service('a', `10.0.0.${time + 1}`)));
+      await until(() => source.problems.length === 0, 'filled');
+      expect(address('a')).toBe(`10.0.0.${time + 1}`);
+    }
+    expect(sink.calls).not.toContain('deleted Service default/a');
+  });
+});
+
+describe('a given path that disappears', () => {
+  it('keeps what its files held: a folder, until it is back', async () => {
+    fs.mkdirSync(at('in'));
+    for (const name of ['a', 'b']) fs.writeFileSync(at('in', `${name}.json`), json(service(name)));
+    const source = await synced([at('in')]);
+    sink.take();
+    fs.renameSync(at('in'), at('away'));
+    await until(() => source.problems.length > 0, 'folder gone');
+    expect(source.problems).toEqual([expect.stringContaining(`${at('in')}: ENOENT`)]);
+    expect(errors()).toHaveLength(1);
+    fs.rmSync(at('away', 'b.json'));
+    fs.renameSync(at('away'), at('in'));
+    await until(() => sink.calls.length > 0, 'folder back');
+    expect(sink.calls).toEqual(['deleted Service default/b']);
+    await until(() => source.problems.length === 0, 'report');
+  });
+
+  it('keeps it when the folder is removed with its files', async () => {
+    onlyWhatIsReported();
+    fs.mkdirSync(at('in'));
+    fs.writeFileSync(at('in', 'a.json'), json(service('a')));
+    await synced([at('in')]);
+    sink.take();
+    fs.rmSync(at('in'), { recursive: true });
+    await delay(400);
+    expect(sink.calls).toEqual([]);
+  });
+
+  it('keeps it while an empty folder is in its place, as a mount point is', async () => {
+    fs.mkdirSync(at('in'));
+    fs.writeFileSync(at('in', 'a.json'), json(service('a')));
+    const source = await synced([at('in')]);
+    sink.take();
+    fs.renameSync(at('in'), at('away'));
+    fs.mkdirSync(at('in'));
+    await until(() => source.problems.some((problem) => problem.includes('and empty')), 'empty folder');
+    expect(sink.calls).toEqual([]);
+    fs.writeFileSync(at('in', 'b.json'), json(service('b')));
+    await until(() => !sink.objects.has('Service default/a'), 'another file');
+    await until(() => source.problems.length === 0, 'report');
+    // Emptied by hand it is empty.
+    fs.rmSync(at('in', 'b.json'));
+    await until(() => !sink.objects.has('Service default/b'), 'last file');
+    await until(() => source.problems.length === 0, 'report');
+  });
+
+  it('keeps what a single file held', async () => {
+    write('a.json', json(service('a')));
+    const source = await synced([at('a.json')]);
+    sink.take();
+    fs.rmSync(at('a.json'));
+    await until(() => source.problems.length > 0, 'file gone');
+    expect(source.problems).toEqual([`${at('a.json')}: does not exist any longer`]);
+    await delay(1300);
+    expect(errors()).toHaveLength(1);
+    write('a.json', json());
+    await until(() => sink.calls.length > 0, 'file back');
+    expect(sink.calls).toEqual(['deleted Service default/a']);
+    await until(() => source.problems.length === 0, 'report');
   });
 });
 
@@ -412,7 +508,7 @@ describe('an object that the API server would refuse', () => {
     specs
       .map(
         (spec, index) =>
-          `---\napiVersion: v1\nkind: Service\nmetadata: {name: s${index}}\nspec:\n  ${spec}\n`,
+          `---\napiVersion: v1\nkind: Service\nmetadata: {name: s${index}}\nspec:\n  ports: [{port: 80}]\n  ${spec}\n`,
       )
       .join('');
 
@@ -421,11 +517,11 @@ describe('an object that the API server would refuse', () => {
     const source = await synced();
     expect([...sink.objects.keys()]).toEqual(['Service default/s0']);
     expect(source.problems).toEqual([
-      `${at('a.yaml')}:13: Service default/s1: spec.sessionAffinity: "Cookie" is not one of None, ClientIP`,
+      `${at('a.yaml')}:15: Service default/s1: spec.sessionAffinity: "Cookie" is not one of None, ClientIP`,
     ]);
     expect(logger.at('error').map(({ facts }) => facts)).toEqual([
       {
-        file: `${at('a.yaml')}:13`,
+        file: `${at('a.yaml')}:15`,
         object: 'Service default/s1',
         problem: 'spec.sessionAffinity: "Cookie" is not one of None, ClientIP',
       },
@@ -447,7 +543,7 @@ describe('an object that the API server would refuse', () => {
     await until(() => address('s0') === '10.0.0.3', 'the other one');
     write('a.yaml', yaml('clusterIP: 10.0.0.4', 'clusterIP: 10.0.0.2').replace('name: s1', 'nmae: s1'));
     await until(() => address('s0') === '10.0.0.4', 'the other one again');
-    expect(source.problems).toEqual([expect.stringMatching(/:10: Service \(document 2\): metadata\.name: /)]);
+    expect(source.problems).toEqual([expect.stringMatching(/:11: Service \(document 2\): metadata\.name: /)]);
     expect(sink.take()).toEqual(['applied Service default/s0', 'applied Service default/s0']);
     expect(address('s1')).toBe('10.0.0.2');
     write('a.yaml', yaml('clusterIP: 10.0.0.4'));
@@ -458,12 +554,12 @@ describe('an object that the API server would refuse', () => {
 
 describe('a path that is not a regular file of a reasonable size', () => {
   it('is reported by name, ignored, and blocks nothing', async () => {
-    write('b.yaml', 'kind: Service\nmetadata: {name: b}\n');
+    write('b.yaml', 'kind: Service\nmetadata: {name: b}\nspec: {ports: [{port: 80}]}\n');
     execFileSync('mkfifo', [at('a.yaml')]);
     fs.symlinkSync('/dev/zero', at('c.yaml'));
     const server = createServer().listen(at('d.yaml'));
     fs.closeSync(fs.openSync(at('e.json'), 'w'));
-    fs.truncateSync(at('e.json'), 257 * 1024 * 1024);
+    fs.truncateSync(at('e.json'), 32 * 1024 * 1024 + 1);
     const source = await synced();
     server.close();
     expect([...sink.objects.keys()]).toEqual(['Service default/b']);
@@ -471,7 +567,7 @@ describe('a path that is not a regular file of a reasonable size', () => {
       `${at('a.yaml')}: is a FIFO, not a regular file; ignoring it`,
       `${at('c.yaml')}: is a device, not a regular file; ignoring it`,
       `${at('d.yaml')}: is a socket, not a regular file; ignoring it`,
-      `${at('e.json')}: has 257 MiB; the limit is 256 MiB; split it`,
+      `${at('e.json')}: has 33 MiB; the limit is 32 MiB; split it`,
     ]);
     expect(errors().map((error) => (error as string[])[1])).toEqual(
       ['a.yaml', 'c.yaml', 'd.yaml', 'e.json'].map((name) => at(name)),

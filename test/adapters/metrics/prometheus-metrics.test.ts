@@ -139,6 +139,26 @@ describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {
     });
   });
 
+  it('count a partial sync with a rejected restore once, however it went on, and none for what happened between syncs', async () => {
+    const metrics = made({ mode: 'iptables' });
+    const name = 'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total';
+    const counted = async () => [...((await shown(metrics)).get(name)?.samples.values() ?? [])];
+    const sync = (full: boolean, refusals: number): void => {
+      metrics.syncStarted('IPv4');
+      for (let refusal = 0; refusal < refusals; refusal++) metrics.restoreFailed('IPv4');
+      metrics.syncFinished('IPv4', { full, seconds: 0.1, ok: true, written: 1 });
+    };
+    sync(true, 1);
+    sync(false, 0);
+    // A verification had its repair rejected.
+    metrics.restoreFailed('IPv4');
+    sync(false, 0);
+    expect(await counted()).toEqual([]);
+    sync(false, 3);
+    sync(false, 0);
+    expect(await counted()).toEqual([1]);
+  });
+
   it('are ALPHA, and leave out vectors without observations, but not plain numbers', async () => {
     const metrics = made();
     const all = await shown(metrics);
@@ -304,7 +324,7 @@ describe('what is looked up for each scrape', () => {
         own,
         connected
           ? [
-              { ...status, state: 'watching', connected, rewinds: 3 },
+              { ...status, state: 'watching', connected, rewinds: 3, shortWatches: 4 },
               { ...status, kind: 'ServiceCIDR', state: 'absent', connected: false },
             ]
           : [],
@@ -319,11 +339,13 @@ describe('what is looked up for each scrape', () => {
       );
     expect(await own()).toEqual({
       'kubeproxy_service_ports{ip_family="IPv4",state="programmed"}': 1,
+      'kubeproxy_service_ports{ip_family="IPv4",state="degraded"}': 0,
       'kubeproxy_service_ports{ip_family="IPv4",state="failed"}': 1,
       'kubeproxy_services_waiting{ip_family="IPv4"}': 2,
       'kubeproxy_watch_connected{kind="Service"}': 1,
       'kubeproxy_watch_rewinds_total{kind="Service"}': 3,
       'kubeproxy_watch_silence_seconds{kind="Service"}': 2.5,
+      'kubeproxy_watches_ended_at_once_total{kind="Service"}': 4,
     });
     connected = false;
     expect(Object.keys(await own()).filter((name) => name.includes('watch'))).toEqual([]);

@@ -128,11 +128,11 @@ describe('a netlink channel', () => {
   it('ends after what is under way', async () => {
     const { channel, libc } = await opened(errorMessage(1, 0));
     const last = channel.perform([request]);
-    channel.close();
-    channel.close();
+    const closed = [channel.close(), channel.close()];
     const late = channel.perform([request]);
     await expect(last).resolves.toHaveLength(1);
     await expect(late).rejects.toThrow('the netlink socket was closed');
+    await Promise.all(closed);
     expect(libc.closed).toEqual([5]);
   });
 });

@@ -47,6 +47,15 @@ function outcome(kernel: MemoryNftTransport, number: number): Outcome {
   return outcomeOf(walk(kernel.contents('IPv4')!, packet, { localAddresses: new Set() }));
 }
 
+/** Elements of the frontend of a service, in all sets. */
+function elementsOf(kernel: MemoryNftTransport, number: number): readonly string[] {
+  return [...kernel.contents('IPv4')!.sets].flatMap(([name, { elements }]) =>
+    [...elements.keys()]
+      .filter((key) => key.startsWith(`${clusterIP(number)} `))
+      .map((key) => `${name} ${key}`),
+  );
+}
+
 const to = (number: number, generation = 0) => ({
   to: [`${endpoint(number, generation)}:8080`],
   masquerade: true,
@@ -125,7 +134,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
       expectOthers();
     });
 
-    it('loses what another program removed, and no other service is disturbed', async () => {
+    it('keeps what another program left of it, and no other service is disturbed', async () => {
       await proxy.sync();
       refuseService(kernel, bad, blame);
       const { endpoints } = setsOf(BY_ADDRESS);
@@ -133,6 +142,7 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
         ({ key }) => [clusterIP(bad), clusterIP(bad + 1)].some((address) => key.startsWith(`${address} `)),
       );
       kernel.tamper('IPv4', [{ op: 'delete-elements', set: endpoints, elements }]);
+      const left = elementsOf(kernel, bad);
       kernel.resetCounts();
       const { failed } = await proxy.families.get('IPv4')!.backend.verify('quick');
       expect(failed.map(({ key }) => key)).toEqual([keyOf(bad)]);
@@ -141,6 +151,8 @@ describe.each<Blame>(['element', 'operation', 'nothing'])(
         operations.flatMap((operation) => ('elements' in operation ? operation.elements : [])),
       );
       expect(touched.length).toBeLessThanOrEqual(12);
+      expect(left.length).toBeGreaterThan(0);
+      expect(elementsOf(kernel, bad)).toEqual(left);
     });
   },
 );

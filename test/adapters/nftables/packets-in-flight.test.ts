@@ -16,9 +16,10 @@ import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 class RememberingKernel extends MemoryNftTransport {
   readonly states: TableContents[] = [];
 
-  override async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
-    await super.commit(family, operations);
+  override async commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined> {
+    const generation = await super.commit(family, operations);
     if (operations.length > 0) this.states.push(this.copy());
+    return generation;
   }
 
   /** What the table is now. */

@@ -43,7 +43,7 @@ const keyOf = (value: string): string =>
   [...kernel.contents('IPv4')!.sets.get(endpoints.name)!.elements.values()].find(
     (element) => element.value === value,
   )!.key;
-const damage = (...operations: readonly Operation[]): Promise<void> => kernel.commit('IPv4', operations);
+const damage = (...operations: readonly Operation[]): Promise<unknown> => kernel.commit('IPv4', operations);
 const lines = async (): Promise<readonly string[]> =>
   (await backend.differences!())!.map(({ sign, text, servicePort }) =>
     [sign, text, ...(servicePort === undefined ? [] : [`(${servicePort})`])].join(' '),

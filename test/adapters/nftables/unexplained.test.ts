@@ -41,6 +41,15 @@ describe('rules that no entry explains', () => {
     expect(ofUnread()).toHaveLength(3);
   });
 
+  it('are known by their service port', async () => {
+    await backend.start([known], node, { keepUnexplained: true });
+    const kept = () =>
+      [unread, known, sample('new', { number: 9, endpoints: 0 })].map(({ name }) => backend.mayKeep!(name));
+    expect(kept()).toEqual([true, false, false]);
+    await backend.apply(changed(unread), node);
+    expect(kept()).toEqual([false, false, false]);
+  });
+
   it('are put back when another program removes them', async () => {
     await backend.start([known], node, { keepUnexplained: true });
     const before = kernel.dump('IPv4');

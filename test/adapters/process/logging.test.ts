@@ -5,7 +5,13 @@ import { FloodGuard } from '../../../src/adapters/process/flood-guard.js';
 import { klogLine } from '../../../src/adapters/process/klog-line.js';
 import { logRecord } from '../../../src/adapters/process/log-record.js';
 import { PinoLogger } from '../../../src/adapters/process/pino-logger.js';
-import { quote } from '../../../src/adapters/process/quote.js';
+import {
+  jsonText,
+  printable,
+  printableJson,
+  printableLines,
+  quote,
+} from '../../../src/adapters/process/quote.js';
 import { terminalLine } from '../../../src/adapters/process/terminal-line.js';
 
 function open(verbosity: number, format: 'text' | 'json'): { logger: PinoLogger; written: string[] } {
@@ -214,5 +220,41 @@ describe('FloodGuard', () => {
     expect(log.lines.at(-1)).toEqual({ level: 'info', message: 'x (more of these)', facts: { withheld: 1 } });
     expect(log.lines).toHaveLength(2);
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe('texts of others', () => {
+  // Escape, CSI as one character, the end of a string for a terminal, delete, an override of direction, ends of lines, a tag.
+  const hostile = 'a\u001b[2Jb\u009b31mc\u009dd\u007fe\u202ef\u2066g\u2028h\r\ni\tj\u{e0041}k';
+
+  it('cannot control a terminal, nor forge a line', () => {
+    expect(printable(hostile)).toBe(
+      'a\\x1b[2Jb\\u009b31mc\\u009dd\\x7fe\\u202ef\\u2066g\\u2028h\\r\\ni\\tj\\U000e0041k',
+    );
+    expect(printable('Zürich → 東京 …')).toBe('Zürich → 東京 …');
+  });
+
+  it('leave the lines and tabs of the program', () => {
+    expect(printableLines(`one\n\ttwo ${hostile}`)).toMatch(
+      /^one\n\ttwo a\\x1b\[2Jb\\u009b31m.*h\\x0d\ni\tj\\U000e0041k$/,
+    );
+  });
+
+  it('mean the same in JSON', () => {
+    const json = printableJson(JSON.stringify({ hostile }, undefined, 2));
+    expect(json).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+    expect(JSON.parse(json)).toEqual({ hostile });
+    expect(JSON.parse(jsonText({ hostile }))).toEqual({ hostile });
+  });
+
+  it('cannot do so in the log, as text or as JSON', () => {
+    for (const format of ['text', 'json'] as const) {
+      const { logger, written } = open(0, format);
+      logger.warn({ zone: hostile, error: new Error(hostile) }, hostile);
+      expect(written.join('')).not.toMatch(/[^\P{C}\n]|\n./u);
+    }
+    expect(terminalLine(logRecord('info', 0, hostile, { zone: hostile }), false)).not.toMatch(
+      /[^\P{C}\n]|\n./u,
+    );
   });
 });

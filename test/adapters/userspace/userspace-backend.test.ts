@@ -9,6 +9,7 @@ import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import type { Endpoint } from '../../../src/domain/model/endpoint.js';
+import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { parseAddress } from '../../../src/domain/net/address.js';
 import { parsePortRange } from '../../../src/domain/userspace/port-range.js';
@@ -25,12 +26,16 @@ const NODE: NodeNetwork = {
 };
 const EMPTY = { written: 0, failed: [], conflicts: [] };
 
+let clock: FakeClock;
+let logger: MemoryLogger;
 let iptables: MemoryIptables;
 let local: string[];
 let backend: UserspaceBackend;
 let servers: Server[];
 
 beforeEach(() => {
+  clock = new FakeClock();
+  logger = new MemoryLogger();
   iptables = new MemoryIptables();
   local = [];
   servers = [];
@@ -53,8 +58,8 @@ function backendWith(range: string): UserspaceBackend {
     iptables,
     iptables.watch(),
     { list: () => local },
-    new FakeClock(),
-    new MemoryLogger(),
+    clock,
+    logger,
   );
 }
 
@@ -167,6 +172,29 @@ describe('apply', () => {
     await backend.apply([changed(entry('web'))], NODE);
     expect(await askTcp(proxy!)).toBe('');
     expect(iptables.restores).toBe(restores);
+  });
+
+  it('tells of failed connections once a minute for each service port, and how many more there were', async () => {
+    const dead = endpoint(HERE, { port: await freePort() });
+    await backend.start([entry('a', at('10.96.0.1'), [dead]), entry('b', at('10.96.0.2'), [dead])], NODE);
+    for (const proxyPort of Object.values(proxyPorts()))
+      for (let n = 0; n < 3; n++) expect(await askTcp(proxyPort)).toBe('');
+    const told = () => logger.at('warn').map(({ facts, message }) => [message, facts]);
+    const services = ['shop/a/tcp/', 'shop/b/tcp/'].map(
+      (service) => expect.objectContaining({ service }) as object,
+    );
+    expect(told()).toEqual(services.map((facts) => ['cannot forward a connection', facts]));
+    await clock.advanceAsync(60_000);
+    expect(
+      logger
+        .at('warn')
+        .slice(2)
+        .map(({ facts }) => facts),
+    ).toEqual(
+      ['shop/a/tcp/', 'shop/b/tcp/'].map(
+        (service) => expect.objectContaining({ service, withheld: 2 }) as object,
+      ),
+    );
   });
 
   it('keeps the proxy port when the addresses of a service change, and frees it when the service goes', async () => {
@@ -312,12 +340,12 @@ describe('claims', () => {
     const second = entry('b', { ...at('10.96.0.2'), ...port('TCP', nodePort) });
     const { failed } = await backend.start([first, second], NODE);
     expect(failed).toEqual([
-      { key: second.key, reason: expect.stringContaining(`it belongs to ${first.key}`) },
+      { key: second.key, reason: expect.stringContaining(`it belongs to ${serviceOf(first.key)}`) },
     ]);
     const third = entry('c', { ...at('10.96.0.3'), ...port('TCP', nodePort) });
     const { failed: still } = await backend.apply([gone(first), changed(third)], NODE);
     expect(still).toEqual([
-      { key: third.key, reason: expect.stringContaining(`it belongs to ${second.key}`) },
+      { key: third.key, reason: expect.stringContaining(`it belongs to ${serviceOf(second.key)}`) },
     ]);
     expect(targets('NODEPORT-HOST')).toHaveLength(1);
   });

@@ -100,3 +100,17 @@ it('repeats what is wrong with its objects once', () => {
 it('compares with nobody when nobody answers', () => {
   expect(compare()).toMatchObject({ asked: 0, alike: 0, known: false });
 });
+
+it('names the nodes on which it is degraded, or rules of another program are in its way', () => {
+  const lost = explanationOf([
+    portOf({ status: { state: 'degraded', since: 0, reason: '10.96.0.1:80/TCP belongs to shop/other' } }),
+  ]);
+  const reason = 'a rule of another program, in inet guard f: drop';
+  const obstacles = [{ from: 'node', to: '10.96.0.1:80/TCP', outcome: 'dropped', reason } as const];
+  const stopped = { ...usual, kernel: { obstacles } };
+  expect(compare(usual, lost, stopped)).toMatchObject({ asked: 3, alike: 1, different: [] });
+  expect(text(usual, lost, stopped)).toBe(`shop/cart: programmed alike on 1 of 3 nodes
+degraded: node-2 (IPv4 port http TCP: 10.96.0.1:80/TCP belongs to shop/other)
+degraded: node-3 (from node to 10.96.0.1:80/TCP: dropped, ${reason})
+`);
+});

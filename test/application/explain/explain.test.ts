@@ -91,7 +91,7 @@ describe('Explain', () => {
         sliceEndpoint('10.1.1.2', { ready: false, serving: false }),
       ],
     );
-    statuses.set('IPv4', KEY, { state: 'programmed', since: 5, note: '10.96.7.1:80/TCP belongs to a/b' });
+    statuses.set('IPv4', KEY, { state: 'degraded', since: 5, reason: 'no such scheduler' });
     history.finished('IPv4', {
       ok: true,
       full: true,
@@ -115,7 +115,7 @@ describe('Explain', () => {
             {
               port: '',
               protocol: 'TCP',
-              status: { state: 'programmed', since: 5, note: '10.96.7.1:80/TCP belongs to a/b' },
+              status: { state: 'degraded', since: 5, reason: 'no such scheduler' },
               frontends: [
                 {
                   kind: 'cluster-ip',
@@ -145,7 +145,7 @@ describe('Explain', () => {
                   used: false,
                 },
               ],
-              findings: [{ kind: 'deviation', isFault: true, text: '10.96.7.1:80/TCP belongs to a/b' }],
+              findings: [{ kind: 'degraded', isFault: true, text: 'no such scheduler' }],
               affinitySeconds: 60,
               sourceRanges: ['198.51.100.0/24'],
             },
@@ -261,6 +261,7 @@ describe('Explain', () => {
           programmed: 1,
           waiting: 1,
           failed: [{ key: 'a/c/tcp/', reason: 'EINVAL', since: 2 }],
+          degraded: [],
           sync: { failures: 0, drift: { found: 0, repaired: 0 } },
         },
       ],

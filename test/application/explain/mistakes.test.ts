@@ -34,6 +34,39 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
       /^no EndpointSlice has a port named dns \(they have: dns-udp\)$/,
     ],
     [
+      'a named targetPort that no pod has: endpoints without a port',
+      { ports: [{ name: 'web', port: 80, targetPort: 'http' }] },
+      [rawSlice({ ports: [] })],
+      'no-pod-port',
+      /^no pod has a port named http, which the Service's targetPort asks for$/,
+    ],
+    [
+      'the same, as the other encoding has it, beside a port that pods have',
+      {
+        ports: [
+          { name: 'web', port: 80, targetPort: { strVal: 'http' } },
+          { name: 'metrics', port: 90 },
+        ],
+      },
+      [rawSlice({ ports: [{ name: 'metrics', port: 9090 }] })],
+      'no-pod-port',
+      /^no pod has a port named http,/,
+    ],
+    [
+      'a named targetPort, and slices of somebody who calls the port otherwise',
+      { ports: [{ name: 'web', port: 80, targetPort: 'http' }] },
+      [rawSlice({ ports: [{ name: 'www', port: 8080 }] })],
+      'no-such-port',
+      /^no EndpointSlice has a port named web \(they have: www\)$/,
+    ],
+    [
+      'endpoints without a port, of a Service that asks for a number',
+      {},
+      [rawSlice({ ports: [] })],
+      'no-such-port',
+      /^its EndpointSlices list endpoints, but no port$/,
+    ],
+    [
       'another protocol',
       { ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] },
       [rawSlice({ ports: [{ name: 'dns', port: 53 }] })],
@@ -123,6 +156,47 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
     expect(isSound(explanation)).toBe(true);
   });
 
+  it('no note of other zones for a ready endpoint that no hint keeps away', async () => {
+    const elsewhere = [endpoint('10.1.1.1', { nodeName: 'n1' }), endpoint('10.1.1.2', { nodeName: 'n2' })];
+    const cluster = new SeenCluster().deliver(
+      [rawService({ internalTrafficPolicy: 'Local' })],
+      [rawSlice({ endpoints: elsewhere })],
+    );
+    const explanation = await cluster.explain.service('shop/cart');
+    expect(explanation.families[0]!.ports[0]!.findings).toEqual([]);
+  });
+
+  it('a note of endpoints that are hinted for other zones and nodes at once', async () => {
+    const everywhere = { hints: { forZones: [{ name: 'b' }], forNodes: [{ name: 'n2' }] } };
+    const cluster = new SeenCluster().deliver(
+      [rawService()],
+      [rawSlice({ endpoints: [endpoint('10.1.1.1', zone('a')), endpoint('10.1.1.2', everywhere)] })],
+    );
+    expect((await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings).toMatchObject([
+      {
+        kind: 'other-zones',
+        text: expect.stringMatching(/^1 ready endpoint is hinted for zone b;/) as string,
+      },
+    ]);
+  });
+
+  it('a fault: the internal policy is Local, no endpoint is here, and all that pods here send is dropped', async () => {
+    const elsewhere = rawSlice({ endpoints: [endpoint('10.1.1.1', { nodeName: 'n2' })] });
+    const cluster = new SeenCluster().deliver([rawService({ internalTrafficPolicy: 'Local' })], [elsewhere]);
+    const explanation = await cluster.explain.service('shop/cart');
+    expect(explanation.families[0]!.ports[0]).toMatchObject({
+      findings: [
+        {
+          kind: 'none-local',
+          isFault: true,
+          text: 'the policy of cluster-ip is Local, and no endpoint on this node is usable: what pods here send there is dropped',
+        },
+      ],
+      frontends: [{ outcome: 'drop', reason: 'the policy is Local, and no endpoint on this node is usable' }],
+    });
+    expect(isSound(explanation)).toBe(false);
+  });
+
   it('endpoints that are ready and yet not used: of another zone, or elsewhere with the policy Local', async () => {
     const zones = [endpoint('10.1.1.1', zone('a')), endpoint('10.1.1.2', zone('b'))];
     const hinted = new SeenCluster().deliver([rawService()], [rawSlice({ endpoints: zones })]);
@@ -145,9 +219,13 @@ describe('classic mistakes: traffic that goes nowhere, or not where one thinks',
   it('a frontend that another Service holds, and one that the kernel refuses', async () => {
     const cluster = new SeenCluster().deliver([rawService()], [rawSlice()]);
     const findings = async () => (await cluster.explain.service('shop/cart')).families[0]!.ports[0]!.findings;
-    const note = '10.96.7.1:80/TCP belongs to shop/other';
-    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'programmed', since: 1, note });
-    expect(await findings()).toEqual([{ kind: 'deviation', isFault: true, text: note }]);
+    const reason = '10.96.7.1:80/TCP belongs to shop/other';
+    const lost = [{ frontend: '10.96.7.1:80/TCP', holder: 'shop/other' }];
+    cluster.statuses.set('IPv4', 'shop/cart/tcp/', { state: 'degraded', since: 1, reason, lost });
+    expect(await findings()).toEqual([{ kind: 'degraded', isFault: true, text: reason }]);
+    const [port] = (await cluster.explain.service('shop/cart')).families[0]!.ports;
+    expect(port!.frontends).toMatchObject([{ outcome: 'lost', reason: 'belongs to shop/other' }]);
+    expect(port!.endpoints).toMatchObject([{ used: false, reason: 'other Services hold all its frontends' }]);
     cluster.statuses.set('IPv4', 'shop/cart/tcp/', {
       state: 'failed',
       since: 1,

@@ -1,5 +1,5 @@
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
-import type { StartOptions } from '../../../src/application/ports/backend.js';
+import type { ServiceFailure, StartOptions } from '../../../src/application/ports/backend.js';
 import {
   RefusedError,
   type Driver,
@@ -17,7 +17,7 @@ import {
 import type { AdoptedRules } from '../../../src/domain/reconcile/adopted-rules.js';
 import type { FrontendConflict } from '../../../src/domain/reconcile/claims.js';
 import type { DesiredState } from '../../../src/domain/reconcile/desired-state.js';
-import { HeldParts, type HeldPart, type Part } from '../../../src/domain/reconcile/held-parts.js';
+import { HeldParts, type Part } from '../../../src/domain/reconcile/held-parts.js';
 
 /** What the kernel of this driver holds under a key: `label: value`. */
 interface Line extends Part {
@@ -25,7 +25,8 @@ interface Line extends Part {
 }
 
 type Lines = readonly Line[];
-type Change = Map<string, HeldPart<Line> | undefined>;
+/** What comes after under each key, undefined if nothing does, and whose it is or was. */
+type Change = Map<string, { readonly part: Line | undefined; readonly owner: ServicePortKey | undefined }>;
 
 /** How the kernel refuses a value: without a name, or naming its service port. */
 export type Refusal = 'anonymous' | 'named' | undefined;
@@ -33,8 +34,12 @@ export type Refusal = 'anonymous' | 'named' | undefined;
 /** A kernel that is a map. It outlives drivers. */
 export class MemoryKernel {
   readonly lines = new Map<string, string>();
-  /** Asked for each line that is written. */
+  /** Asked for each line that is written, and with an empty value for each that is removed. */
   refuse: (key: string, value: string) => Refusal = () => undefined;
+  /** Thrown instead of writing. */
+  outage: Error | undefined;
+  /** Called after each write, refused or not, with what the kernel holds then. */
+  observe: (lines: ReadonlyMap<string, string>) => void = () => undefined;
   /** With `by line`, each line is a step of its own: those that are refused are left, the others written. */
   writes: 'at once' | 'by line' = 'at once';
   epoch: number | undefined = 1;
@@ -92,7 +97,8 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
   }
 
   async repair(actual: ReadonlyMap<string, string>): Promise<WriteResult> {
-    const change: Change = new Map([...actual.keys()].map((key) => [key, undefined]));
+    const gone = { part: undefined, owner: undefined };
+    const change: Change = new Map([...actual.keys()].map((key) => [key, gone]));
     for (const held of this.desired.lines.held())
       if (actual.get(held.part.key) === held.part.value) change.delete(held.part.key);
       else change.set(held.part.key, held);
@@ -122,27 +128,46 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
 
   private write(change: Change): WriteResult {
     const { kernel } = this;
+    if (change.size === 0) return { written: 0 };
     kernel.commits++;
-    const failed: { key: ServicePortKey; reason: string }[] = [];
+    if (kernel.outage) throw kernel.outage;
+    try {
+      return kernel.writes === 'by line' ? this.writeByLine(change) : this.writeAtOnce(change);
+    } finally {
+      kernel.observe(kernel.lines);
+    }
+  }
+
+  private writeByLine(change: Change): WriteResult {
+    const failed: ServiceFailure[] = [];
+    for (const [key, { part, owner }] of change) {
+      if (!this.kernel.refuse(key, part?.value ?? '')) continue;
+      if (owner !== undefined) failed.push({ key: owner, reason: 'EINVAL' });
+      change.delete(key);
+    }
+    return { ...this.put(change), failed };
+  }
+
+  private writeAtOnce(change: Change): WriteResult {
     const culprits = new Map<ServicePortKey, string>();
     const suspects = new Set<ServicePortKey>();
     let isRefused = false;
-    for (const [key, held] of change) {
-      if (!held) continue;
-      suspects.add(held.owner);
-      const refusal = kernel.refuse(key, held.part.value);
-      if (!refusal) continue;
-      isRefused = true;
-      failed.push({ key: held.owner, reason: 'EINVAL' });
-      if (refusal === 'named') culprits.set(held.owner, 'EINVAL');
-      if (kernel.writes === 'by line') change.delete(key);
+    for (const [key, { part, owner }] of change) {
+      if (owner !== undefined) suspects.add(owner);
+      const refusal = this.kernel.refuse(key, part?.value ?? '');
+      if (refusal) isRefused = true;
+      if (refusal === 'named' && owner !== undefined) culprits.set(owner, 'EINVAL');
     }
-    if (isRefused && kernel.writes === 'at once')
-      throw new RefusedError(new Error('EINVAL'), culprits, suspects, false);
-    for (const [key, held] of change)
-      if (held) kernel.lines.set(key, held.part.value);
-      else kernel.lines.delete(key);
-    return { written: change.size, failed };
+    if (isRefused) throw new RefusedError(new Error('EINVAL'), culprits, suspects, false);
+    return this.put(change);
+  }
+
+  private put(change: Change): WriteResult {
+    const { lines } = this.kernel;
+    for (const [key, { part }] of change)
+      if (part) lines.set(key, part.value);
+      else lines.delete(key);
+    return { written: change.size };
   }
 }
 
@@ -154,7 +179,10 @@ class DesiredLines implements DesiredState<Lines, Change> {
   }
 
   replace(owner: ServicePortKey, rules: Lines | undefined, change?: Change): void {
-    this.lines.replace(owner, rules, (before, after) => change?.set((after ?? before)!.part.key, after));
+    this.lines.replace(owner, rules, (before, after) => {
+      const present = (after ?? before)!;
+      change?.set(present.part.key, { part: after?.part, owner: present.owner });
+    });
   }
 
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {

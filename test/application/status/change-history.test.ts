@@ -116,6 +116,18 @@ describe('ChangeHistory', () => {
     ]);
   });
 
+  it('tells why a service port is degraded', async () => {
+    const { bench, history } = await remembering('a', 'b');
+    const clash = { frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') };
+    bench.backend.conflicts.push(clash);
+    bench.change('b');
+    await bench.clock.advanceAsync(1000);
+    expect(history.changes('shop/b').changes.at(-1)).toMatchObject({
+      result: 'degraded',
+      reason: '10.96.7.1:80/TCP belongs to shop/a',
+    });
+  });
+
   it('keeps the last thousand over a churn, in order, and knows how many there were', async () => {
     const { bench, history } = await remembering('a', 'b');
     for (let round = 0; round < 1250; round++) {

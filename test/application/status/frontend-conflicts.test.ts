@@ -1,46 +1,58 @@
 import fc from 'fast-check';
-import { FrontendConflicts } from '../../../src/application/status/frontend-conflicts.js';
+import { FrontendConflicts, lostFrontendText } from '../../../src/application/status/frontend-conflicts.js';
 
 const clash = (frontend: string, holder: string, loser: string) => ({ frontend, holder, loser });
+const key = (name: string): string => `shop/${name}/tcp/`;
+const clashOf = (frontend: string, holder: string, loser: string) => clash(frontend, key(holder), key(loser));
+const lostBy = (conflicts: FrontendConflicts, name: string) =>
+  conflicts.lostBy(key(name)).map(lostFrontendText);
 
 describe('FrontendConflicts', () => {
-  it('notes what each loser goes without', () => {
+  it('knows what each loser goes without, and whose it is', () => {
     const conflicts = new FrontendConflicts();
-    expect([...conflicts.update(['a', 'b'], [clash('f', 'a', 'b'), clash('g', 'a', 'b')])]).toEqual(['b']);
-    expect(conflicts.note('b')).toBe('f belongs to a; g belongs to a');
-    expect(conflicts.note('a')).toBeUndefined();
+    const clashes = [clashOf('f', 'a', 'b'), clashOf('g', 'a', 'b')];
+    expect([...conflicts.update([key('a'), key('b')], clashes)].sort()).toEqual([key('a'), key('b')]);
+    expect(lostBy(conflicts, 'b')).toEqual(['f belongs to shop/a', 'g belongs to shop/a']);
+    expect(lostBy(conflicts, 'a')).toEqual([]);
   });
 
   it('forgets what changed, of holders and of losers, and nothing else', () => {
     const conflicts = new FrontendConflicts();
-    conflicts.update(['a', 'b', 'c'], [clash('f', 'a', 'b'), clash('g', 'c', 'b'), clash('h', 'a', 'd')]);
-    expect([...conflicts.update(['a'], [])].sort()).toEqual(['b', 'd']);
-    expect([conflicts.note('b'), conflicts.note('d')]).toEqual(['g belongs to c', undefined]);
-    expect([...conflicts.update(['b'], [])]).toEqual(['b']);
-    expect(conflicts.note('b')).toBeUndefined();
+    conflicts.update(['a', 'b', 'c'].map(key), [
+      clashOf('f', 'a', 'b'),
+      clashOf('g', 'c', 'b'),
+      clashOf('h', 'a', 'd'),
+    ]);
+    expect([...conflicts.update([key('a')], [])].sort()).toEqual(['a', 'b', 'd'].map(key));
+    expect([lostBy(conflicts, 'b'), lostBy(conflicts, 'd')]).toEqual([['g belongs to shop/c'], []]);
+    expect([...conflicts.update([key('b')], [])].sort()).toEqual(['b', 'c'].map(key));
+    expect([lostBy(conflicts, 'b'), conflicts.isEmpty]).toEqual([[], true]);
   });
 
-  it('reflects the latest update of each pair', () => {
-    const keys = fc.constantFrom('a', 'b', 'c', 'd');
-    const updates = fc.array(fc.record({ key: keys, others: fc.uniqueArray(keys) }), { maxLength: 20 });
+  it('agrees, after any updates, with claims of which the first by key holds each', () => {
+    const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const updates = fc.array(
+      fc.record({ name: names, claims: fc.uniqueArray(fc.constantFrom('f', 'g', 'h')) }),
+      { maxLength: 30 },
+    );
     fc.assert(
       fc.property(updates, (sequence) => {
         const conflicts = new FrontendConflicts();
-        const expected = new Map<string, string>();
-        for (const { key, others } of sequence) {
-          // The first in order holds; each pair has a frontend of its own.
-          const clashes = others
-            .filter((other) => other !== key)
-            .map((other) => [key, other].sort() as [string, string])
-            .map(([holder, loser]) => clash(`${holder}${loser}`, holder, loser));
-          conflicts.update([key], clashes);
-          for (const [frontend] of [...expected]) if (frontend.includes(key)) expected.delete(frontend);
-          for (const { frontend, holder } of clashes) expected.set(frontend, holder);
-        }
-        for (const loser of ['a', 'b', 'c', 'd']) {
-          const lost = [...expected].filter(([frontend]) => frontend.endsWith(loser));
-          const notes = lost.map(([frontend, holder]) => `${frontend} belongs to ${holder}`).sort();
-          expect((conflicts.note(loser) ?? '').split('; ').filter(Boolean).sort()).toEqual(notes);
+        const claims = new Map<string, readonly string[]>();
+        const claimantsOf = (frontend: string) =>
+          [...claims].flatMap(([name, claimed]) => (claimed.includes(frontend) ? [name] : [])).sort();
+        for (const { name, claims: claimed } of sequence) {
+          claims.set(name, claimed);
+          const clashes = claimed.flatMap((frontend) => {
+            const [holder, ...losers] = claimantsOf(frontend);
+            return losers.map((loser) => clashOf(frontend, holder!, loser));
+          });
+          conflicts.update([key(name)], clashes);
+          for (const [each, all] of claims) {
+            const lost = all.filter((frontend) => claimantsOf(frontend)[0] !== each);
+            const texts = lost.map((frontend) => `${frontend} belongs to shop/${claimantsOf(frontend)[0]}`);
+            expect([...lostBy(conflicts, each)].sort()).toEqual(texts.sort());
+          }
         }
       }),
     );

@@ -97,6 +97,7 @@ describe('ReportStatus', () => {
           waiting: 0,
           programmed: 1,
           failed: [],
+          degraded: [],
           sync: reported.history.of('IPv4'),
         },
       ],
@@ -114,6 +115,16 @@ describe('ReportStatus', () => {
       ['IPv4: 1 service port fails'],
     ],
     [
+      'another Service holds a frontend',
+      ({ statuses }) =>
+        statuses.set('IPv4', 'a/c/tcp/', {
+          state: 'degraded',
+          since: START,
+          reason: '10.96.0.1:80/TCP belongs to a/b',
+        }),
+      ['IPv4: 1 service port is degraded'],
+    ],
+    [
       'an object is ignored',
       ({ reports }) => reports.report('Service', 'a/d', ['no port'], false),
       ['1 object is ignored'],
@@ -121,7 +132,12 @@ describe('ReportStatus', () => {
     [
       'syncs fail',
       (reported) => reported.finish({ ok: false, error: 'EPERM' }),
-      ['IPv4: the last 1 sync failed'],
+      ['IPv4: the last sync failed: EPERM'],
+    ],
+    [
+      'the rules cannot be verified',
+      ({ history }) => history.verified('IPv4', 'out of memory'),
+      ['IPv4: the rules cannot be verified: out of memory'],
     ],
     [
       'a sync is overdue',
@@ -241,6 +257,19 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
     );
   });
 
+  it('names what is degraded', () => {
+    const reported = Reported.serving();
+    const reason = '10.96.0.1:80/TCP belongs to a/b';
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'degraded', since: START, reason });
+    expect(proxyStatusText(reported.status, false)).toContain(
+      `1 service port programmed, 1 degraded, last sync 2026-05-04T10:00:00.000Z in 12 ms
+  degraded: a/c/tcp/ (IPv4) since 2026-05-04T10:00:00.000Z: ${reason}
+`,
+    );
+    reported.statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: START });
+    expect(reported.status).toMatchObject({ state: 'good', families: [{ degraded: [] }] });
+  });
+
   it('leaves out what URLs ask for, unless everything is wanted', () => {
     const reported = Reported.serving();
     const failure =
@@ -250,6 +279,18 @@ ${lines.join('')}  watch Service: connected, 3 objects, last news 3725 s ago
       '  watch Service: backing off, 3 objects, GET https://10.0.0.1:6443/api/v1/services: connect ECONNREFUSED\n',
     );
     expect(proxyStatusText(reported.status, true)).toContain(`, ${failure}\n`);
+  });
+
+  it('shows a message of a megabyte at once', () => {
+    const reported = Reported.serving();
+    for (const failure of [
+      'https://'.repeat(130_000),
+      `https://${'a'.repeat(1_000_000)}`,
+      '?'.repeat(1_000_000),
+    ]) {
+      reported.sources = [{ ...WATCH, failure }];
+      expect(proxyStatusText(reported.status, false)).toContain(`, ${failure}\n`);
+    }
   });
 
   it.each([

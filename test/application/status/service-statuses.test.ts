@@ -8,7 +8,7 @@ describe('ServiceStatuses', () => {
     statuses.set('IPv4', 'a/c/tcp/', { state: 'programmed', since: 1 });
     expect(statuses.failures('IPv4')).toEqual([{ key: 'a/b/tcp/', reason: 'no', since: 1 }]);
     expect(statuses.failures('IPv6')).toEqual([]);
-    expect(statuses.counts('IPv4')).toEqual({ programmed: 1, failed: 1 });
+    expect(statuses.counts('IPv4')).toEqual({ programmed: 1, degraded: 0, failed: 1 });
     expect(statuses.keys('IPv4')).toEqual(['a/b/tcp/', 'a/c/tcp/']);
     statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 2 });
     expect(statuses.failures('IPv4')).toEqual([]);
@@ -16,5 +16,20 @@ describe('ServiceStatuses', () => {
     statuses.remove('IPv4', 'a/b/tcp/');
     expect([statuses.failures('IPv4'), statuses.get('IPv4', 'a/b/tcp/')]).toEqual([[], undefined]);
     expect(statuses.get('IPv6', 'a/b/tcp/')).toEqual({ state: 'programmed', since: 1 });
+  });
+
+  it('counts what is degraded as programmed, and names it', () => {
+    const statuses = new ServiceStatuses();
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: 1, reason: 'f belongs to a/c' });
+    expect(statuses.counts('IPv4')).toEqual({ programmed: 1, degraded: 1, failed: 0 });
+    expect(statuses.degradations('IPv4')).toEqual([
+      { key: 'a/b/tcp/', reason: 'f belongs to a/c', since: 1 },
+    ]);
+    expect(statuses.failures('IPv4')).toEqual([]);
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'failed', since: 2, reason: 'no', attempts: 1 });
+    expect(statuses.counts('IPv4')).toEqual({ programmed: 0, degraded: 0, failed: 1 });
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: 3, reason: 'f belongs to a/c' });
+    statuses.remove('IPv4', 'a/b/tcp/');
+    expect(statuses.degradations('IPv4')).toEqual([]);
   });
 });

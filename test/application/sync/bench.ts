@@ -4,7 +4,8 @@ import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.j
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import type { ProgrammedChanges } from '../../../src/application/sync/change-log.js';
 import { SyncFamily, type FamilyContext } from '../../../src/application/sync/sync-family.js';
-import { SyncLoop, type SyncPeriods } from '../../../src/application/sync/sync-loop.js';
+import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
+import type { SyncPeriods } from '../../../src/application/sync/sync-periods.js';
 import { ClusterState } from '../../../src/domain/state/cluster-state.js';
 import type { Service } from '../../../src/domain/model/service.js';
 import { service, slice, sliceEndpoint } from '../../support/samples.js';

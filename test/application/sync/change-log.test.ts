@@ -25,7 +25,7 @@ describe('the log of changes', () => {
     expect(told(bench)).toEqual([
       [
         'error',
-        'cannot program the service port; keeping its last good rules',
+        'cannot program the service port; it keeps what the kernel has of it',
         { ...of('b'), reason: 'EINVAL', attempts: 1 },
       ],
       ['debug', 'service port programmed', { ...of('a'), sinceEvent: 1000, endpoints: 2 }],

@@ -70,6 +70,24 @@ it('give way for five seconds; then changes wait for them', async () => {
   expect(bench.syncs()).toEqual(['apply c']);
 });
 
+it('end when nobody waits for them any more, also before their turn, and keep nobody else from theirs', async () => {
+  const bench = await new Bench().begin('a');
+  const finish = holdComparisons(bench);
+  const [one, other] = [new AbortController(), new AbortController()];
+  const left = Promise.allSettled([bench.loop.differences(one.signal), bench.loop.differences(other.signal)]);
+  const asked = bench.loop.differences();
+  await bench.settle();
+  expect(finish).toHaveLength(1);
+  other.abort(new Error('left'));
+  one.abort(new Error('left'));
+  const gone = { status: 'rejected', reason: new Error('left') };
+  expect(await left).toEqual([gone, gone]);
+  await bench.settle();
+  expect(finish).toHaveLength(2);
+  finish[1]!([line]);
+  await expect(asked).resolves.toEqual([line]);
+});
+
 it('end when the proxy stops', async () => {
   const bench = await new Bench().begin('a');
   holdComparisons(bench);

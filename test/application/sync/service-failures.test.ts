@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
 
 const status = (bench: Bench, name: string) => bench.statuses.get('IPv4', keyOf(name));
@@ -92,6 +93,50 @@ describe('a service port that cannot be programmed', () => {
     expect(bench.syncs()).toEqual([]);
   });
 
+  it('that is refused its removal stays failing, is tried again, and is forgotten when it is gone', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    bench.backend.poisoned.set(keyOf('b'), 'in use');
+    bench.remove('b');
+    await bench.settle();
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', reason: 'in use', attempts: 1 });
+    await bench.clock.advanceAsync(3000);
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', attempts: 3 });
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a'), keyOf('b')]);
+    bench.backend.poisoned.clear();
+    await bench.clock.advanceAsync(4000);
+    expect(status(bench, 'b')).toBeUndefined();
+    expect(bench.statuses.failures('IPv4')).toEqual([]);
+    expect([...bench.backend.programmed.keys()]).toEqual([keyOf('a')]);
+  });
+
+  it('that waits for its turn is tried again after a second, however often, and blamed for nothing', async () => {
+    const bench = await new Bench().begin('a', 'b');
+    const apply = jest.spyOn(bench.backend, 'apply').mockImplementation((changes) =>
+      Promise.resolve({
+        written: 0,
+        failed: changes.map(({ key }) => ({ key, reason: 'not tried', waits: true as const })),
+        conflicts: [],
+      }),
+    );
+    bench.change('b');
+    await bench.settle();
+    await bench.clock.advanceAsync(5500);
+    expect(apply.mock.calls.length).toBeGreaterThanOrEqual(5);
+    expect(status(bench, 'b')).toMatchObject({ state: 'failed', reason: 'not tried', attempts: 0 });
+    apply.mockRestore();
+    await bench.clock.advanceAsync(1500);
+    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+  });
+
+  it('among very many leaves few lines in the log', async () => {
+    const bench = new Bench();
+    const names = Array.from({ length: 100 }, (_, index) => `s${index}`);
+    for (const name of names) bench.backend.poisoned.set(keyOf(name), 'refused');
+    await bench.begin(...names);
+    expect(bench.logger.at('error')).toHaveLength(11);
+    expect(bench.logger.at('error').at(-1)).toMatchObject({ facts: { more: 90 } });
+  });
+
   it('is forgotten when it is removed', async () => {
     const bench = await poisoned();
     bench.remove('b');
@@ -151,24 +196,49 @@ describe('a frontend that two services claim', () => {
     bench.backend.conflicts.push({ frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') });
     await bench.begin('a', 'b');
     expect(status(bench, 'a')).toEqual({ state: 'programmed', since: START });
-    expect(status(bench, 'b')).toMatchObject({ note: `10.96.7.1:80/TCP belongs to ${keyOf('a')}` });
+    expect(status(bench, 'b')).toEqual({
+      state: 'degraded',
+      since: START,
+      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
+      lost: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('a')) }],
+    });
     expect(bench.logger.at('warn')).toHaveLength(1);
   });
 
   it('is noted although the one that goes without did not change, and no longer when the other is gone', async () => {
     const bench = await new Bench().begin('a', 'b');
+    await bench.clock.advanceAsync(1000);
     const clash = { frontend: '10.96.7.1:80/TCP', holder: keyOf('a'), loser: keyOf('b') };
     bench.backend.conflicts.push(clash);
     bench.change('a');
     await bench.settle();
-    expect(status(bench, 'b')).toEqual({
-      state: 'programmed',
-      since: START,
-      note: `10.96.7.1:80/TCP belongs to ${keyOf('a')}`,
+    expect(status(bench, 'b')).toMatchObject({
+      state: 'degraded',
+      since: START + 1000,
+      reason: `10.96.7.1:80/TCP belongs to ${serviceOf(keyOf('a'))}`,
     });
     bench.backend.conflicts.length = 0;
     bench.remove('a');
     await bench.settle();
-    expect(status(bench, 'b')).toEqual({ state: 'programmed', since: START });
+    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+  });
+
+  it('goes from the holder to the first of the others, although neither of them changes', async () => {
+    const bench = new Bench();
+    const clash = (loser: string) => ({
+      frontend: '10.96.7.1:80/TCP',
+      holder: keyOf('a'),
+      loser: keyOf(loser),
+    });
+    bench.backend.conflicts.push(clash('b'), clash('c'));
+    await bench.begin('a', 'b', 'c');
+    bench.backend.conflicts.length = 0;
+    bench.remove('a');
+    await bench.settle();
+    expect(status(bench, 'b')).toMatchObject({ state: 'programmed' });
+    expect(status(bench, 'c')).toMatchObject({
+      state: 'degraded',
+      lost: [{ frontend: '10.96.7.1:80/TCP', holder: serviceOf(keyOf('b')) }],
+    });
   });
 });

@@ -50,6 +50,11 @@ describe('SyncReporting', () => {
     ]);
   });
 
+  it('tells metrics when a sync begins', () => {
+    reporting.dequeued('IPv6');
+    expect(metrics.of('syncStarted')).toEqual([['IPv6']]);
+  });
+
   it('a failed sync heals nothing', () => {
     reporting.loopStarted('IPv4');
     reporting.finished('IPv4', { ...REPORT, ok: false, error: 'refused' });

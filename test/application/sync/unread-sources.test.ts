@@ -50,6 +50,24 @@ describe('What the source cannot read at a start', () => {
     expect(bench.loop.keptFor).toEqual([]);
   });
 
+  it('holds back no Service that has no rules to lose, from the start or later', async () => {
+    const bench = await benchAfter('a');
+    bench.unread.push('slices.yaml: EACCES');
+    bench.put('a');
+    bench.put('fresh');
+    await bench.begin();
+    expect(bench.syncs()).toEqual(['start', 'apply fresh']);
+    expect(bench.backend.programmed.get(keyOf('fresh'))!.endpoints.reachable).toEqual([]);
+    bench.put('later');
+    bench.change('later');
+    await bench.clock.advanceAsync(100);
+    expect(bench.syncs()).toEqual(['apply later']);
+    expect([...bench.backend.programmed.keys()].sort()).toEqual(['a', 'fresh', 'later'].map(keyOf));
+    bench.unread.pop();
+    await bench.clock.advanceAsync(3_000);
+    expect(bench.syncs()).toEqual(['start fresh later a']);
+  });
+
   it('is a matter of the start: what fails later was known before', async () => {
     const bench = new Bench();
     withSlices(bench, 'a');

@@ -2,6 +2,22 @@ import { Bench, keyOf } from './bench.js';
 
 const verifications = (bench: Bench) => bench.calls().filter((call) => ['quick', 'full'].includes(call));
 
+describe('a verification that fails', () => {
+  it('is tried again after 1, 2, 4 … s, is told, and each second again once it succeeds', async () => {
+    const bench = await new Bench().begin('a');
+    bench.calls();
+    bench.backend.failure = new Error('out of memory');
+    await bench.clock.advanceAsync(16_000);
+    expect(verifications(bench)).toHaveLength(5);
+    expect(bench.observer.calls).toContain('verified IPv4 out of memory');
+    bench.backend.failure = undefined;
+    await bench.clock.advanceAsync(16_000);
+    verifications(bench);
+    await bench.clock.advanceAsync(3000);
+    expect(verifications(bench)).toHaveLength(3);
+  });
+});
+
 describe('between syncs', () => {
   it('the loop verifies quickly each second and fully each sync period, and reads the node again', async () => {
     const bench = await new Bench({ syncPeriod: 5000 }).begin('a');

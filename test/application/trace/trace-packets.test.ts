@@ -62,11 +62,40 @@ function packets(...endings: readonly TracedEnding[]): TracePackets {
     podCIDRs: [],
     entries: () => [entry as unknown as ForwardingEntry],
   };
-  return new TracePackets(new Map([['IPv4', traced]]));
+  return new TracePackets(new Map([['IPv4', traced]]), ({ destination }) => `of ${destination}`);
 }
+
+const drop = { hook: 'forward', where: 'inet guard f', rule: 'tcp dport 8080 drop', effect: 'drop' };
+const dropped: TracedEnding = { ...untouched, verdict: 'dropped', steps: [drop] };
+const droppedByOthers: TracedEnding = { ...dropped, steps: [{ ...drop, isForeign: true }] };
 
 const trace = (from: string, to: string, ...endings: readonly TracedEnding[]) =>
   packets(...endings).trace(parseQuery(from, to), 'desired');
+
+describe('why a packet is not forwarded', () => {
+  it.each([
+    ['as the proxy wants it', [dropped], { reason: 'of 10.96.0.1' }],
+    [
+      'because of another program, always or by chance',
+      [sent('10.244.1.5', false), droppedByOthers],
+      {
+        reason: 'a rule of another program, in inet guard f: tcp dport 8080 drop',
+        stoppedBy: { ...drop, isForeign: true },
+      },
+    ],
+    ['not at all', [sent('10.244.1.5', false)], {}],
+  ])('%s', async (_, endings, why) => {
+    const { reason, stoppedBy, ...answer } = await trace('10.244.1.5', '10.96.0.1:80', ...endings);
+    expect({ ...(reason && { reason }), ...(stoppedBy && { stoppedBy }) }).toEqual(why);
+    const text = traceText({ ...answer, ...(reason && { reason }) }, 'desired', false);
+    expect(text.includes(`\n  because ${reason}\n`)).toBe(reason !== undefined);
+  });
+
+  it('because the machine itself has no route, or nobody listens', async () => {
+    expect((await trace('node', '198.18.9.9:80')).reason).toMatch(/^no route to 198\.18\.9\.9/);
+    expect((await trace('10.244.1.5', '192.0.2.4:30080', untouched)).reason).toMatch(/^a node port that/);
+  });
+});
 
 describe('trace', () => {
   it.each([
@@ -146,6 +175,7 @@ describe('the text of an answer', () => {
         servicePort: 'shop/cart:http',
       },
       { hook: 'forward', where: 'ip fw f', rule: 'accept', effect: 'accepts it', isForeign: true as const },
+      { hook: 'postrouting', where: 'ip kube-proxy nat', rule: '', effect: 'lets it pass' },
     ];
     const ending = { ...sent('10.244.1.5', true), probability: 1, sticky: true, steps };
     const answer = await trace('10.244.2.6', '10.96.0.1:80', ending);
@@ -157,6 +187,8 @@ describe('the text of an answer', () => {
   forward: ip fw f  (rule of another program)
     accept
     → accepts it
+  postrouting: ip kube-proxy nat
+    → lets it pass
 outcome: forward
   100.0 %  10.244.1.5:8080
 source: rewritten to an address of this node
@@ -174,7 +206,7 @@ note: the endpoint sees an address of this node, so its replies come back here, 
       effect: 'acts',
     }));
     const answer = await trace('10.244.2.6', '10.96.0.1:80', { ...untouched, verdict: 'dropped', steps });
-    expect(traceText(answer, 'desired', false)).toContain('… 24 more steps; -o wide shows them');
+    expect(traceText(answer, 'desired', false)).toContain('… 24 more steps; -o wide shows all');
     expect(traceText(answer, 'desired', true)).toContain('rule 39');
   });
 });

@@ -41,6 +41,8 @@ export function services(...names: string[]): object {
 }
 
 export const NODE_NAME = 'n1';
+/** Of one Service. */
+export const FRONTENDS_LIMIT = 12;
 export const START = Date.parse('2024-05-01T12:00:00Z');
 
 /** All use cases of events over fakes. */
@@ -62,7 +64,7 @@ export class Bench {
     const onSlice = new OnEndpointSlice(state, loops, reports, observer, NODE_NAME, START);
     this.events = new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, observer),
+        Service: new OnService(state, loops, reports, observer, FRONTENDS_LIMIT),
         EndpointSlice: onSlice,
         Endpoints: new OnEndpoints(onSlice, reports, NODE_NAME),
         Node: new OnNode(state, loops, reports, logger, NODE_NAME, (node) => this.nodes.push(node)),
@@ -80,6 +82,6 @@ export class Bench {
 
   /** Texts of the endpoints of `shop/cart`, unnamed TCP port. */
   endpoints(family: IpFamily = 'IPv4', key = 'shop/cart'): readonly string[] {
-    return this.state.endpoints(key, family, { port: '', protocol: 'TCP' }).map(endpointPlace);
+    return this.state.endpointsByPort(key, family)({ port: '', protocol: 'TCP' }).map(endpointPlace);
   }
 }

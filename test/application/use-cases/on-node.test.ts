@@ -78,7 +78,9 @@ describe('OnNode', () => {
     expect(bench.logger.at('error')).toHaveLength(1);
     bench.heard();
     bench.events.deleted('Node', { namespace: '', name: NODE_NAME });
-    expect(bench.logger.at('warn')).toHaveLength(1);
+    expect(bench.logger.at('warn')).toMatchObject([
+      { message: expect.stringContaining('was deleted; keeping its last version') as string },
+    ]);
     bench.events.deleted('Node', { namespace: '', name: 'n2' });
     expect(bench.logger.at('warn')).toHaveLength(1);
     expect([bench.state.node?.zone, bench.heard()]).toEqual(['a', [undefined, undefined]]);

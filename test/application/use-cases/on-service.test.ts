@@ -1,5 +1,5 @@
 import { rawService } from '../../support/objects.js';
-import { Bench, services } from './bench.js';
+import { Bench, FRONTENDS_LIMIT, services } from './bench.js';
 
 const NAME = { namespace: 'shop', name: 'cart' };
 let bench: Bench;
@@ -30,6 +30,47 @@ describe('OnService', () => {
     apply({ sessionAffinity: 'ClientIP' });
     expect(bench.heard()[0]).toEqual(services('shop/cart'));
     expect(bench.observer.calls).toEqual(['service true', 'service false', 'service true']);
+  });
+
+  describe('of too many frontends', () => {
+    const ports = (count: number, parts: object = {}) =>
+      Array.from({ length: count }, (_, index) => ({ name: `p${index}`, port: index + 1, ...parts }));
+
+    it('is ignored by name, and its last valid version stays', () => {
+      apply({ ports: ports(FRONTENDS_LIMIT) });
+      const last = bench.state.service('shop/cart');
+      bench.heard();
+      apply({ ports: ports(FRONTENDS_LIMIT + 1) });
+      expect([bench.state.service('shop/cart'), bench.heard()]).toEqual([last, [undefined, undefined]]);
+      const problem =
+        'spec.ports has 13 ports on 1 address: 13 frontends, more than --service-frontends-limit=12';
+      expect(bench.reports.rejected).toEqual([`Service shop/cart: ${problem}`]);
+      expect(bench.reports.about('shop/cart', [])).toEqual([`Service shop/cart is ignored: ${problem}`]);
+      expect(bench.logger.at('error')).toEqual([
+        expect.objectContaining({
+          facts: { kind: 'Service', name: 'shop/cart', problems: [problem] },
+          message: 'object is invalid and ignored; keeping the last valid version',
+        }),
+      ]);
+      apply({ ports: ports(2) });
+      expect([bench.reports.rejected, bench.state.service('shop/cart')?.ports.length]).toEqual([[], 2]);
+    });
+
+    it('counts addresses of all kinds and families, each once, and node ports', () => {
+      const spec = {
+        clusterIPs: ['10.96.7.1', 'fd00::1'],
+        ipFamilies: ['IPv4', 'IPv6'],
+        type: 'LoadBalancer',
+        externalIPs: ['192.0.2.7', '192.0.2.7'],
+        ports: ports(3, { nodePort: 30_000 }),
+      };
+      apply(spec);
+      expect(bench.reports.rejected).toEqual([]);
+      apply(spec, { status: { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } } });
+      expect(bench.reports.rejected).toEqual([
+        'Service shop/cart: spec.ports has 3 ports on 4 addresses, 3 with a node port: 15 frontends, more than --service-frontends-limit=12',
+      ]);
+    });
   });
 
   it('removes what is deleted; deleting something unknown is not a change', () => {

@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import type { TraceAnswer } from '../../../src/application/trace/answer.js';
+import { CannotTraceError } from '../../../src/application/trace/trace-packets.js';
 import { CannotAskError } from '../../../src/bootstrap/commands/asking/cannot-ask-error.js';
+import { QueriesError } from '../../../src/bootstrap/commands/tracing/queries-error.js';
 import { trace } from '../../../src/bootstrap/commands/trace.js';
 import { parseCommandLine, type Asked } from '../../../src/bootstrap/configuration/command-line.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { Served } from '../../support/http/served.js';
 
 const scenario = fileURLToPath(new URL('../../conformance/scenarios/session-affinity', import.meta.url));
 const manifests = ['--manifests', `${scenario}/objects-1.yaml`, '--hostname-override', 'node1'];
@@ -81,14 +84,32 @@ describe('kubeproxy trace --manifests', () => {
     expect(await run('--queries', join(folder, 'queries'), ...manifests, ...cluster)).toBe(0);
   });
 
-  it('says that it cannot read the queries', async () => {
-    await expect(run('--queries', join(folder, 'none'), ...manifests, ...cluster)).rejects.toThrow(
-      /^cannot read the queries in .*none: ENOENT/,
-    );
+  it.each([
+    ['/none', /^cannot read the queries in \/none: ENOENT/],
+    ['/', /^cannot read the queries in \/: EISDIR/],
+    ['/dev/zero', 'cannot read the queries in /dev/zero: a line has more than 65536 characters'],
+  ])('says that it cannot read the queries in %s', async (path, message) => {
+    const reading = run('--queries', path, ...manifests, ...cluster);
+    await expect(reading).rejects.toThrow(QueriesError);
+    await expect(reading).rejects.toThrow(message);
   });
 });
 
 describe('kubeproxy trace', () => {
+  it('answers in JSON also what cannot be answered', async () => {
+    const served = await Served.start({
+      '/debug/trace': (_, response) => void response.writeHead(500).end('{"error":"no route"}'),
+    });
+    try {
+      const query = ['--from', 'node', '--to', '10.96.0.1:80', '--metrics-bind-address', served.address];
+      expect(await run(...query, '-o', 'json')).toBe(1);
+      expect(JSON.parse(output)).toEqual({ error: 'no route' });
+      await expect(run(...query)).rejects.toThrow(CannotTraceError);
+    } finally {
+      await served.stop();
+    }
+  });
+
   it('needs a proxy that answers', async () => {
     const nobody = ['--metrics-bind-address', '127.0.0.1:1'];
     await expect(run('--from', 'node', '--to', '10.96.0.1:80', ...nobody)).rejects.toThrow(CannotAskError);

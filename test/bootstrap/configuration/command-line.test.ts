@@ -188,7 +188,7 @@ describe('flag syntax', () => {
     'takes %s to explain',
     (subject) => {
       const asked = parse(['explain', subject, '--metrics-bind-address', '127.0.0.1:1', '-o', 'json']);
-      expect(asked.request).toEqual({ name: 'explain', subject, output: 'json' });
+      expect(asked.request).toEqual({ name: 'explain', subject, probe: false, output: 'json' });
       expect(asked.configuration.metricsBindAddress).toBe('127.0.0.1:1');
     },
   );

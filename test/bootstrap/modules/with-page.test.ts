@@ -12,11 +12,16 @@ let served: Served | undefined;
 afterEach(() => served?.stop());
 
 /** What a server with some routes answers, if it is called by this name. */
-async function statusAt(path: string, host: string, ...flags: readonly string[]): Promise<number> {
+async function statusAt(
+  path: string,
+  host: string,
+  method = 'GET',
+  ...flags: readonly string[]
+): Promise<number> {
   const commandLine = parseCommandLine(flags, { readFile: () => '', hostname: () => 'node1' });
   const routes = Object.fromEntries([...OWN, ...KUBE_PROXYS].map((known) => [known, answer]));
   served = await Served.start(calledBy(host, withPage(routes, commandLine)));
-  return (await served.get(path)).status;
+  return (await served.get(path, { method })).status;
 }
 
 /** fetch does not let its callers choose the Host header. */
@@ -45,9 +50,19 @@ describe('the metrics server', () => {
     expect(await statusAt(path, 'metrics.example')).toBe(200);
   });
 
+  it.each(OWN)('lets %s be read, and nothing else', async (path) => {
+    expect(await statusAt(path, '127.0.0.1', 'POST')).toBe(405);
+    await served?.stop();
+    expect(await statusAt(path, '127.0.0.1', 'HEAD')).toBe(200);
+  });
+
+  it("answers kube-proxy's own debugging for any method", async () => {
+    expect(await statusAt('/debug/flags/v', '127.0.0.1', 'PUT')).toBe(200);
+  });
+
   it('has a page for this machine alone, unless it is asked for', async () => {
     const everywhere = '--metrics-bind-address=0.0.0.0:10249';
-    expect(await statusAt('/page/none', '127.0.0.1', everywhere, '--page')).toBe(404);
+    expect(await statusAt('/page/none', '127.0.0.1', 'GET', everywhere, '--page')).toBe(404);
     await served?.stop();
     for (const [flags, expected] of [
       [[], 421],
@@ -55,7 +70,7 @@ describe('the metrics server', () => {
       [[everywhere, '--page'], 421],
       [['--page=false'], 404],
     ] as const) {
-      expect(await statusAt('/', 'evil.example', ...flags)).toBe(expected);
+      expect(await statusAt('/', 'evil.example', 'GET', ...flags)).toBe(expected);
       await served?.stop();
     }
   });

@@ -1,10 +1,4 @@
 import fc from 'fast-check';
-import {
-  endpointSliceRules,
-  endpointsRules,
-  metadataRules,
-  serviceRules,
-} from '../../../src/domain/decode/api-rules.js';
 import type { RawObject } from '../../../src/domain/decode/fields.js';
 import { quote, type Reading } from '../../../src/domain/decode/problem.js';
 import { readEndpointSlice } from '../../../src/domain/decode/read-endpoint-slice.js';
@@ -12,6 +6,15 @@ import { readEndpoints } from '../../../src/domain/decode/read-endpoints.js';
 import { readNode } from '../../../src/domain/decode/read-node.js';
 import { readServiceCidr } from '../../../src/domain/decode/read-service-cidr.js';
 import { readService } from '../../../src/domain/decode/read-service.js';
+import { nodeSchema, serviceCidrSchema } from '../../../src/domain/validation/cluster-schemas.js';
+import {
+  endpointSliceWithDefaults,
+  nodeWithDefaults,
+  serviceWithDefaults,
+} from '../../../src/domain/validation/defaults.js';
+import { endpointSliceSchema, endpointsSchema } from '../../../src/domain/validation/endpoint-schemas.js';
+import type { Report } from '../../../src/domain/validation/schema.js';
+import { serviceSchema } from '../../../src/domain/validation/service-schema.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 
 const node = {
@@ -50,11 +53,12 @@ const slice = rawSlice({
   ],
 });
 
-const RULES = [
-  serviceRules,
-  endpointSliceRules,
-  endpointsRules,
-  ({ metadata }: RawObject) => metadataRules(metadata),
+const RULES: readonly ((raw: RawObject, report: Report) => void)[] = [
+  (raw, report) => serviceSchema(serviceWithDefaults(raw), '', report),
+  (raw, report) => endpointSliceSchema(endpointSliceWithDefaults(raw), '', report),
+  (raw, report) => nodeSchema(nodeWithDefaults(raw), '', report),
+  (raw, report) => endpointsSchema(raw, '', report),
+  (raw, report) => serviceCidrSchema(raw, '', report),
 ];
 
 const readers: [string, (raw: unknown) => Reading<unknown>, unknown][] = [
@@ -103,7 +107,10 @@ describe.each(readers)('%s from outside', (_, read, valid) => {
       fc.property(fc.constantFrom(...places.slice(1)), HOSTILE, (place, value) => {
         const object = replaced(valid, place, value);
         expectReading(read(object));
-        expectPlain(RULES.flatMap((rules) => rules(object as RawObject)));
+        const problems: string[] = [];
+        for (const rules of RULES)
+          rules(object as RawObject, (field, what) => problems.push(`${field} ${what}`));
+        expectPlain(problems);
       }),
       { numRuns: 500 },
     );

@@ -99,6 +99,50 @@ describe('the digest of a frontend', () => {
   });
 });
 
+describe('the digest of a frontend that an earlier process stored', () => {
+  const shapes = [
+    { number: 1 },
+    { number: 2, endpoints: 0, nodePort: 30080, protocol: 'UDP' },
+    { number: 3, external: true, sourceRanges: true, externalPolicyLocal: true, affinitySeconds: 60 },
+  ] as const;
+  // Does this fail? Then no frontend is recognized after an update: change it only together with COMPILED_AS.
+  it.each([
+    [
+      'IPv4',
+      [
+        [6030371541314277],
+        [7042312255709870, 7246850077696080],
+        [6596847910038263, 8229854433473675, 1193171530532143],
+      ],
+    ],
+    [
+      'IPv6',
+      [
+        [5858210473695638],
+        [4006642210282215, 7860467811160005],
+        [7641083571861740, 6326204260973025, 7524319906703045],
+      ],
+    ],
+  ] as const)('is recognized, %s', (family, expected) => {
+    const digests = shapes.map((each) => {
+      const entry = sampleEntry(family, 'one', each);
+      return entry.frontends.map((frontend) => digestOf(entry, frontend));
+    });
+    expect(digests).toEqual(expected);
+    expect(Math.max(...digests.flat())).toBeLessThanOrEqual(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('fills 53 bits, each of them', () => {
+    const digests = Array.from({ length: 200 }, (_, number) => {
+      const entry = sampleEntry('IPv4', 'one', { number });
+      return BigInt(digestOf(entry, entry.frontends[0]!));
+    });
+    const ever = digests.reduce((bits, digest) => bits | digest, 0n);
+    const always = digests.reduce((bits, digest) => bits & digest);
+    expect([ever.toString(16), always]).toEqual(['1fffffffffffff', 0n]);
+  });
+});
+
 function frontends(rules: NftablesServicePortRules): readonly TablePart[] {
   return rules.filter(({ shared }) => shared === undefined);
 }

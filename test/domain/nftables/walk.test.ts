@@ -161,6 +161,24 @@ describe('the walk', () => {
     expect(outcomeOf(endings)).toBe('mixed');
   });
 
+  it('names the service port of the element that gave the priority', () => {
+    const key = [{ field: 'daddr' }] as const;
+    const name = { name: 'services', key: ['address'], value: ['priority'] } as const;
+    const walked = (comment?: string) => {
+      const element = { key: '198.51.100.1', value: '0:3', ...(comment !== undefined && { comment }) };
+      const sets = new Map([['services', { set: name, elements: new Map([[element.key, element]]) }]]);
+      const statements: Statement[] = [
+        { kind: 'set-priority', to: { key, map: 'services' } },
+        { kind: 'drop' },
+      ];
+      const { chains } = tableWith([{ chain: forward, rules: [{ statements }] }]);
+      return walk({ chains, sets } as TableContents, packet, environment)[0]!;
+    };
+    const { priority, steps } = walked('shop/cart/tcp/http');
+    expect([priority, steps.at(-1)!.servicePort]).toEqual([3, 'shop/cart/tcp/http']);
+    expect(walked().steps.at(-1)).not.toHaveProperty('servicePort');
+  });
+
   it('says what is missing in a table that cannot be walked', () => {
     const rules = (statement: Statement) =>
       tableWith([{ chain: forward, rules: [{ statements: [statement] }] }]);

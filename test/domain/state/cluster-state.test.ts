@@ -7,7 +7,12 @@ const one = sliceEndpoint('10.0.0.1');
 const two = sliceEndpoint('10.0.0.2');
 let state: ClusterState;
 const addresses = (key = 'shop/cart', family: 'IPv4' | 'IPv6' = 'IPv4') =>
-  state.endpoints(key, family, UNNAMED).map(({ address }) => address);
+  state
+    .endpointsByPort(
+      key,
+      family,
+    )(UNNAMED)
+    .map(({ address }) => address);
 
 beforeEach(() => {
   state = new ClusterState();
@@ -107,7 +112,7 @@ describe('slices in ClusterState', () => {
   });
 
   it('share with their earlier version what is equal', () => {
-    const endpoints = () => state.endpoints('shop/cart', 'IPv4', UNNAMED);
+    const endpoints = () => state.endpointsByPort('shop/cart', 'IPv4')(UNNAMED);
     state.applySlice(slice('cart-1', [one, two]));
     const before = endpoints();
     expect(state.applySlice(slice('cart-1', [one, two]))).toEqual([]);

@@ -6,7 +6,7 @@ import { slice, sliceEndpoint } from '../../support/samples.js';
 
 const UNNAMED = { port: '', protocol: 'TCP' } as const;
 const draining = { ready: false, terminating: true };
-const places = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices, UNNAMED).map(endpointPlace);
+const places = (slices: readonly EndpointSlice[]) => mergeEndpoints(slices)(UNNAMED).map(endpointPlace);
 
 describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
   it('merges slices, sorted bytewise by the place', () => {
@@ -29,7 +29,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
       [slice('a', old), slice('b', fresh)],
       [slice('a', fresh), slice('b', old)],
     ]) {
-      expect(mergeEndpoints(slices, UNNAMED)).toEqual([
+      expect(mergeEndpoints(slices)(UNNAMED)).toEqual([
         expect.objectContaining({
           address: '10.0.0.5',
           port: 8080,
@@ -43,15 +43,12 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
 
   it('the first of several terminating ones stays, the last of several others wins', () => {
     const of = (parts: object[]) =>
-      mergeEndpoints(
-        [
-          slice(
-            'a',
-            parts.map((part) => sliceEndpoint('10.0.0.5', part)),
-          ),
-        ],
-        UNNAMED,
-      )[0];
+      mergeEndpoints([
+        slice(
+          'a',
+          parts.map((part) => sliceEndpoint('10.0.0.5', part)),
+        ),
+      ])(UNNAMED)[0];
     expect(
       of([
         { ...draining, serving: true },
@@ -76,13 +73,34 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
       slice('d', [sliceEndpoint('10.0.0.1')], ports(4, '')),
     ];
     const of = (port: string, protocol: 'TCP' | 'UDP') =>
-      mergeEndpoints(slices, { port, protocol }).map((e) => e.port);
+      mergeEndpoints(slices)({ port, protocol }).map((e) => e.port);
     expect([of('web', 'TCP'), of('web', 'UDP'), of('', 'TCP'), of('', 'UDP')]).toEqual([
       [1, 2],
       [3],
       [4],
       [],
     ]);
+  });
+
+  it('the same of many ports as of few', () => {
+    const portsFrom = (shift: number) =>
+      Array.from({ length: 50 }, (_, index) => ({
+        name: `p${index % 25}`,
+        port: shift + index,
+        protocol: index < 25 ? ('TCP' as const) : ('UDP' as const),
+      }));
+    const slices = [
+      slice('b', [sliceEndpoint('10.0.0.2')], { ports: portsFrom(2000) }),
+      slice('a', [sliceEndpoint('10.0.0.1'), sliceEndpoint('10.0.0.3')], { ports: portsFrom(1000) }),
+    ];
+    const of = mergeEndpoints(slices);
+    expect(of({ port: 'p7', protocol: 'UDP' }).map(endpointPlace)).toEqual([
+      '10.0.0.1:1032',
+      '10.0.0.2:2032',
+      '10.0.0.3:1032',
+    ]);
+    expect(of({ port: 'p7', protocol: 'SCTP' })).toEqual([]);
+    expect(of({ port: 'p25', protocol: 'TCP' })).toEqual([]);
   });
 
   it('gives each place once, sorted, the same for every order of slices', () => {
@@ -111,10 +129,7 @@ describe('mergeEndpoints (docs/spec/model.md §3.3)', () => {
     fc.assert(
       fc.property(shuffled, ([one, other]) => {
         const [merged, again] = [one, other].map((list) =>
-          mergeEndpoints(
-            list.map((each) => slice(each.name, each.endpoints)),
-            UNNAMED,
-          ),
+          mergeEndpoints(list.map((each) => slice(each.name, each.endpoints)))(UNNAMED),
         );
         expect(again).toEqual(merged);
         const all = one.flatMap((each) => each.endpoints.map(({ address }) => `${address}:8080`));

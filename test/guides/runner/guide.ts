@@ -41,6 +41,24 @@ export function stepsOf(text: string, page: string): readonly Step[] {
   return steps;
 }
 
+/**
+ * The commands of a page's text after which a reader who pastes their block into a shell would go on although they failed, each with its
+ * line: only the last of a block may fail, unless `&&` stops the rest.
+ */
+export function looseCommands(text: string): readonly string[] {
+  return partsOf(text).flatMap(({ kind, line, body }) =>
+    kind === 'sh'
+      ? commandsOf(body)
+          .slice(0, -1)
+          .filter(({ command }) => !CANNOT_FAIL.test(command))
+          .map(({ offset, command }) => `${line + offset}: ${command}`)
+      : [],
+  );
+}
+
+/** Sets a variable to what runs no command, or defines a function. */
+const CANNOT_FAIL = /^(?:export )?\w+=(?:"[^"`(]*"|[^\s"`(]*)(?:\s+#.*)?$|^\w+\(\) \{.*\}$/;
+
 interface Part {
   readonly kind: 'title' | 'sh' | 'shown';
   /** The line of the page, from 1, that the body begins in. */
@@ -50,24 +68,26 @@ interface Part {
 
 const FENCE = /^```(\w*)$/;
 
-function* partsOf(text: string): Generator<Part> {
+function partsOf(text: string): readonly Part[] {
+  const parts: Part[] = [];
   const lines = text.split('\n');
   let before = '';
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!;
     const title = /^#+ (.*)$/.exec(line);
     const fence = FENCE.exec(line);
-    if (title) yield { kind: 'title', line: at + 1, body: title[1]! };
+    if (title) parts.push({ kind: 'title', line: at + 1, body: title[1]! });
     if (fence) {
       const end = lines.indexOf('```', at + 1);
       if (end === -1) throw new Error(`the block of line ${at + 1} does not end`);
       const part = { line: at + 2, body: lines.slice(at + 1, end).join('\n') };
-      if (fence[1] === 'sh') yield { kind: 'sh', ...part };
-      if (fence[1] === 'text' && before === 'sh') yield { kind: 'shown', ...part };
+      if (fence[1] === 'sh') parts.push({ kind: 'sh', ...part });
+      if (fence[1] === 'text' && before === 'sh') parts.push({ kind: 'shown', ...part });
       at = end;
     }
     if (line !== '') before = fence?.[1] ?? '';
   }
+  return parts;
 }
 
 /** The commands of a block: each as many lines as bash needs for it to be complete. */

@@ -169,4 +169,4 @@ const handlers = {
 
 export type ConntrackDriver = typeof handlers;
 
-serve(handlers);
+await serve(handlers);

@@ -9,6 +9,7 @@ import { Nfacct } from '../../../src/adapters/iptables/detection/nfacct.js';
 import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { IptablesMode } from '../../../src/bootstrap/modes/iptables-mode.js';
 import type { Backend, VerificationKind } from '../../../src/application/ports/backend.js';
@@ -20,6 +21,7 @@ import { serve } from '../../support/program/driver.js';
 /** Drives iptables from inside a namespace, with the watches that need to be there. */
 let tool: IptablesTool;
 let transport: NetlinkNftTransport | undefined;
+let generations: GenerationWatch | undefined;
 const backends = new Map<IpFamily, { backend: Backend; services: Services }>();
 
 /** Empty for one that is closed by now: that which lists them. */
@@ -53,12 +55,13 @@ async function timed(
 
 const handlers = {
   open(variant: IptablesVariant, families: readonly IpFamily[], lockFile: string) {
-    tool = new IptablesTool({ variant, lock: new XtablesLock(lockFile) });
+    const listen = () => CommitListener.open();
+    tool = new IptablesTool({ variant, lock: new XtablesLock(lockFile), listen });
     let watch: (family: IpFamily) => WriteWatch = (family) => new LegacyWatch(family);
     if (variant === 'nft') {
       transport = NetlinkNftTransport.open();
-      const shared = new GenerationWatch(transport);
-      watch = () => shared;
+      generations = new GenerationWatch(transport);
+      watch = () => generations!;
     }
     for (const family of families) {
       const services = new Services(family);
@@ -87,6 +90,17 @@ const handlers = {
     );
     return timed(backend.apply(changes, nodeNetwork(family)));
   },
+
+  /** Writes something of our own beside the rules, and returns its generations. */
+  async write(family: IpFamily, input: string) {
+    const outcome = await generations!.ours(
+      () => tool.restore(family, [input].values()),
+      (restored) => restored,
+    );
+    return outcome.generations ?? 'unknown';
+  },
+
+  generation: () => transport!.generation(),
 
   /** Makes the counters, has a rule name one of them, and tells what it counted. */
   async counters() {

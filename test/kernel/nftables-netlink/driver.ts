@@ -1,3 +1,4 @@
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
 import { attributesOf } from '../../../src/adapters/nftables/netlink/read/table-reader.js';
@@ -17,6 +18,7 @@ import { serve } from '../../support/program/driver.js';
 
 /** Drives the netlink transport from inside a namespace. */
 let transport = NetlinkNftTransport.open();
+const watch = new GenerationWatch({ generation: () => transport.generation() });
 
 export interface Speeds {
   readonly commitMs: number;
@@ -57,6 +59,16 @@ const handlers = {
   },
 
   generation: () => transport.generation(),
+
+  /** The epoch after these commits of our own. */
+  async epoch(...commits: (readonly Operation[])[]) {
+    for (const operations of commits)
+      await watch.ours(
+        () => transport.commit('IPv4', operations),
+        (generation) => ({ generations: generation === undefined ? [] : [generation] }),
+      );
+    return watch.epoch();
+  },
 
   fingerprints: (family: IpFamily, rules: readonly Rule[], sets: readonly SetDefinition[]) => ({
     rules: rules.map((rule) => transport.fingerprintRule(family, rule)),

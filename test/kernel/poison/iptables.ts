@@ -8,6 +8,7 @@ import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.
 import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
+import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
@@ -41,7 +42,11 @@ export async function poisonedIptables(
     return { chains: [{ ...first!, rules: [...first!.rules, poisons[poison]] }, ...others], entries };
   };
   const folder = await mkdtemp(join(tmpdir(), 'kppoison-'));
-  const tool = new IptablesTool({ variant, lock: new XtablesLock(join(folder, 'xtables.lock')) });
+  const tool = new IptablesTool({
+    variant,
+    lock: new XtablesLock(join(folder, 'xtables.lock')),
+    listen: () => CommitListener.open(),
+  });
   const generations = NetlinkNftTransport.open();
   const watch = variant === 'nft' ? new GenerationWatch(generations) : new LegacyWatch('IPv4');
   const readHost = () => Promise.resolve(HOST);

@@ -122,7 +122,7 @@ async function nextProcessor(): Promise<string> {
 function watch(file: string, seconds: number, onSilence: () => void): () => void {
   let size = -1;
   let since = Date.now();
-  const timer = setInterval(async () => {
+  const look = async (): Promise<void> => {
     const now = await stat(file).then(
       (found) => found.size,
       () => -1,
@@ -130,7 +130,8 @@ function watch(file: string, seconds: number, onSilence: () => void): () => void
     if (now !== size) since = Date.now();
     size = now;
     if (Date.now() - since > seconds * 1000) onSilence();
-  }, 500);
+  };
+  const timer = setInterval(() => void look(), 500);
   return () => clearInterval(timer);
 }
 

@@ -386,7 +386,7 @@ export class StandInApiServer {
       writer,
       () => this.watchers.delete(watcher),
     );
-    // In segments as large as the network takes, as real servers send them.
+    // In segments as large as the network takes; kube-apiserver sends nearly every object by itself.
     response.cork();
     if (requested === 0 || streamed) {
       const present = this.store
@@ -399,6 +399,7 @@ export class StandInApiServer {
     response.uncork();
     watcher.hanging = this.faults.hangNewWatches;
     this.watchers.add(watcher);
+    if (this.faults.endNewWatches && !streamed) watcher.end();
   }
 
   private single(verb: RecordedRequest['verb'], path: ResourcePath, write: Write, answer: Send): void {

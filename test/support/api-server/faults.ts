@@ -23,6 +23,8 @@ export class Faults {
   ignoreLimitAtZero = false;
   /** New watches send nothing. */
   hangNewWatches = false;
+  /** New watches that continue from a version end at once, as those of a server that shuts down. */
+  endNewWatches = false;
   /** Streamed lists never end. */
   withholdListEnd = false;
   /** Refuses a request by its path and query, when none of the failures below hits it. */
@@ -37,6 +39,7 @@ export class Faults {
     this.failures = [];
     this.delay = 0;
     this.hangNewWatches = false;
+    this.endNewWatches = false;
   }
 
   /** The failure that hits this request, if any; counts it. */

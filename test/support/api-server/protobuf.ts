@@ -4,7 +4,17 @@
  */
 
 type Shape = { readonly [name: string]: readonly [number, Type] };
-type Type = 'text' | 'number' | 'flag' | 'time' | 'map' | 'texts' | 'json' | Shape | readonly [Shape];
+type Type =
+  | 'text'
+  | 'number'
+  | 'flag'
+  | 'time'
+  | 'map'
+  | 'texts'
+  | 'json'
+  | 'number or text'
+  | Shape
+  | readonly [Shape];
 type Values = Readonly<Record<string, unknown>>;
 
 const owner: Shape = { kind: [1, 'text'], name: [3, 'text'], uid: [4, 'text'], apiVersion: [5, 'text'] };
@@ -36,6 +46,7 @@ const port: Shape = {
   name: [1, 'text'],
   protocol: [2, 'text'],
   port: [3, 'number'],
+  targetPort: [4, 'number or text'],
   nodePort: [5, 'number'],
   appProtocol: [6, 'text'],
 };
@@ -197,6 +208,10 @@ function encodeField(number: number, type: Type, value: unknown): Buffer[] {
   if (type === 'time') return [part(number, numeric(1, Math.floor(Date.parse(value as string) / 1000)))];
   if (type === 'texts') return (value as string[]).map((text) => part(number, text));
   if (type === 'json') return [part(number, part(1, JSON.stringify(value)))];
+  if (type === 'number or text') {
+    const [isText, count, text] = typeof value === 'string' ? [1, 0, value] : [0, value as number, ''];
+    return [part(number, Buffer.concat([numeric(1, isText), numeric(2, count), part(3, text)]))];
+  }
   if (type === 'map')
     return Object.entries(value as Record<string, string>).map(([key, text]) =>
       part(number, Buffer.concat([part(1, key), part(2, text)])),

@@ -61,7 +61,7 @@ export class Kubelet {
     this.unsubscribe();
     const pods = [...this.pods.values()];
     this.pods.clear();
-    await Promise.all(pods.map(({ running }) => running?.stop()));
+    await Promise.all(pods.flatMap(({ running }) => running?.stop() ?? []));
     await Promise.all(this.work);
   }
 

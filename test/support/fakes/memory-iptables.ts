@@ -1,4 +1,4 @@
-import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
+import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { canonicalRule } from '../../../src/domain/iptables/text/canonical-rule.js';
 import type { SavedTables } from '../../../src/domain/iptables/text/saved-tables.js';
 import type { TableName } from '../../../src/domain/iptables/table.js';
@@ -38,7 +38,7 @@ export class MemoryIptables implements IptablesCommands {
   private readonly tables = new Map<string, Table>();
   private refuses: (line: string) => string | undefined = () => undefined;
   private outage: Error | undefined;
-  private commits = 0;
+  private generation = 1;
   private closed = false;
 
   /** From now on refuses lines for which there is a reason. */
@@ -69,23 +69,9 @@ export class MemoryIptables implements IptablesCommands {
     );
   }
 
-  /** Called for every commit, also of other programs. */
-  watch(): WriteWatch {
-    let seen = this.commits;
-    let epoch = 0;
-    return {
-      seesEveryWrite: true,
-      async ours(write, effect) {
-        const outcome = await write();
-        seen += effect(outcome).commits;
-        return outcome;
-      },
-      epoch: () => {
-        if (seen !== this.commits) epoch++;
-        seen = this.commits;
-        return Promise.resolve(epoch);
-      },
-    };
+  /** As with iptables-nft: commits that change something are numbered, also those of other programs. */
+  watch(): GenerationWatch {
+    return new GenerationWatch({ generation: () => Promise.resolve(this.generation) });
   }
 
   async chainsPerCommit(): Promise<number> {
@@ -114,8 +100,8 @@ export class MemoryIptables implements IptablesCommands {
     this.lastInput = [...input].join('');
     const lines = this.lastInput.split('\n');
     this.linesWritten += lines.filter((line) => /^[:-]/.test(line)).length;
-    this.load(family, lines);
-    return Promise.resolve({ lockWaitSeconds: this.lockWaitSeconds });
+    const generations = this.load(family, lines);
+    return Promise.resolve({ lockWaitSeconds: this.lockWaitSeconds, generations });
   }
 
   async listChain(family: IpFamily, table: TableName, chain: string): Promise<readonly string[] | undefined> {
@@ -144,7 +130,10 @@ export class MemoryIptables implements IptablesCommands {
     return table;
   }
 
-  private load(family: IpFamily, lines: readonly string[]): void {
+  /** Returns the numbers of the commits. */
+  private load(family: IpFamily, lines: readonly string[]): readonly number[] {
+    const generations: number[] = [];
+    let changes = 0;
     let name: TableName | undefined;
     let table: Table = new Map();
     let refused: RestoreFailure | undefined;
@@ -155,6 +144,7 @@ export class MemoryIptables implements IptablesCommands {
       if (text.startsWith('*')) {
         name = text.slice(1) as TableName;
         table = new Map(this.table(family, name));
+        changes = 0;
       } else if (text === 'COMMIT') {
         const fault = refused ?? brokenReference(table, line);
         if (fault)
@@ -164,15 +154,22 @@ export class MemoryIptables implements IptablesCommands {
             [...lacking],
           );
         this.tables.set(`${family} ${name!}`, table);
-        this.commits++;
+        if (changes > 0) generations.push(++this.generation);
       } else {
+        if (!isEmptied(table, text)) changes++;
         const unknown = this.lacking.find((match) => text.includes(`-m ${match} `));
         if (unknown !== undefined) lacking.add(unknown);
         const reason = unknown === undefined ? (this.refuses(text) ?? change(table, text)) : 'failed';
         if (reason !== undefined) refused ??= { line, reason };
       }
     });
+    return generations;
   }
+}
+
+/** Whether a line empties a chain that is empty. */
+function isEmptied(table: Table, text: string): boolean {
+  return text.startsWith(':') && table.get(text.slice(1).split(' ')[0]!)?.length === 0;
 }
 
 /** Applies a line; returns the reason if it cannot. */
@@ -188,9 +185,12 @@ function change(table: Table, text: string): string | undefined {
     case '-A':
       table.set(chain, [...rules, rule]);
       return undefined;
-    case '-I':
-      table.set(chain, [rule, ...rules]);
+    case '-I': {
+      const [, number = '1', inserted = ''] = /^(?:(\d+) )?(.*)$/.exec(rule)!;
+      if (Number(number) > rules.length + 1) return 'Index of insertion too big.';
+      table.set(chain, rules.toSpliced(Number(number) - 1, 0, inserted));
       return undefined;
+    }
     case '-D': {
       const index = rules.indexOf(rule);
       if (index < 0) return 'Bad rule (does a matching rule exist in that chain?).';

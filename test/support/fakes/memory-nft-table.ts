@@ -42,6 +42,11 @@ export class MemoryNftTable implements TableContents {
     this.reachChanged = false;
   }
 
+  /** Whether anything was done in this transaction. */
+  get isChanged(): boolean {
+    return this.undo.length > 0;
+  }
+
   /** The kernel's final check of the whole table: loops, and statements that a hook does not allow. */
   check(): void {
     if (this.reachChanged) checkReach(this);
@@ -56,8 +61,10 @@ export class MemoryNftTable implements TableContents {
     switch (operation.op) {
       case 'add-chain':
         return this.addChain(operation.chain);
-      case 'flush-chain':
-        return this.setRules(this.chain(operation.chain), []);
+      case 'flush-chain': {
+        const chain = this.chain(operation.chain);
+        return chain.rules.length > 0 ? this.setRules(chain, []) : undefined;
+      }
       case 'delete-chain':
         return this.deleteChain(operation.chain);
       case 'add-rule': {

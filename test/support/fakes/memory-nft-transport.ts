@@ -32,7 +32,7 @@ export type Blame = 'element' | 'operation' | 'nothing';
  * `EEXIST` for a map element with another value, a base chain with another hook, a set of other types; `ENOENT` for
  * what does not exist; `EBUSY` for deleting what is in use, as kernels before 6.2 judge it; `EINVAL` for lookups and
  * elements of other types than the set's; `ELOOP` and `EOPNOTSUPP` for chains that may not be reached from a hook.
- * Adding what already exists is not an error.
+ * Adding what already exists is not an error. A transaction that changes nothing is not numbered.
  *
  *     const kernel = new MemoryNftTransport();
  *     const backend = nftablesBackend('IPv4', kernel, new GenerationWatch(kernel), logger);
@@ -82,11 +82,12 @@ export class MemoryNftTransport implements NftTransport {
     this.refused = 0;
   }
 
-  async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
+  async commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined> {
     this.fail();
-    if (operations.length === 0) return;
-    this.transact(family, operations, true);
+    if (operations.length === 0) return undefined;
+    const isChanged = this.transact(family, operations, true);
     this.committed.push({ family, operations });
+    return isChanged && this.tellsGeneration ? this.generationNumber : undefined;
   }
 
   async read(
@@ -201,8 +202,8 @@ export class MemoryNftTransport implements NftTransport {
     if (this.failure) throw this.failure;
   }
 
-  /** Applies all operations or, when one is refused, none. */
-  private transact(family: IpFamily, operations: readonly Operation[], refusable: boolean): void {
+  /** Applies all operations or, when one is refused, none. Returns whether that changed anything. */
+  private transact(family: IpFamily, operations: readonly Operation[], refusable: boolean): boolean {
     const before = this.tables.get(family);
     before?.begin();
     try {
@@ -216,7 +217,9 @@ export class MemoryNftTransport implements NftTransport {
       if (refusable) this.refused++;
       throw error;
     }
-    this.generationNumber++;
+    const isChanged = this.tables.get(family) !== before || before?.isChanged === true;
+    if (isChanged) this.generationNumber++;
+    return isChanged;
   }
 
   private step(family: IpFamily, operation: Operation, index: number): void {

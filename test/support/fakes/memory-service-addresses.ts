@@ -1,6 +1,7 @@
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { AddressStep, ServiceAddresses } from '../../../src/adapters/ipvs/kernel/service-addresses.js';
 import type { StepOutcome } from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
+import { refusalOf } from './refusal-of.js';
 
 /** The device of service addresses in memory. */
 export class MemoryServiceAddresses implements ServiceAddresses {
@@ -49,7 +50,7 @@ export class MemoryServiceAddresses implements ServiceAddresses {
       steps.map((step) => {
         const { kind, address } = step;
         const reason = this.refuses(step) ?? (this.device ? undefined : 'ENODEV');
-        if (reason !== undefined) return new Error(`${kind} ${address}: ${reason}`);
+        if (reason !== undefined) return refusalOf(`${kind} ${address}`, reason);
         if (kind === 'add') this.device!.add(address);
         else this.device!.delete(address);
         this.journal.push(`${kind} ${address}`);

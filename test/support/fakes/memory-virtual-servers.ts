@@ -13,6 +13,7 @@ import type {
   VirtualServers,
   VirtualServerStep,
 } from '../../../src/adapters/ipvs/kernel/virtual-servers.js';
+import { refusalOf } from './refusal-of.js';
 
 interface Server {
   readonly server: VirtualServer;
@@ -24,6 +25,8 @@ export class MemoryVirtualServers implements VirtualServers {
   readonly schedulers = new Set(['rr', 'sh', 'mh']);
   timeouts: IpvsTimeouts | undefined;
   lists = 0;
+  /** How many lists of steps were to be taken. */
+  applied = 0;
   private readonly servers = new Map<string, Server>();
   private refuses: (step: VirtualServerStep) => string | undefined = () => undefined;
   private outage: Error | undefined;
@@ -91,11 +94,12 @@ export class MemoryVirtualServers implements VirtualServers {
   }
 
   async apply(steps: readonly VirtualServerStep[]): Promise<readonly StepOutcome[]> {
+    this.applied++;
     this.check();
     return Promise.resolve(
       steps.map((step) => {
         const reason = this.refuses(step) ?? this.change(step);
-        if (reason !== undefined) return new Error(`${wordsOf(step)}: ${reason}`);
+        if (reason !== undefined) return refusalOf(wordsOf(step), reason);
         this.journal.push(wordsOf(step));
         return undefined;
       }),

@@ -14,6 +14,10 @@ export class RecordingMetrics implements Metrics {
     this.calls.push(['syncQueued', family]);
   }
 
+  syncStarted(family: IpFamily): void {
+    this.calls.push(['syncStarted', family]);
+  }
+
   syncFinished(family: IpFamily, outcome: SyncOutcome): void {
     this.calls.push(['syncFinished', family, outcome]);
   }

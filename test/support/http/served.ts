@@ -11,7 +11,11 @@ export class Served {
 
   static async start(routes: Routes): Promise<Served> {
     const served = new Served();
-    served.server = await openServer(route(routes, served.logger), { host: '127.0.0.1', port: 0 });
+    served.server = await openServer(
+      route(routes, served.logger),
+      { host: '127.0.0.1', port: 0 },
+      () => undefined,
+    );
     return served;
   }
 

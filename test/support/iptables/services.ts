@@ -4,7 +4,11 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { ServiceChainNames } from '../../../src/domain/iptables/chain-names.js';
 import type { Chain, IptablesServicePortRules } from '../../../src/domain/iptables/table.js';
 import type { IptablesHost } from '../../../src/domain/iptables/compile/options.js';
-import type { ServicePortKey, ServicePortName } from '../../../src/domain/model/service-port-name.js';
+import {
+  serviceOf,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../../../src/domain/model/service-port-name.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** Hand-made service ports: `s7` is at 10.96.0.7:80, and has endpoints of its own. */
@@ -28,7 +32,7 @@ export class Services {
   /** A service port without endpoints: refused in table filter. */
   setEmpty(number: number): ForwardingChange {
     const key = keyOf(number);
-    const rule = `-d ${this.address(number)} -p tcp -m comment --comment "${key} has no endpoints" -m tcp --dport 80 -j REJECT --reject-with ${this.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
+    const rule = `-d ${this.address(number)} -p tcp -m comment --comment "${serviceOf(key)} has no endpoints" -m tcp --dport 80 -j REJECT --reject-with ${this.family === 'IPv4' ? 'icmp-port-unreachable' : 'icmp6-port-unreachable'}`;
     this.fragments.set(key, {
       chains: [],
       entries: [{ table: 'filter', chain: 'KUBE-SERVICES', rule }],
@@ -61,7 +65,7 @@ export function nodeNetwork(family: IpFamily = 'IPv4'): NodeNetwork {
 }
 
 export function keyOf(number: number): ServicePortKey {
-  return `test/s${number}` as ServicePortKey;
+  return `test/s${number}/tcp/`;
 }
 
 export function serviceChain(number: number): string {
@@ -105,18 +109,18 @@ function fragment(
     // Probabilities as iptables-save prints them.
     const left = endpoints - index;
     const chance = left === 1 ? '' : `-m statistic --mode random --probability ${CHANCES[left]} `;
-    choices.push(`-m comment --comment "${key} -> ${target}" ${chance}-j ${name}`);
+    choices.push(`-m comment --comment "${serviceOf(key)} -> ${target}" ${chance}-j ${name}`);
     chains.push({
       table: 'nat' as const,
       name,
       rules: [
-        `-s ${ip}/${family === 'IPv4' ? 32 : 128} -m comment --comment "${key}" -j KUBE-MARK-MASQ`,
-        `-p tcp -m comment --comment "${key}" -m tcp -j DNAT --to-destination ${target}`,
+        `-s ${ip}/${family === 'IPv4' ? 32 : 128} -m comment --comment "${serviceOf(key)}" -j KUBE-MARK-MASQ`,
+        `-p tcp -m comment --comment "${serviceOf(key)}" -m tcp -j DNAT --to-destination ${target}`,
       ],
     });
   }
   if (poison !== undefined) choices.push(poison);
-  const entry = `-d ${addressOf(family, number)} -p tcp -m comment --comment "${key} cluster IP" -m tcp --dport 80 -j ${service}`;
+  const entry = `-d ${addressOf(family, number)} -p tcp -m comment --comment "${serviceOf(key)} cluster IP" -m tcp --dport 80 -j ${service}`;
   return {
     chains: [{ table: 'nat', name: service, rules: choices }, ...chains],
     entries: [{ table: 'nat', chain: 'KUBE-SERVICES', rule: entry }],

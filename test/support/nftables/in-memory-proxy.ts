@@ -21,6 +21,7 @@ const deaf: SyncObserver = {
   loopStarted: () => undefined,
   queued: () => undefined,
   finished: () => undefined,
+  verified: () => undefined,
   repaired: () => undefined,
   dequeued: () => undefined,
   serviceEvent: () => undefined,
@@ -55,7 +56,7 @@ export class InMemoryProxy {
     const onSlice = new OnEndpointSlice(state, loops, reports, deaf, settings.nodeName, 0);
     this.events = new ClusterEvents(
       {
-        Service: new OnService(state, loops, reports, deaf),
+        Service: new OnService(state, loops, reports, deaf, 0),
         EndpointSlice: onSlice,
         Endpoints: new OnEndpoints(onSlice, reports, settings.nodeName),
         Node: new OnNode(state, loops, reports, logger, settings.nodeName, () => undefined),

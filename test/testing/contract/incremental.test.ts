@@ -98,7 +98,7 @@ const BACKENDS: Readonly<Record<string, (family: IpFamily) => Case>> = {
     incrementalEqualsFull(
       ipvsSubject(family),
       (['servers', 'sets', 'addresses'] as const).map((part) => (node) => {
-        node[part].refuse(() => 'EPERM');
+        node[part].refuse(() => 'EINVAL');
         return () => node[part].refuse(() => undefined);
       }),
     ),

@@ -53,6 +53,7 @@ export function nftablesSubject(family: IpFamily): BackendSubject<MemoryNftTrans
       const plain = family === 'IPv4' ? /^10\.96\.77\.5?1 / : /^fd00:96::5?1 /;
       takeAgain = kernel.refuse((_, element) => (plain.test(element?.key ?? '') ? 'EINVAL' : undefined));
     },
+    writes: (kernel) => kernel.commits.length + kernel.refusedCount,
     breakDown(kernel, error) {
       restore?.();
       restore = error && kernel.outage(error);
@@ -114,6 +115,7 @@ function onIptables(family: IpFamily): Omit<BackendSubject<MemoryIptables>, 'ope
     },
     refuse: (iptables, key) =>
       iptables.refuse((line) => (key !== undefined && line.includes(commentOf(key)) ? 'refused' : undefined)),
+    writes: (iptables) => iptables.restores,
     breakDown: (iptables, error) => iptables.fail(error),
   };
 }
@@ -147,6 +149,14 @@ export function ipvsSubject(family: IpFamily): BackendSubject<MemoryNode> {
         rules: iptablesSnapshot(await node.iptables.save(family)),
       };
     },
+    writesInParts: true,
+    refuse(node, key) {
+      const itsAddress = family === 'IPv4' ? '10.96.77.51' : 'fd00:96::51';
+      node.servers.refuse(({ server: { address } }) =>
+        key !== undefined && address === itsAddress ? 'EINVAL' : undefined,
+      );
+    },
+    writes: (node) => node.servers.applied + node.iptables.restores,
     damage(node) {
       node.addresses.tamper([]);
       node.iptables.tamper(family, '*nat\n:KUBE-SERVICES - [0:0]\n-A KUBE-SERVICES -j RETURN\nCOMMIT\n');

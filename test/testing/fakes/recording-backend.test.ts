@@ -55,6 +55,8 @@ describe('RecordingBackend', () => {
       failed: [{ key: a.key, reason: 'no' }],
     });
     expect(backend.programmed.get(a.key)).toBe(a);
+    expect((await backend.apply([{ key: a.key, entry: undefined }], NODE)).failed).toHaveLength(1);
+    backend.poisoned.clear();
     await backend.apply([{ key: a.key, entry: undefined }], NODE);
     expect([...backend.programmed.keys()]).toEqual([b.key]);
   });

@@ -108,6 +108,7 @@ export class NetlinkFlowEvents implements FlowEvents {
     return {
       count: this.sysctl('net/netfilter/nf_conntrack_count'),
       countsBytes: this.sysctl('net/netfilter/nf_conntrack_acct') === 1,
+      hidesDeadOnBridges: this.sysctl('net/bridge/bridge-nf-call-iptables') === 1,
       tracksServices: !throughIpvs || this.sysctl('net/ipv4/vs/conntrack') === 1,
     };
   }

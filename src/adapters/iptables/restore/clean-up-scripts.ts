@@ -28,7 +28,7 @@ export interface OwnedChains {
   readonly serviceChains: boolean;
 }
 
-/** What mode iptables makes. KUBE-FIREWALL is the kubelet's too, and is not among it. */
+/** What mode iptables makes, but KUBE-FIREWALL: see `judgeFirewall`. */
 export const IPTABLES_OWNED_CHAINS: OwnedChains = {
   jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
   chains: {

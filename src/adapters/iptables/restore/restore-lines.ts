@@ -64,9 +64,9 @@ export class RestoreLines {
     for (const rule of rules) this.append(table, name, rule, owner);
   }
 
-  /** Puts the rule at the head of the chain. */
-  insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey): void {
-    this.add(table, `-I ${chain} ${rule}`, owner);
+  /** Puts the rule behind the first rules of the chain, by default at its head. */
+  insert(table: TableName, chain: string, rule: RuleText, owner?: ServicePortKey, behind = 0): void {
+    this.add(table, `-I ${chain} ${behind > 0 ? `${behind + 1} ` : ''}${rule}`, owner);
     this.countRule(table);
   }
 

@@ -60,11 +60,6 @@ export class RestoreText implements Iterable<string> {
     return this.lines.written;
   }
 
-  /** How many commits have been begun. */
-  get commits(): number {
-    return this.lines.commits;
-  }
-
   /** How many rules have been put into a table. */
   rules(table: TableName): number {
     return this.lines.rules(table);

@@ -5,7 +5,7 @@ import {
   type DesiredSharedChain,
   type DesiredTables,
 } from '../../../domain/iptables/state/desired-tables.js';
-import type { OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
+import { claimId, type OwnedChain } from '../../../domain/iptables/state/owned-rules.js';
 import { OWNED_TABLE, type Chain, type RuleText, type TableName } from '../../../domain/iptables/table.js';
 import type { SavedTables } from '../../../domain/iptables/text/saved-tables.js';
 import { fillShared, removeChains, writeChains } from './chain-lines.js';
@@ -25,12 +25,14 @@ export interface TablesDifference {
   readonly removal: RestoreScript;
   /** `repair` deletes rules from shared chains by their text. Where another program wrote them, iptables may not read its own text. */
   readonly deletesByText: boolean;
+  /** `repair` writes shared chains anew that are there: with all their rules, also those that need no repair. */
+  readonly rewritesShared: boolean;
 }
 
 export interface DifferenceOptions {
   readonly chainsPerCommit: number;
-  /** Writes shared chains anew instead of deleting single rules. */
-  readonly rewriteShared?: boolean;
+  /** How shared chains that are there are put right. Missing: whichever is less work. */
+  readonly shared?: 'rewritten' | 'rule by rule';
   /** Which chains of table nat go when no service port has them. Missing: those of mode iptables. */
   readonly isServiceChain?: (name: string) => boolean;
 }
@@ -52,6 +54,7 @@ export function tablesDifference(
     repair: new RestoreScript((lines) => difference.repair(lines)),
     removal: new RestoreScript((lines) => difference.remove(lines)),
     deletesByText: difference.deletesByText,
+    rewritesShared: difference.rewritesShared,
   };
 }
 
@@ -81,6 +84,10 @@ class Difference {
 
   get deletesByText(): boolean {
     return this.shared.some(({ single }) => single && single.surplus.length > 0);
+  }
+
+  get rewritesShared(): boolean {
+    return this.shared.some(({ chain, single }) => !single && this.rules(chain.table, chain.name));
   }
 
   *repair(lines: RestoreLines): Generator<void> {
@@ -136,10 +143,9 @@ class Difference {
   private sharedRepair(chain: DesiredSharedChain): SharedRepair | undefined {
     const actual = this.rules(chain.table, chain.name);
     if (actual && sharedHolds(chain, actual)) return undefined;
-    const isSingle = actual && !this.options.rewriteShared && chain.before.length === 0;
-    const single = isSingle ? singleRules(chain.rules, actual) : undefined;
-    const isEnough = single && sharedHolds(chain, [...single.missing, ...single.kept]);
-    return { chain, single: isEnough ? single : undefined };
+    const { shared } = this.options;
+    if (!actual || shared === 'rewritten') return { chain, single: undefined };
+    return { chain, single: singleRules(chain, actual, shared ? Infinity : MOST_SINGLE_RULES) };
   }
 
   private *repairShared({ chain, single }: SharedRepair, lines: RestoreLines): Generator<void> {
@@ -151,7 +157,8 @@ class Difference {
     }
     const owners = new Map(entries.map(({ entry, owner }) => [entry.rule, owner]));
     for (const rule of single.surplus) lines.delete(table, name, rule, owners.get(rule));
-    for (const rule of [...single.missing].reverse()) lines.insert(table, name, rule, owners.get(rule));
+    for (const { rule, behind } of single.inserted) lines.insert(table, name, rule, owners.get(rule), behind);
+    for (const rule of single.after) lines.append(table, name, rule);
   }
 }
 
@@ -160,31 +167,58 @@ function allChains(desired: DesiredTables): Iterable<OwnedChain> {
   return { [Symbol.iterator]: () => desired.owned()[Symbol.iterator]() };
 }
 
+/** What puts a shared chain right without touching its other rules. */
 interface SingleRules {
-  /** To put at the head. */
-  readonly missing: readonly RuleText[];
   /** To delete. */
   readonly surplus: readonly RuleText[];
-  readonly kept: readonly RuleText[];
+  /** To insert in this order, each behind as many rules as there are before it by then. */
+  readonly inserted: readonly { readonly rule: RuleText; readonly behind: number }[];
+  /** To append. */
+  readonly after: readonly RuleText[];
 }
 
-/** Undefined when they are too many. */
-function singleRules(wanted: readonly RuleText[], actual: readonly RuleText[]): SingleRules | undefined {
+/** Undefined when they are too many, or would leave rules in a wrong order. */
+function singleRules(
+  chain: DesiredSharedChain,
+  actual: readonly RuleText[],
+  most: number,
+): SingleRules | undefined {
   const counts = new Map<RuleText, number>();
   for (const rule of actual) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-  const missing = wanted.filter((rule) => {
+  const isMissing = (rule: RuleText): boolean => {
     const left = counts.get(rule) ?? 0;
     counts.set(rule, left - 1);
     return left <= 0;
-  });
+  };
+  const before = chain.before.map(isMissing);
+  const entries = chain.entries.map(({ entry }) => isMissing(entry.rule));
+  const after = chain.after.filter(isMissing);
   // The tool deletes the first rule of that text, so the later ones are kept.
   const surplus: RuleText[] = [];
-  const kept = actual.filter((rule) => {
+  const result = actual.filter((rule) => {
     const left = counts.get(rule) ?? 0;
     if (left <= 0) return true;
     counts.set(rule, left - 1);
     surplus.push(rule);
     return false;
   });
-  return missing.length + surplus.length > MOST_SINGLE_RULES ? undefined : { missing, surplus, kept };
+  const missing = [...before, ...entries].filter(Boolean).length + after.length;
+  if (missing + surplus.length > most) return undefined;
+  const inserted: { readonly rule: RuleText; readonly behind: number }[] = [];
+  const insert = (rule: RuleText, behind: number): void => {
+    result.splice(behind, 0, rule);
+    inserted.push({ rule, behind });
+  };
+  chain.before.forEach((rule, index) => before[index] && insert(rule, index));
+  let head = chain.before.length;
+  const precedingOf = new Map<string, RuleText>();
+  chain.entries.forEach(({ entry }, index) => {
+    const packets = claimId(entry);
+    const preceding = precedingOf.get(packets);
+    precedingOf.set(packets, entry.rule);
+    if (!entries[index]) return;
+    insert(entry.rule, preceding === undefined ? head++ : result.indexOf(preceding) + 1);
+  });
+  result.push(...after);
+  return sharedHolds(chain, result) ? { surplus, inserted, after } : undefined;
 }

@@ -14,15 +14,15 @@ import {
   IptablesKernelError,
   IptablesMissingError,
   IptablesPermissionError,
-  RestoreRefusedError,
   XtablesLockedError,
   type IptablesToolError,
 } from '../errors.js';
 import type { IptablesCommands, IptablesVariant, RestoreOutcome } from '../iptables-commands.js';
+import type { CommitListener } from '../../nftables/netlink/commit-listener.js';
 import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
-import { readLacking, readRestoreFailures } from './restore-messages.js';
-import { knownFailure } from './tool-failures.js';
+import { readLacking } from './restore-messages.js';
+import { knownFailure, restoreFailure } from './tool-failures.js';
 import { ToolPrograms } from './tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
@@ -34,6 +34,8 @@ export interface IptablesToolOptions {
   readonly lock?: XtablesLock;
   /** A run that takes longer is killed; at most the commits before are in the kernel then. */
   readonly timeoutMilliseconds?: number;
+  /** Hears what iptables-nft commits, for the generations of a restore. Throws if it cannot. */
+  readonly listen?: (() => Pick<CommitListener, 'generationsOf' | 'close'>) | undefined;
 }
 
 /** What the tools of this host are, and can do. */
@@ -168,14 +170,31 @@ export class IptablesTool implements IptablesCommands {
     // With a limit, iptables-legacy-restore sets an alarm, and then takes input that it has to wait for as ended.
     const command = [program(prefix, family, 'restore'), ...waiting(version), '--noflush', '--counters'];
     const lockWaitSeconds = variant === 'nft' ? 0 : await this.waitForLock(command);
-    const { exitCode, stderr } = await this.programs.run(command, { input });
-    if (exitCode === 0) return { lockWaitSeconds };
+    const { exitCode, stderr, generations } = await this.heard(variant, command, input);
+    if (exitCode === 0) return { lockWaitSeconds, generations };
     const attempt = command.join(' ');
     const lock = { path: this.lock.path, waitedSeconds: lockWaitSeconds ?? 0 };
-    throw (
-      knownFailure(attempt, stderr, lock) ??
-      new RestoreRefusedError(attempt, readRestoreFailures(stderr), readLacking(stderr))
-    );
+    throw restoreFailure(attempt, exitCode, stderr, lock);
+  }
+
+  private async heard(variant: IptablesVariant, command: readonly string[], input: Iterable<string>) {
+    const listener = variant === 'nft' ? this.listenIfPossible() : undefined;
+    try {
+      const outcome = await this.programs.run(command, { input });
+      const { pid } = outcome;
+      return { ...outcome, generations: pid === undefined ? undefined : listener?.generationsOf(pid) };
+    } finally {
+      listener?.close();
+    }
+  }
+
+  /** Without it, what a restore did is compared like what another program did. */
+  private listenIfPossible(): ReturnType<NonNullable<IptablesToolOptions['listen']>> | undefined {
+    try {
+      return this.options.listen?.();
+    } catch {
+      return undefined;
+    }
   }
 
   private async choose(): Promise<IptablesIdentity> {

@@ -1,10 +1,15 @@
+import { reportsTemporary } from '../../netlink/errno.js';
 import {
+  IptablesFailedError,
   IptablesKernelError,
   IptablesPermissionError,
+  IptablesTemporaryError,
+  RestoreRefusedError,
   XtablesLockedError,
   XtablesLockFileError,
   type IptablesToolError,
 } from '../errors.js';
+import { readLacking, readRestoreFailures } from './restore-messages.js';
 
 const LOCKED = /holding the xtables lock/;
 const LOCK_FILE = /can't open lock file/;
@@ -29,4 +34,27 @@ export function knownFailure(
     if (NO_KERNEL.test(text)) return new IptablesKernelError(attempt, text);
   }
   return undefined;
+}
+
+/** Exit statuses with which a restore ends when it does not take its input: other problem, parameter problem. */
+const REFUSING = [1, 2];
+
+/**
+ * Why a restore failed. It is a refusal of the input only if the tool says so: by its exit status, and by naming a line. A
+ * resource problem (status 4), a tool that was killed, and a kernel that is out of memory or busy are none.
+ */
+export function restoreFailure(
+  attempt: string,
+  exitCode: number,
+  messages: string,
+  lock: { readonly path: string; readonly waitedSeconds: number },
+): IptablesToolError | RestoreRefusedError {
+  const known = knownFailure(attempt, messages, lock);
+  if (known) return known;
+  const said = messages.trim() || 'no reason given';
+  if (exitCode === 4 || reportsTemporary(messages)) return new IptablesTemporaryError(attempt, said);
+  const failures = readRestoreFailures(messages);
+  if (!REFUSING.includes(exitCode) || failures.every(({ line }) => line === undefined))
+    return new IptablesFailedError(attempt, `exit status ${exitCode}: ${said}`);
+  return new RestoreRefusedError(attempt, failures, readLacking(messages));
 }

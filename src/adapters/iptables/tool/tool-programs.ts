@@ -10,6 +10,8 @@ export interface ToolStreams {
 }
 
 export interface ToolOutcome {
+  /** The number of the process; undefined for one that was not started. */
+  readonly pid: number | undefined;
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -102,7 +104,8 @@ export class ToolPrograms {
       (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
     )
       throw new IptablesMissingError(command[0]!, stderr);
-    return { exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
+    const { pid } = running;
+    return { pid, exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
   }
 }
 

@@ -17,15 +17,15 @@ export class IptablesTracer implements Tracer {
    */
   constructor(
     private readonly readHost: () => Promise<IptablesHost>,
-    private readonly readTables: () => Promise<SavedTables>,
+    private readonly readTables: (signal?: AbortSignal) => Promise<SavedTables>,
   ) {}
 
   async desired(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Promise<Walk> {
     return new IptablesDesiredWalk(entries, node, await this.readHost());
   }
 
-  async actual(): Promise<Walk> {
-    const rules = new SavedRules(await this.readTables(), isIptablesChain);
+  async actual(signal?: AbortSignal): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(signal), isIptablesChain);
     return {
       walk: (packet, environment) =>
         walkWithDevices(environment, (devices) => walkTables(rules, packet, environment, { devices })),

@@ -1,9 +1,13 @@
+import { isTemporary } from '../../netlink/errno.js';
+import { NetlinkRequestError } from '../../netlink/errors.js';
 import type { StepOutcome } from '../kernel/virtual-servers.js';
 
 /** Something that the kernel refused. */
 export interface Refusal<T> {
   readonly what: T;
   readonly reason: string;
+  /** Nothing about the step is to blame, as when the kernel is out of memory. */
+  readonly isTemporary: boolean;
 }
 
 /** How a batch of steps went. */
@@ -27,7 +31,7 @@ export async function carryOut<S, T>(
 ): Promise<Outcome<T>> {
   if (planned.length === 0) return { written: 0, refused: [] };
   const outcomes = await apply(planned.map(({ step }) => step));
-  const refused = new Map<T, string>();
+  const refused = new Map<T, Error>();
   let written = 0;
   planned.forEach(({ about, done }, index) => {
     const error = outcomes[index];
@@ -35,10 +39,17 @@ export async function carryOut<S, T>(
       written++;
       done();
     } else if (!refused.has(about)) {
-      refused.set(about, error.message);
+      refused.set(about, error);
     }
   });
-  return { written, refused: [...refused].map(([what, reason]) => ({ what, reason })) };
+  return {
+    written,
+    refused: Array.from(refused, ([what, error]) => ({
+      what,
+      reason: error.message,
+      isTemporary: error instanceof NetlinkRequestError && isTemporary(error.code),
+    })),
+  };
 }
 
 /** Throws the reasons when something was refused. */

@@ -28,11 +28,12 @@ export class IpvsTracer implements Tracer {
     return new IpvsDesiredWalk(entries, node, { randomFully: true }, schedulers);
   }
 
-  async actual(): Promise<Walk> {
+  async actual(signal?: AbortSignal): Promise<Walk> {
     const { family, open } = this;
     const reader = open();
     try {
-      const saved = await reader.tables.save(family);
+      const saved = await reader.tables.save(family, signal);
+      signal?.throwIfAborted();
       const { sets } = await reader.sets.read(setsIn(saved, family));
       const addresses = (await reader.addresses.list(family)) ?? [];
       const rules = new SavedRules(saved, (table, chain) => isOwned(IPVS_OWNED_CHAINS, table, chain));

@@ -1,9 +1,12 @@
 import { request as httpRequest, type ClientRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { LARGEST_ANSWER } from '../../../application/answers/parse-answer.js';
+import { cutText } from '../../../application/cut-text.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Connection } from '../connection/connection.js';
 import { Credentials, type Access } from '../connection/credentials.js';
 import { JSON_TYPE, PREFERRED_TYPES } from '../encoding/media-types.js';
+import { ApiProtocolError } from './api-error.js';
 import { SILENT_OBSERVER, type ApiObserver } from './api-observer.js';
 import { defaultApiTimeouts, type ApiTimeouts } from './api-timeouts.js';
 import { HttpExchange } from './http-exchange.js';
@@ -95,7 +98,7 @@ export class ApiClient {
     const method = request.method ?? 'GET';
     const url = urlOf(request, server);
     if (this.rate && !request.continued) this.observer.waited({ method, host: url.host }, waited);
-    const name = `${method} ${url}${proxy ? ` through the proxy ${proxy}` : ''}`;
+    const name = `${method} ${cutText(String(url))}${proxy ? ` through the proxy ${proxy}` : ''}`;
     const exchange = new HttpExchange(name, this.timeouts, this.clock);
     const sentAt = this.clock.now();
     const observe = (code: string): void =>
@@ -123,12 +126,26 @@ export class ApiClient {
     return this.timeouts.silence;
   }
 
-  /** Sends a request and decodes the whole response. For small ones. */
+  /**
+   * Sends a request and decodes the whole response. For small ones. Throws as `open`, and ApiProtocolError when the response is
+   * too large, or not JSON.
+   */
   async json(request: ApiRequest): Promise<unknown> {
     const { body } = await this.open(request);
+    const name = `${request.method ?? 'GET'} ${request.path}`;
     const pieces: Buffer[] = [];
-    await body.read(this.silence, (piece) => void pieces.push(piece));
-    return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    let size = 0;
+    await body.read(this.silence, (piece) => {
+      size += piece.length;
+      if (size > LARGEST_ANSWER)
+        throw new ApiProtocolError(name, `the response has more than ${LARGEST_ANSWER} bytes`);
+      pieces.push(piece);
+    });
+    try {
+      return JSON.parse(Buffer.concat(pieces).toString('utf8')) as unknown;
+    } catch (cause) {
+      throw new ApiProtocolError(name, 'the response is not JSON', { cause });
+    }
   }
 
   /** Closes idle connections and kills running exec plugins. Usable again afterwards. */

@@ -1,7 +1,9 @@
+import { cutText } from '../../../application/cut-text.js';
+
 /** The API server rejected a request (`Status` object, or any status code other than 2xx). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** Code, reason and message, without the request: `403 Forbidden: …`. */
+  /** Code, reason and message, without the request: `403 Forbidden: …`. A long one is cut. */
   readonly detail: string;
 
   constructor(
@@ -14,7 +16,7 @@ export class ApiError extends Error {
     /** Milliseconds to wait as the server asks for (`retryAfterOf`). */
     readonly retryAfter?: number,
   ) {
-    const detail = `${code}${reason ? ` ${reason}` : ''}${problem ? `: ${problem}` : ''}`;
+    const detail = cutText(`${code}${reason ? ` ${reason}` : ''}${problem ? `: ${problem}` : ''}`);
     super(`${request}: the API server responded with ${detail}`);
     this.detail = detail;
   }
@@ -39,7 +41,7 @@ export class ApiConnectionError extends Error {
     problem: string,
     options?: ErrorOptions,
   ) {
-    super(`${request}: ${problem}`, options);
+    super(`${request}: ${cutText(problem)}`, options);
   }
 }
 
@@ -61,7 +63,19 @@ export class ApiProtocolError extends Error {
     problem: string,
     options?: ErrorOptions,
   ) {
-    super(`${request}: ${problem}`, options);
+    super(`${request}: ${cutText(problem)}`, options);
+  }
+}
+
+/**
+ * The server ended a watch as soon as it had begun, without an event, as one does that shuts down, or that a balancer has no other
+ * for. It says nothing about what was watched.
+ */
+export class ApiShortWatchError extends Error {
+  override readonly name = 'ApiShortWatchError';
+
+  constructor(readonly request: string) {
+    super(`${request}: the server ended the watch at once`);
   }
 }
 

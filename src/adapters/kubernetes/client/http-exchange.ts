@@ -8,6 +8,8 @@ import { ResponseBody } from './response-body.js';
 import { retryAfterOf } from './retry-after.js';
 
 const MAXIMUM_ERROR_BODY = 64 * 1024;
+/** Informational answers (1xx) before the response. API servers send none; a few are no mistake of a proxy on the way. */
+const MAXIMUM_INFORMATION = 5;
 
 /** One HTTP request and its response, with time limits. */
 export class HttpExchange {
@@ -24,12 +26,13 @@ export class HttpExchange {
     let giveUp: (() => void) | undefined;
     return new Promise<IncomingMessage>((resolve, reject) => {
       // A request that waits for its proxy has no socket yet, and emits nothing when destroyed.
+      const end = (problem: string): void => {
+        const error = new ApiConnectionError(this.name, problem);
+        sent.destroy(error);
+        reject(error);
+      };
       const limit = (milliseconds: number, what: string): Timer =>
-        this.clock.after(milliseconds, () => {
-          const error = new ApiConnectionError(this.name, `${what} within ${milliseconds} ms`);
-          sent.destroy(error);
-          reject(error);
-        });
+        this.clock.after(milliseconds, () => end(`${what} within ${milliseconds} ms`));
       giveUp = () => reject(signal.reason as Error);
       signal.addEventListener('abort', giveUp, { once: true });
       timer = limit(this.timeouts.connect, 'no connection');
@@ -44,6 +47,12 @@ export class HttpExchange {
         if (sent.reusedSocket || (!secure && !socket.connecting)) connected();
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
+      let informed = 0;
+      const inform = (): void => {
+        if (++informed > MAXIMUM_INFORMATION)
+          end(`more than ${MAXIMUM_INFORMATION} informational answers (1xx)`);
+      };
+      sent.on('information', inform);
       sent.once('response', resolve);
       sent.on('error', (error) => reject(asConnectionError(error, this.name)));
       sent.end(body);

@@ -1,4 +1,5 @@
 import { WebSocket, type ClientOptions } from 'ws';
+import { AnswerError, LARGEST_ANSWER } from '../../../application/answers/parse-answer.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ApiConnectionError, ApiProtocolError } from '../client/api-error.js';
@@ -29,8 +30,8 @@ export class PodExec {
   ) {}
 
   /**
-   * Runs a command without standard input and waits for its end. What it prints is kept as a whole: for short output.
-   * @throws ApiError when the API server refuses, CommandStartError when nothing could be started, ApiConnectionError when the
+   * Runs a command without standard input and waits for its end. What it prints is kept as a whole.
+   * @throws AnswerError when that is more than a proxy answers, ApiError when the API server refuses, CommandStartError when nothing could be started, ApiConnectionError when the
    * connection fails, ApiProtocolError, KubeconfigError, and the signal's reason when it is aborted
    */
   async run(
@@ -62,7 +63,16 @@ export class PodExec {
     return new Promise<CommandOutcome>((resolve, reject) => {
       const channels: Record<number, Buffer[]> = { [STDOUT]: [], [STDERR]: [], [STATUS]: [] };
       const text = (channel: number): string => Buffer.concat(channels[channel]!).toString('utf8');
-      const socket = new WebSocket(url, PROTOCOLS, { ...options, perMessageDeflate: false });
+      const socket = new WebSocket(url, PROTOCOLS, {
+        ...options,
+        perMessageDeflate: false,
+        maxPayload: LARGEST_ANSWER,
+      });
+      let size = 0;
+      const tooLarge = (): void => {
+        reject(new AnswerError(`it has more than ${LARGEST_ANSWER} bytes`));
+        socket.terminate();
+      };
       const giveUp = (): void => {
         reject(signal.reason as Error);
         socket.terminate();
@@ -72,13 +82,18 @@ export class PodExec {
         const exchange = new HttpExchange(name, defaultApiTimeouts, this.clock);
         exchange
           .failure(response)
-          .then(reject)
+          .then(reject, reject)
           .finally(() => request.destroy());
       });
-      socket.on('message', (data: Buffer) => channels[data[0] ?? -1]?.push(data.subarray(1)));
-      socket.on('error', (error) =>
-        reject(new ApiConnectionError(name, error.message || 'failed', { cause: error })),
-      );
+      socket.on('message', (data: Buffer) => {
+        size += data.length;
+        if (size > LARGEST_ANSWER) tooLarge();
+        else channels[data[0] ?? -1]?.push(data.subarray(1));
+      });
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') tooLarge();
+        else reject(new ApiConnectionError(name, error.message || 'failed', { cause: error }));
+      });
       socket.on('close', () => {
         signal.removeEventListener('abort', giveUp);
         if (channels[STATUS]!.length === 0)

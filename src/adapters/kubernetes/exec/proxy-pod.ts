@@ -1,3 +1,5 @@
+import { fields, list, optional, text } from '../../../application/answers/shape.js';
+
 /** The part of a Pod that is read. */
 export interface Pod {
   readonly metadata: {
@@ -28,6 +30,52 @@ interface ContainerStatus {
     readonly terminated?: { readonly reason?: string };
   };
 }
+
+const state = optional(fields({ reason: optional(text) }));
+
+/** What is read of a Pod, as it comes from the API server. */
+export const podShape = fields<Pod>({
+  metadata: fields<Pod['metadata']>({
+    name: text,
+    namespace: text,
+    creationTimestamp: optional(text),
+    deletionTimestamp: optional(text),
+  }),
+  spec: optional(
+    fields<NonNullable<Pod['spec']>>({
+      nodeName: optional(text),
+      containers: optional(
+        list(
+          fields<Container>({
+            name: text,
+            image: optional(text),
+            command: optional(list(text)),
+            args: optional(list(text)),
+          }),
+        ),
+      ),
+    }),
+  ),
+  status: optional(
+    fields<NonNullable<Pod['status']>>({
+      phase: optional(text),
+      containerStatuses: optional(
+        list(
+          fields<ContainerStatus>({
+            name: text,
+            state: optional(
+              fields<NonNullable<ContainerStatus['state']>>({
+                running: optional(fields({})),
+                waiting: state,
+                terminated: state,
+              }),
+            ),
+          }),
+        ),
+      ),
+    }),
+  ),
+});
 
 /** Flags by which the program beside a proxy finds it. */
 const FINDING = /^--(config|metrics-bind-address|metrics-port)(=|$)/;

@@ -1,23 +1,32 @@
+import { AnswerError } from '../../../application/answers/parse-answer.js';
+import { fields, list, optional, text, type Shape } from '../../../application/answers/shape.js';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   NoAnswerError,
   type FoundProxies,
   type NodeProxies,
   type NodeProxy,
+  type ProxyQuestion,
 } from '../../../application/ports/node-proxies.js';
 import type { ApiClient, Query } from '../client/api-client.js';
-import { ApiError } from '../client/api-error.js';
+import { ApiError, ApiProtocolError } from '../client/api-error.js';
 import { CommandStartError, type CommandOutcome } from './command-outcome.js';
 import type { PodExec } from './pod-exec.js';
-import { notRunning, podToAsk, proxyContainer, questionLine, type Container, type Pod } from './proxy-pod.js';
+import {
+  notRunning,
+  podShape,
+  podToAsk,
+  proxyContainer,
+  questionLine,
+  type Container,
+  type Pod,
+} from './proxy-pod.js';
 
-/** Which pods are proxies, and how long one may take to answer. */
+/** Which pods are proxies. */
 export interface ProxyPodsOptions {
   readonly namespace: string;
   /** A label selector. */
   readonly selector: string;
-  /** Milliseconds. */
-  readonly timeout: number;
 }
 
 /** Objects of a page. */
@@ -36,6 +45,8 @@ interface NodeObject {
   readonly metadata: { readonly name: string };
 }
 
+const nodeObject = fields<NodeObject>({ metadata: fields({ name: text }) });
+
 /** The proxies that run as pods of a DaemonSet, asked by exec with the rights of whoever asks. */
 export class ProxyPods implements NodeProxies {
   constructor(
@@ -44,13 +55,13 @@ export class ProxyPods implements NodeProxies {
     private readonly options: ProxyPodsOptions,
   ) {}
 
-  /** @throws ApiError, ApiConnectionError, KubeconfigError */
+  /** @throws ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError */
   async list(): Promise<FoundProxies> {
     const { namespace, selector } = this.options;
     const unknown: string[] = [];
     const [pods, nodes] = await Promise.all([
-      this.all<Pod>(`/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
-      this.all<NodeObject>('/api/v1/nodes', NODES, NAMES_ONLY).catch((error: unknown) => {
+      this.all(podShape, `/api/v1/namespaces/${namespace}/pods`, { labelSelector: selector }),
+      this.all(nodeObject, '/api/v1/nodes', NODES, NAMES_ONLY).catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
         unknown.push(`nodes without a proxy are not seen: ${error.message}`);
         return [];
@@ -71,68 +82,84 @@ export class ProxyPods implements NodeProxies {
     };
   }
 
-  private async ask(pod: Pod | undefined, question: readonly string[]): Promise<unknown> {
+  private async ask(pod: Pod | undefined, { words, timeout }: ProxyQuestion): Promise<string> {
     const container = pod && proxyContainer(pod);
     if (!pod || !container) throw new NoAnswerError('absent', 'no pod of a proxy is on this node');
     const { name, namespace } = pod.metadata;
     const state = notRunning(pod, container.name);
     if (state !== undefined) throw new NoAnswerError('not-running', `the pod ${name} does not run: ${state}`);
     const place = { namespace, pod: name, container: container.name };
-    const signal = AbortSignal.timeout(this.options.timeout);
+    const signal = AbortSignal.timeout(timeout);
     try {
-      return answerOf(await this.exec.run(place, questionLine(container, question), signal), container);
+      return answerOf(await this.exec.run(place, questionLine(container, words), signal), container);
     } catch (error) {
-      throw error instanceof NoAnswerError ? error : this.silence(error, container, signal);
+      if (error instanceof NoAnswerError) throw error;
+      if (signal.aborted)
+        throw new NoAnswerError('timeout', `no answer within ${timeout / 1000} s`, { cause: error });
+      throw silenceOf(error, container);
     }
   }
 
-  private silence(error: unknown, container: Container, signal: AbortSignal): NoAnswerError {
-    const { timeout } = this.options;
-    if (signal.aborted)
-      return new NoAnswerError('timeout', `no answer within ${timeout / 1000} s`, { cause: error });
-    if (error instanceof ApiError)
-      return new NoAnswerError('refused', `exec refused: ${error.detail}`, { cause: error });
-    if (error instanceof CommandStartError && /not found|no such file/i.test(error.message))
-      return new NoAnswerError(
-        'another-image',
-        `no such program in ${imageOf(container)}: ${error.message}`,
-        {
-          cause: error,
-        },
-      );
-    return new NoAnswerError('failed', errorMessage(error), { cause: error });
-  }
-
-  private async all<Item>(path: string, query: Query, accept?: string): Promise<readonly Item[]> {
+  private async all<Item>(
+    item: Shape<Item>,
+    path: string,
+    query: Query,
+    accept?: string,
+  ): Promise<readonly Item[]> {
+    const shape = fields<Page<Item>>({
+      metadata: optional(fields({ continue: optional(text) })),
+      items: list(item),
+    });
     const items: Item[] = [];
     let next: string | undefined;
     do {
-      const page = (await this.client.json({
+      const answer = await this.client.json({
         path,
         query: { ...query, limit: PAGE, continue: next },
         large: true,
         ...(accept && { accept }),
-      })) as Page<Item>;
-      items.push(...page.items);
+      });
+      const page = checkedPage(answer, shape, path);
+      for (const one of page.items) items.push(one);
       next = page.metadata?.continue;
     } while (next);
     return items;
   }
 }
 
+function checkedPage<Item>(answer: unknown, shape: Shape<Page<Item>>, path: string): Page<Item> {
+  try {
+    return shape(answer, '');
+  } catch (cause) {
+    throw new ApiProtocolError(`GET ${path}`, errorMessage(cause), { cause });
+  }
+}
+
 /**
  * What the program printed, whatever its exit code says about the proxy.
- * @throws NoAnswerError if that is not JSON
+ * @throws NoAnswerError if that is nothing
  */
-function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Container): unknown {
-  try {
-    return JSON.parse(stdout) as unknown;
-  } catch (cause) {
-    const said = lastLine(stderr) || lastLine(stdout) || `it ended with ${exitCode} and said nothing`;
-    // Our own program says with 3 that it could not ask.
-    if (exitCode === 3) throw new NoAnswerError('failed', said, { cause });
-    throw new NoAnswerError('another-image', `${imageOf(container)} does not understand: ${said}`, { cause });
-  }
+function answerOf({ stdout, stderr, exitCode }: CommandOutcome, container: Container): string {
+  if (stdout.trim() !== '') return stdout;
+  const said = lastLine(stderr) || `it ended with ${exitCode} and said nothing`;
+  // Our own program says with 3 that it could not ask.
+  if (exitCode === 3) throw new NoAnswerError('failed', said);
+  throw new NoAnswerError('another-image', `${imageOf(container)} does not understand: ${said}`);
+}
+
+function silenceOf(error: unknown, container: Container): NoAnswerError {
+  const because = { cause: error };
+  if (error instanceof ApiError)
+    return new NoAnswerError('refused', `exec refused: ${error.detail}`, because);
+  if (error instanceof AnswerError)
+    return new NoAnswerError('bad-answer', `its answer is none of a proxy: ${error.message}`, because);
+  if (error instanceof CommandStartError && /not found|no such file/i.test(error.message))
+    return new NoAnswerError(
+      'another-image',
+      `no such program in ${imageOf(container)}: ${error.message}`,
+      because,
+    );
+  return new NoAnswerError('failed', errorMessage(error), because);
 }
 
 function imageOf({ image }: Container): string {

@@ -45,6 +45,7 @@ const servicePort = message({
   1: text('name'),
   2: text('protocol'),
   3: int32('port'),
+  4: nested('targetPort', message({ 3: text('strVal') })),
   5: int32('nodePort'),
 });
 

@@ -12,7 +12,7 @@ export interface ReflectorTimings {
   /** A watch that received nothing for a random time between these may hang: bookmarks come about once a minute. */
   readonly silenceMinimum: number;
   readonly silenceMaximum: number;
-  /** A watch that ended earlier than this, without any event, counts as a failure. */
+  /** A watch that ended earlier than this, without any event, counts as a failure; only one that lasts this long as a success. */
   readonly watchTooShort: number;
   readonly backoff: BackoffTimes;
   /** A resource that the server does not have is requested again after this and a random time up to as much again. */

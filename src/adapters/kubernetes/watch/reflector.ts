@@ -3,17 +3,17 @@ import type { Clock } from '../../../application/ports/clock.js';
 import type { SourceState, SourceStatus } from '../../../application/ports/cluster-source.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ApiClient } from '../client/api-client.js';
-import { ApiError, ApiProtocolError, ApiSilenceError } from '../client/api-error.js';
+import { ApiError, ApiShortWatchError, ApiSilenceError } from '../client/api-error.js';
 import { FailureLog } from './failure-log.js';
 import { KnownObjects, type ObjectListener } from './known-objects.js';
-import { requestList } from './list-request.js';
 import { Lister } from './lister.js';
 import type { OpenWatch } from './open-watch.js';
 import { Position } from './position.js';
 import type { ReflectorTimings } from './reflector-timings.js';
 import type { Resource } from './resources.js';
 import { RetrySchedule } from './retry/retry-schedule.js';
-import { RewindDetector } from './rewind-detector.js';
+import type { CheckedKind, RewindCheck } from './rewind-check.js';
+import { isOlder, RewindDetector } from './rewind-detector.js';
 import { versionOf, type WatchEvent } from './watch-event.js';
 import { openWatch, watchName, type WatchRequest } from './watch-request.js';
 
@@ -35,21 +35,21 @@ export interface ReflectorListener extends ObjectListener {
  *   that ended at its time is resumed at once, any other after *backing off*. When the server has forgotten the version (410),
  *   it lists again.
  * - *backing off*, after every failure, longer each time until a watch lasts again; and briefly after a watch that ended before
- *   its time, as watches do when a server shuts down.
+ *   its time, as watches do when a server shuts down. One that ended at once is a failure; it is resumed from the same version.
  * - *absent*, when the server does not offer the resource. It is requested again from time to time. Once listed, a resource
  *   never becomes absent.
  * - *stopped*, after the signal was aborted.
  *
  * A watch that receives nothing for a while, not even a bookmark, may hang; or the server's storage was restored from a
- * backup and has not reached the version again. So the watch is closed, and a list of one object shows the storage's version.
- * Then the watch is resumed; after a restore, everything is listed again. An event with an older version than a known one
- * starts the same check.
+ * backup and has not reached the version again. So the watch is closed and resumed. As soon as a watch lasts after one that ended
+ * before its time, and after an event with an older version than a known one, the storage's version is checked; after a restore,
+ * all kinds are listed again.
  *
  * The first list comes at once, since a node without rules needs it, and asks for version "0", anything in the server's cache,
  * which costs least when all nodes of a cluster start together. Later lists ask for at least the last known version, so that
  * no older state comes back. If that fails, they ask for the newest.
  */
-export class Reflector {
+export class Reflector implements CheckedKind {
   /** Names the watch in errors. */
   private readonly name: string;
   private readonly known: KnownObjects;
@@ -57,7 +57,7 @@ export class Reflector {
   private readonly position = new Position();
   private readonly retries: RetrySchedule;
   private readonly failures: FailureLog;
-  private readonly rewinds: RewindDetector;
+  private readonly versions: RewindDetector;
   private readonly logger: Logger;
   private state: SourceState = 'listing';
   private connected = false;
@@ -71,11 +71,16 @@ export class Reflector {
   private endsAt = 0;
   /** The watch that the list came with. */
   private following: OpenWatch | undefined;
+  /** When a watch ended before its time that none has gone on from for long enough. */
+  private interruptedAt: number | undefined;
+  private shortWatches = 0;
+  private untilRewound = new AbortController();
 
   constructor(
-    private readonly resource: Resource,
+    readonly resource: Resource,
     private readonly client: ApiClient,
     private readonly listener: ReflectorListener,
+    private readonly rewinds: RewindCheck,
     private readonly timings: ReflectorTimings,
     private readonly clock: Clock,
     logger: Logger,
@@ -87,23 +92,28 @@ export class Reflector {
     this.lister = new Lister(client, resource, this.known, this.logger, timings.streamLists);
     this.retries = new RetrySchedule(timings.backoff, random);
     this.failures = new FailureLog(this.logger, clock, timings.warnEvery);
-    this.rewinds = new RewindDetector(timings.silenceMinimum);
+    this.versions = new RewindDetector(timings.silenceMinimum);
   }
 
   /** Runs until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     this.startedAt = this.clock.now();
     while (!signal.aborted) {
-      try {
-        const version = (this.position.version ??= await this.list(signal));
-        if (this.rewinds.suspected) await this.checkForRewind(signal);
-        else await this.watch(version, signal);
-      } catch (error) {
-        if (!signal.aborted) await this.recover(error as Error, signal);
-      }
+      this.untilRewound = new AbortController();
+      await this.follow(AbortSignal.any([signal, this.untilRewound.signal]));
     }
     this.following?.close();
     this.state = 'stopped';
+  }
+
+  get newest(): string {
+    return this.versions.newest;
+  }
+
+  listAgain(): void {
+    this.versions.rewound();
+    this.position.discard();
+    this.untilRewound.abort();
   }
 
   status(): SourceStatus {
@@ -113,7 +123,8 @@ export class Reflector {
       synced: this.synced,
       connected: this.connected,
       objects: this.known.size,
-      rewinds: this.rewinds.rewinds,
+      rewinds: this.versions.rewinds,
+      shortWatches: this.shortWatches,
       ...(this.lastActivity === undefined ? {} : { lastActivity: this.lastActivity }),
       ...(this.failure === undefined ? {} : { failure: this.failure }),
     };
@@ -122,6 +133,19 @@ export class Reflector {
   /** Reports everything known as deleted. For a reflector that has stopped and is no longer needed. */
   retract(): void {
     for (const key of this.known.keys()) this.known.remove(key);
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const version = this.position.version ?? (await this.list(signal));
+        if (signal.aborted) return;
+        this.position.version = version;
+        await this.watch(version, signal);
+      } catch (error) {
+        if (!signal.aborted) await this.recover(error as Error, signal);
+      }
+    }
   }
 
   private async list(signal: AbortSignal): Promise<string> {
@@ -141,35 +165,15 @@ export class Reflector {
     this.following = watch;
     this.listed = true;
     this.succeeded();
-    this.hasRewound(version);
-    this.rewinds.observe(version);
+    this.interruptedAt = undefined;
+    const { newest } = this.versions;
+    if (isOlder(version, newest)) {
+      this.versions.rewound();
+      this.rewinds.rewound(this, newest, version);
+    }
+    this.versions.observe(version);
     this.reportSynced();
     return version;
-  }
-
-  /** Only the storage knows: a list without a version is never served from a cache that lags behind. */
-  private async checkForRewind(signal: AbortSignal): Promise<void> {
-    // If the server does not answer, the next sign starts another check.
-    this.rewinds.suspected = false;
-    const { resourceVersion } = await requestList(this.client, this.resource, {
-      query: { limit: 1 },
-      signal,
-      onObject: () => {},
-      onUnreadable: () => {},
-      onActivity: () => this.wasActive(),
-    });
-    this.succeeded();
-    if (this.hasRewound(resourceVersion)) this.position.discard();
-  }
-
-  private hasRewound(version: string): boolean {
-    const before = this.rewinds.confirm(version);
-    if (before === undefined) return false;
-    this.logger.warn(
-      { before, now: version },
-      'the API server has gone back to an older resourceVersion, as after a restore from a backup; listing everything again',
-    );
-    return true;
   }
 
   private watchOptions(signal: AbortSignal): Omit<WatchRequest, 'from'> {
@@ -185,15 +189,17 @@ export class Reflector {
   }
 
   private async watch(from: string, signal: AbortSignal): Promise<void> {
-    const { watchTooShort } = this.timings;
     this.state = 'watching';
     const following = this.following;
     this.following = undefined;
     const watch =
       following ?? (await openWatch(this.client, this.resource, { from, ...this.watchOptions(signal) }));
-    const openedAt = this.clock.now();
-    this.succeeded();
     this.connected = true;
+    let lasted = false;
+    const lasting = this.clock.after(this.timings.watchTooShort, () => {
+      lasted = true;
+      this.onLasting();
+    });
     try {
       await watch.read((event) => {
         this.onEvent(event);
@@ -201,16 +207,25 @@ export class Reflector {
       });
     } catch (error) {
       if (!(error instanceof ApiSilenceError)) throw error;
-      this.rewinds.suspect(this.clock.now());
       this.logger.debug({ error: error.message }, 'the watch is silent; opening a new one');
     } finally {
+      lasting.cancel();
       this.connected = false;
-      if (this.clock.now() - openedAt >= watchTooShort) this.retries.reached();
+      if (this.clock.now() < this.endsAt) this.interruptedAt = this.rewinds.moment();
     }
-    if (this.position.version === from && this.clock.now() - openedAt < watchTooShort) {
-      throw new ApiProtocolError(this.name, 'the server ended the watch at once');
+    if (!lasted && this.position.version === from) {
+      this.shortWatches++;
+      throw new ApiShortWatchError(this.name);
     }
     if (this.clock.now() < this.endsAt) await this.pause(this.retries.afterEarlyEnd(), signal);
+  }
+
+  private onLasting(): void {
+    this.succeeded();
+    this.wasActive();
+    this.retries.reached();
+    if (this.interruptedAt !== undefined) this.rewinds.suspect(this.interruptedAt);
+    this.interruptedAt = undefined;
   }
 
   private onEvent(event: WatchEvent): void {
@@ -219,8 +234,8 @@ export class Reflector {
     else if (type === 'DELETED') this.known.delete(object);
     const version = versionOf(event, this.name);
     this.position.version = version;
-    if (this.rewinds.observe(version) && this.rewinds.suspect(this.clock.now()))
-      throw new ApiProtocolError(this.name, `an event of version ${version}, which is older than one before`);
+    if (this.versions.observe(version) && this.versions.suspect(this.clock.now()))
+      this.rewinds.suspect(this.rewinds.moment());
   }
 
   private async recover(error: Error, signal: AbortSignal): Promise<void> {

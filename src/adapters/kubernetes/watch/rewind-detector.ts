@@ -1,46 +1,41 @@
 const WHOLE_NUMBER = /^[1-9][0-9]*$/;
 
 /**
- * Detects that the API server's storage was restored from a backup. Such a server accepts a watch from a resourceVersion that
- * it no longer has, and sends nothing until it reaches that version again.
+ * The newest version of a resource. An API server whose storage was restored from a backup accepts a watch from a version that it
+ * no longer has, and sends nothing until it reaches that version again.
  */
 export class RewindDetector {
   /** How many restores were found. */
   rewinds = 0;
-  /** Something suggests a restore: ask the storage for its version and `confirm` it. */
-  suspected = false;
-  private newest = '';
+  private newestSent = '';
   private suspectedAt = -Infinity;
 
   /** @param interval minimum milliseconds between two suspicions, so that the server is not asked more often */
   constructor(private readonly interval: number) {}
 
+  /** The newest version that the server has sent; "" before the first, and after a restore. */
+  get newest(): string {
+    return this.newestSent;
+  }
+
   /** The server has sent this version. Returns whether it is older than one sent before. */
   observe(version: string): boolean {
-    const older = isOlder(version, this.newest);
-    if (!older) this.newest = version;
+    const older = isOlder(version, this.newestSent);
+    if (!older) this.newestSent = version;
     return older;
   }
 
-  /** Something suggests a restore. Returns false when it is too soon to ask again. */
+  /** A version is older than one sent before. Returns false when it is too soon to ask for the storage's again. */
   suspect(now: number): boolean {
     if (now - this.suspectedAt < this.interval) return false;
     this.suspectedAt = now;
-    this.suspected = true;
     return true;
   }
 
-  /**
-   * The storage is at this version now; it may be ahead of what the server has sent. Returns the newest version before a
-   * restore, undefined when there was none.
-   */
-  confirm(version: string): string | undefined {
-    const before = this.newest;
-    this.suspected = false;
-    if (!isOlder(version, before)) return undefined;
-    this.newest = version;
+  /** The storage was restored: versions begin anew. */
+  rewound(): void {
+    this.newestSent = '';
     this.rewinds++;
-    return before;
   }
 }
 

@@ -46,7 +46,6 @@ export async function openWatch(
     accept: client.accept,
     signal,
   });
-  onActivity();
   const decoder = encodingOf(contentType).watchDecoder(resource.kind);
   return new OpenWatch(body, decoder, { name: watchName(resource), silence, onActivity });
 }

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ManifestPathError } from '../manifest-errors.js';
+import { ManifestFileError, ManifestPathError } from '../manifest-errors.js';
 
 /** A path that the user gave. */
 export interface ManifestPath {
@@ -8,7 +8,7 @@ export interface ManifestPath {
   readonly folder: boolean;
 }
 
-/** A folder that is unreadable; the last valid versions of its files are kept. */
+/** A folder that is unreadable or gone; the last valid versions of its files are kept. */
 export interface UnlistedFolder {
   readonly path: string;
   readonly problem: string;
@@ -37,6 +37,9 @@ export class ManifestFiles {
     );
   }
 
+  /** The folders by path that had files when they were listed last: which folder it was. */
+  private readonly filled = new Map<string, string>();
+
   private constructor(private readonly paths: readonly ManifestPath[]) {}
 
   /** The folders to watch for changes. */
@@ -53,7 +56,7 @@ export class ManifestFiles {
   readonly compare = (left: string, right: string): number =>
     this.rank(left) - this.rank(right) || (left < right ? -1 : left > right ? 1 : 0);
 
-  /** All files in order, and the unreadable folders. A folder that does not exist has no files. */
+  /** All files in order, and the folders that are unreadable or gone. */
   list(): { readonly files: readonly string[]; readonly unlisted: readonly UnlistedFolder[] } {
     const files = new Set<string>();
     const unlisted: UnlistedFolder[] = [];
@@ -67,14 +70,49 @@ export class ManifestFiles {
         continue;
       }
       try {
-        const names = readdirSync(path).filter(isManifestName).sort();
+        const names = this.names(path);
         for (const name of names) add(join(path, name));
       } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== 'ENOENT') unlisted.push({ path, problem: message });
+        unlisted.push({ path, problem: (error as Error).message });
       }
     }
     return { files: [...files], unlisted };
+  }
+
+  /** Whether the file's own path was given, and not only that of its folder. */
+  isGiven(file: string): boolean {
+    return this.paths.some(({ path, folder }) => !folder && path === file);
+  }
+
+  /**
+   * Whether a missing file may only be out of sight: it is a given path itself, or the folder that it was in is gone, as when
+   * it is unmounted or moved.
+   */
+  isOutOfSight(file: string): boolean {
+    const { path, folder } = this.paths[this.rank(file)]!;
+    if (!folder) return true;
+    try {
+      this.names(path);
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  /**
+   * The names of the manifests in the folder.
+   * @throws the system's error; ManifestFileError for an empty folder where another one had files, as a mount point has
+   */
+  private names(path: string): readonly string[] {
+    const names = readdirSync(path).filter(isManifestName).sort();
+    const { dev, ino } = statSync(path);
+    const identity = `${dev}:${ino}`;
+    if (names.length > 0) this.filled.set(path, identity);
+    else if ((this.filled.get(path) ?? identity) !== identity) {
+      const reason = 'is another folder than before, and empty; put a file into it if that is meant';
+      throw new ManifestFileError(path, reason);
+    }
+    return names;
   }
 
   /** The last position among the given paths that covers the file, or -1. */

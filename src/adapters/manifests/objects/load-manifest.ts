@@ -1,3 +1,4 @@
+import type { Allocations } from '../../../domain/validation/allocations.js';
 import { ManifestLines } from '../parsing/manifest-lines.js';
 import { ManifestObjects, type ManifestIssue, type ManifestObject } from './manifest-objects.js';
 import { parseManifest } from '../parsing/manifest-text.js';
@@ -20,10 +21,15 @@ export interface ManifestContents {
 
 /**
  * Reads the text of a manifest, yielding to the event loop from time to time.
+ * @param allocations with it, what two Services claim is a problem of the second
  * @throws ManifestSyntaxError
  */
-export async function loadManifest(text: string, slice: TimeSlice): Promise<ManifestContents> {
-  const found = new ManifestObjects();
+export async function loadManifest(
+  text: string,
+  slice: TimeSlice,
+  allocations?: Allocations,
+): Promise<ManifestContents> {
+  const found = new ManifestObjects(allocations);
   for (const values of parseManifest(text)) {
     await slice.yieldIfOver();
     for (const value of values) for (const _ of found.add(value)) if (slice.isOver) await slice.yieldIfOver();

@@ -1,10 +1,4 @@
 import type { ResourceKind } from '../../../application/ports/cluster-source.js';
-import {
-  endpointSliceRules,
-  endpointsRules,
-  metadataRules,
-  serviceRules,
-} from '../../../domain/decode/api-rules.js';
 import type { RawObject } from '../../../domain/decode/fields.js';
 import { quote, type Reading } from '../../../domain/decode/problem.js';
 import { readEndpointSlice } from '../../../domain/decode/read-endpoint-slice.js';
@@ -12,37 +6,65 @@ import { readEndpoints } from '../../../domain/decode/read-endpoints.js';
 import { readNode } from '../../../domain/decode/read-node.js';
 import { readServiceCidr } from '../../../domain/decode/read-service-cidr.js';
 import { readService } from '../../../domain/decode/read-service.js';
+import { nodeSchema, serviceCidrSchema } from '../../../domain/validation/cluster-schemas.js';
+import {
+  endpointSliceWithDefaults,
+  nodeWithDefaults,
+  serviceWithDefaults,
+} from '../../../domain/validation/defaults.js';
+import { endpointSliceSchema, endpointsSchema } from '../../../domain/validation/endpoint-schemas.js';
+import { nearestName } from '../../../domain/validation/nearest-name.js';
+import type { FieldProblem, Schema } from '../../../domain/validation/schema.js';
+import { serviceSchema } from '../../../domain/validation/service-schema.js';
 
 interface KindFacts {
   /** The accepted versions, the usual one first. */
   readonly apiVersions: readonly string[];
   readonly namespaced: boolean;
+  /** What an API server adds before it validates. */
+  readonly defaults: (object: RawObject) => RawObject;
+  readonly schema: Schema;
   readonly read: (object: unknown) => Reading<unknown>;
-  readonly rules: (object: RawObject) => readonly string[];
 }
 
-const onlyMetadata = ({ metadata }: RawObject): readonly string[] => metadataRules(metadata);
+const unchanged = (object: RawObject): RawObject => object;
 
 const KINDS: Readonly<Record<ResourceKind, KindFacts>> = {
-  Service: { apiVersions: ['v1'], namespaced: true, read: readService, rules: serviceRules },
+  Service: {
+    apiVersions: ['v1'],
+    namespaced: true,
+    defaults: serviceWithDefaults,
+    schema: serviceSchema,
+    read: readService,
+  },
   EndpointSlice: {
     apiVersions: ['discovery.k8s.io/v1'],
     namespaced: true,
+    defaults: endpointSliceWithDefaults,
+    schema: endpointSliceSchema,
     read: (object) => readEndpointSlice(object, ''),
-    rules: endpointSliceRules,
   },
   Endpoints: {
     apiVersions: ['v1'],
     namespaced: true,
+    // A missing protocol is TCP to the reader, too.
+    defaults: unchanged,
+    schema: endpointsSchema,
     read: (object) => readEndpoints(object, ''),
-    rules: endpointsRules,
   },
-  Node: { apiVersions: ['v1'], namespaced: false, read: readNode, rules: onlyMetadata },
+  Node: {
+    apiVersions: ['v1'],
+    namespaced: false,
+    defaults: nodeWithDefaults,
+    schema: nodeSchema,
+    read: readNode,
+  },
   ServiceCIDR: {
     apiVersions: ['networking.k8s.io/v1', 'networking.k8s.io/v1beta1'],
     namespaced: false,
+    defaults: unchanged,
+    schema: serviceCidrSchema,
     read: readServiceCidr,
-    rules: onlyMetadata,
   },
 };
 
@@ -63,16 +85,48 @@ export function isRead(kind: string, apiVersion: unknown): kind is ResourceKind 
   );
 }
 
-/** Why the API server would reject the object, each reason with its field. */
-export function objectProblems(kind: ResourceKind, object: RawObject): readonly string[] {
-  const { apiVersions, read, rules } = KINDS[kind];
-  const { apiVersion } = object;
+/** The object as an API server would store it, and why it would reject it. */
+export interface CheckedObject {
+  readonly object: RawObject;
+  readonly problems: readonly FieldProblem[];
+}
+
+/**
+ * Applies the defaults of an API server and its rules, all of them; what these let pass and the proxy cannot use is a problem
+ * as well.
+ */
+export function checkObject(kind: ResourceKind, given: RawObject): CheckedObject {
+  const { apiVersions, read } = KINDS[kind];
+  const { apiVersion } = given;
   const unversioned = apiVersion === undefined || apiVersion === null;
-  if (!unversioned && !apiVersions.includes(apiVersion as string))
-    return [`apiVersion ${quote(apiVersion)} has no ${kind}; it is in ${apiVersions.join(' and ')}`];
-  const { problems } = read(object);
-  const broken = rules(object);
-  return problems.length === 0
-    ? broken
-    : [...problems, ...broken.filter((problem) => !problems.includes(problem))];
+  if (!unversioned && !apiVersions.includes(apiVersion as string)) {
+    const what = `${quote(apiVersion)} has no ${kind}; it is in ${apiVersions.join(' and ')}`;
+    return { object: given, problems: [{ field: 'apiVersion', what }] };
+  }
+  const { object, problems } = brokenRules(kind, given);
+  return { object, problems: problems.length > 0 ? problems : read(object).problems.map(fieldProblem) };
+}
+
+/** As `checkObject`, by the API server's rules alone. */
+export function brokenRules(kind: ResourceKind, given: RawObject): CheckedObject {
+  const { defaults, schema } = KINDS[kind];
+  const object = defaults(given);
+  const problems: FieldProblem[] = [];
+  schema(object, '', (field, what) => problems.push({ field, what }));
+  return { object, problems };
+}
+
+/** The form of problems that decoding reports. */
+const PROBLEM = /^(\S+) (.*)$/s;
+
+function fieldProblem(text: string): FieldProblem {
+  const [, field = '', what = text] = PROBLEM.exec(text) ?? [];
+  return { field, what };
+}
+
+/** The kind that was probably meant by one that does not exist: a misspelled one of these. */
+export function meantKind(kind: string, apiVersion: unknown): ResourceKind | undefined {
+  if (Object.hasOwn(KINDS, kind)) return undefined;
+  const meant = nearestName(kind, MANIFEST_KINDS) as ResourceKind | undefined;
+  return meant !== undefined && isRead(meant, apiVersion) ? meant : undefined;
 }

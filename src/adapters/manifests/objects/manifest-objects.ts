@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ObjectReference, ResourceKind } from '../../../application/ports/cluster-source.js';
 import type { RawObject } from '../../../domain/decode/fields.js';
-import { isNamespaced, isRead, objectProblems } from './manifest-kinds.js';
+import { quote } from '../../../domain/decode/problem.js';
+import type { Allocations } from '../../../domain/validation/allocations.js';
+import type { FieldProblem } from '../../../domain/validation/schema.js';
+import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
 import type { Path } from '../parsing/manifest-lines.js';
 import type { ManifestPlace } from '../parsing/manifest-place.js';
 import type { ManifestValue } from '../parsing/manifest-text.js';
@@ -29,11 +32,12 @@ export interface ManifestIssue {
   readonly field: Path;
 }
 
-/** The form of problems that decoding reports. */
-const PROBLEM = /^(\S+) (.*)$/s;
 /** This many objects take about a millisecond. */
 const BATCH = 32;
-const TOO_DEEP = 'metadata.name belongs to an object that is nested too deeply';
+const TOO_DEEP: FieldProblem = {
+  field: 'metadata.name',
+  what: 'belongs to an object that is nested too deeply',
+};
 
 /**
  * Collects the objects that the proxy reads from the values of one manifest, and checks them against the rules of the API
@@ -49,6 +53,9 @@ export class ManifestObjects {
   readonly ignored = new Map<string, number>();
   private taken = 0;
   private readonly places = new Map<string, ManifestPlace>();
+
+  /** @param allocations with it, what two Services claim is a problem of the second, as when both were created in a cluster */
+  constructor(private readonly allocations?: Allocations) {}
 
   /** Yields after each batch of objects, so that other work can run. */
   *add({ value, place, list }: ManifestValue): Generator<undefined> {
@@ -75,7 +82,12 @@ export class ManifestObjects {
       for (let index = 0; index < items.length; index++)
         yield* this.visit(items[index], place.item(index), kind);
     } else if (!isRead(kind, value.apiVersion)) {
-      this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
+      const meant = meantKind(kind, value.apiVersion);
+      if (meant === undefined) this.ignored.set(kind, (this.ignored.get(kind) ?? 0) + 1);
+      else {
+        const problem = `kind: ${quote(kind)} is not a kind of Kubernetes; did you mean ${meant}?`;
+        this.reject(place, place.toString(), problem, ['kind']);
+      }
     } else {
       this.take(kind, value, place);
       if (++this.taken % BATCH === 0) yield;
@@ -93,16 +105,16 @@ export class ManifestObjects {
       return;
     }
     const key = `${kind}/${String(namespace)}/${name}`;
-    const object =
+    const named =
       namespace === '' || namespace === metadata.namespace
         ? raw
         : { ...raw, metadata: { ...metadata, namespace } };
-    const problems = this.problemsOf(kind, key, object, place);
+    const { object, problems } = this.checked(kind, key, named, place);
     const digest = problems.length === 0 ? digestOf(object) : undefined;
     if (digest !== undefined) this.objects.push({ key, kind, object, digest });
-    for (const text of digest === undefined && problems.length === 0 ? [TOO_DEEP] : problems) {
-      const [, field = '', what = ''] = PROBLEM.exec(text) ?? [];
-      this.reject(place, subjectOf(key), `${field}: ${what}`, stepsTo(field), key);
+    for (const { field, what } of digest === undefined && problems.length === 0 ? [TOO_DEEP] : problems) {
+      const problem = field === '' ? what : `${field}: ${what}`;
+      this.reject(place, subjectOf(key), problem, stepsTo(field), key);
     }
   }
 
@@ -116,16 +128,16 @@ export class ManifestObjects {
     this.issues.push({ ...(key !== undefined && { key }), subject, problem, place, field });
   }
 
-  private problemsOf(
-    kind: ResourceKind,
-    key: string,
-    object: RawObject,
-    place: ManifestPlace,
-  ): readonly string[] {
+  private checked(kind: ResourceKind, key: string, object: RawObject, place: ManifestPlace): CheckedObject {
     const first = this.places.get(key);
-    if (first !== undefined) return [`metadata.name is already used by ${first.toString()}; that one counts`];
+    if (first !== undefined) {
+      const what = `is already used by ${first.toString()}; that one counts`;
+      return { object, problems: [{ field: 'metadata.name', what }] };
+    }
     this.places.set(key, place);
-    return objectProblems(kind, object);
+    const checked = checkObject(kind, object);
+    if (checked.problems.length > 0 || kind !== 'Service' || !this.allocations) return checked;
+    return { object, problems: this.allocations.claim(subjectOf(key), checked.object) };
   }
 }
 

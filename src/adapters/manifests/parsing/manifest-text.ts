@@ -2,6 +2,7 @@ import yaml from 'js-yaml';
 import { ManifestSyntaxError } from '../manifest-errors.js';
 import { ManifestLines } from './manifest-lines.js';
 import { ManifestPlace } from './manifest-place.js';
+import { checkDepth, checkYaml, isLong, tooDeep } from './parsing-limits.js';
 import { splitDocuments, splitList, type Chunk } from './manifest-chunks.js';
 
 /** A document of a manifest, or an item of a list that is too long to be parsed at once. */
@@ -78,12 +79,17 @@ function* parseList(
     }
     return items;
   } catch (error) {
-    if (error instanceof ManifestSyntaxError) return undefined;
+    if (error instanceof ManifestSyntaxError && !isLong(chunk.text)) return undefined;
     throw error;
   }
 }
 
+/** Text of other beginnings is no JSON object or list. */
+const JSON_BEGINNING = /^\s*[[{]/;
+
 function parseJson(text: string): unknown {
+  if (!JSON_BEGINNING.test(text)) return undefined;
+  checkDepth({ text, line: 1 });
   try {
     return JSON.parse(text);
   } catch {
@@ -93,10 +99,13 @@ function parseJson(text: string): unknown {
 
 function parseYaml(chunk: Chunk): unknown[] {
   const { text, line } = chunk;
+  checkYaml(chunk);
   let values: unknown[];
   try {
     values = yaml.loadAll(text, null, { schema: SCHEMA });
   } catch (error) {
+    // The parser is recursive.
+    if (error instanceof RangeError) throw tooDeep(line);
     if (!(error instanceof yaml.YAMLException)) throw error;
     const mark = error.mark as yaml.Mark | undefined;
     // If the text ends too early, the mark is past its last line.

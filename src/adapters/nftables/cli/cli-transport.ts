@@ -42,11 +42,12 @@ export class CliNftTransport implements NftTransport {
     this.tool = new NftTool(options);
   }
 
-  async commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
+  async commit(family: IpFamily, operations: readonly Operation[]): Promise<undefined> {
     const script = await writeScript(family, operations);
-    if (script.pieces.length === 0) return;
+    if (script.pieces.length === 0) return undefined;
     const outcome = await this.tool.load(script.pieces);
     if (!outcome.succeeded) throw new NftCommitError(family, readFailures(outcome.messages, script));
+    return undefined;
   }
 
   async read(

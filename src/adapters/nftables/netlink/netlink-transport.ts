@@ -10,7 +10,7 @@ import {
 } from '../../../domain/nftables/layout/table.js';
 import { ENOENT, EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
-import type { NetlinkMessage } from '../../netlink/message-reader.js';
+import { readReply, type NetlinkMessage } from '../../netlink/message-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
@@ -24,7 +24,7 @@ import { fingerprintChain, fingerprintRule, fingerprintSet } from './read/finger
 import * as nf from './nf-tables.js';
 import { LOOKED_UP_AT_ONCE, lookUpElements } from './read/element-lookup.js';
 import { queryContents, queryStructure, type Ask, type Question } from './read/table-query.js';
-import { attributesOf } from './read/table-reader.js';
+import { readCommit } from './read/commit.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
@@ -36,7 +36,7 @@ const KEPT_BUFFER = 1024 * 1024;
 
 /**
  * nf_tables over a netlink channel. A transaction is one batch, sent at once; the kernel has committed or refused it
- * when sending is done, and replies only to report errors.
+ * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {
   readonly name = 'netlink';
@@ -53,8 +53,8 @@ export class NetlinkNftTransport implements NftTransport {
     return new NetlinkNftTransport(channel);
   }
 
-  commit(family: IpFamily, operations: readonly Operation[]): Promise<void> {
-    if (operations.length === 0) return Promise.resolve();
+  commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined> {
+    if (operations.length === 0) return Promise.resolve(undefined);
     return this.channel.runExclusive((conversation) => this.commitOn(conversation, family, operations));
   }
 
@@ -127,7 +127,7 @@ export class NetlinkNftTransport implements NftTransport {
     conversation: NetlinkConversation,
     family: IpFamily,
     operations: readonly Operation[],
-  ): Promise<void> {
+  ): Promise<number | undefined> {
     const { writer } = this;
     writer.length = 0;
     try {
@@ -137,16 +137,23 @@ export class NetlinkNftTransport implements NftTransport {
       const { index } = encoder;
       conversation.nextSequence = index.nextSequence;
       await socket.send(writer.bytes, writer.length, operations.some(removesMuch));
-      const { replies, lost } = socket.collectReplies();
       const failures: NftFailure[] = [];
-      for (const reply of replies) {
-        if (reply.errno === EPERM) throw new NetlinkPermissionError('a transaction of nf_tables');
-        const failure = index.failureOf(reply, writer.bytes);
+      let isCommitted = false;
+      let generation: number | undefined;
+      const lost = socket.collectMessages((message) => {
+        const reply = readReply(message);
+        if (reply?.errno === EPERM) throw new NetlinkPermissionError('a transaction of nf_tables');
+        const failure = reply && index.failureOf(reply, writer.bytes);
         if (failure) failures.push(failure);
-      }
-      // No acknowledgements were requested, so lost replies were errors.
-      if (lost && failures.length === 0) failures.push({ reason: 'ENOBUFS' });
+        if (reply || message.sequence !== index.echoSequence) return;
+        isCommitted = true;
+        if (message.type === nf.NEWGEN) ({ generation } = readCommit(message));
+      });
+      // No acknowledgements were requested, so lost replies were errors, or what is echoed after a commit.
+      if (lost && failures.length === 0 && !isCommitted)
+        failures.push({ reason: 'ENOBUFS: the reply was lost' });
       if (failures.length > 0) throw new NftCommitError(family, failures);
+      return generation;
     } finally {
       if (writer.bytes.length > KEPT_BUFFER) this.writer = new MessageWriter();
     }
@@ -173,10 +180,7 @@ export class NetlinkNftTransport implements NftTransport {
 
   private async readGeneration(conversation: NetlinkConversation): Promise<number> {
     let generation = 0;
-    const onMessage = (message: NetlinkMessage) => {
-      const attributes = attributesOf(message);
-      while (attributes.next()) if (attributes.type === nf.GENERATION_ID) generation = attributes.number();
-    };
+    const onMessage = (message: NetlinkMessage) => void ({ generation } = readCommit(message));
     await this.ask(conversation, 0, { type: nf.GETGEN, name: 'GETGEN', onMessage });
     return generation;
   }

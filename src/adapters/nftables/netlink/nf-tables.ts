@@ -21,7 +21,10 @@ export const DELSET = NF_TABLES | 11;
 export const NEWSETELEM = NF_TABLES | 12;
 export const GETSETELEM = NF_TABLES | 13;
 export const DELSETELEM = NF_TABLES | 14;
+export const NEWGEN = NF_TABLES | 15;
 export const GETGEN = NF_TABLES | 16;
+/** The multicast group of all notifications of nf_tables, NFNLGRP_NFTABLES, as a bit. */
+export const NOTIFICATIONS = 1 << 6;
 
 /** struct nfgenmsg as a word: family, version 0, resource id 0. */
 export function familyWord(family: IpFamily): number {
@@ -63,7 +66,7 @@ export const DATA = { VALUE: 1, VERDICT: 2 } as const;
 export const VERDICT = { CODE: 1, CHAIN: 2 } as const;
 export const LIST_ELEMENT = 1;
 export const EXPRESSION = { NAME: 1, DATA: 2 } as const;
-export const GENERATION_ID = 1;
+export const GENERATION = { ID: 1, PROCESS: 2 } as const;
 
 export const SET_FLAG = { ANONYMOUS: 1, INTERVAL: 4, MAP: 8, TIMEOUT: 0x10, EVAL: 0x20 } as const;
 

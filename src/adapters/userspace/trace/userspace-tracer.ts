@@ -32,15 +32,15 @@ export class UserspaceTracer implements Tracer {
   constructor(
     private readonly ports: ProxyPorts,
     private readonly readAddress: () => Promise<ProxyAddress>,
-    private readonly readTables: () => Promise<SavedTables>,
+    private readonly readTables: (signal?: AbortSignal) => Promise<SavedTables>,
   ) {}
 
   async desired(entries: Iterable<ForwardingEntry>): Promise<Walk> {
     return new UserspaceDesiredWalk(entries, await this.readAddress(), this.ports.proxyPortOf);
   }
 
-  async actual(): Promise<Walk> {
-    const rules = new SavedRules(await this.readTables(), isPortalChain);
+  async actual(signal?: AbortSignal): Promise<Walk> {
+    const rules = new SavedRules(await this.readTables(signal), isPortalChain);
     return {
       walk: (packet, environment) =>
         walkWithDevices(environment, (devices) =>

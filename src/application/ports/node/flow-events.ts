@@ -23,6 +23,11 @@ export interface TrackedConnections {
   readonly countsBytes: boolean;
   /** Those of Services are among them. What carries them through IPVS may leave them out. */
   readonly tracksServices: boolean;
+  /**
+   * Packets on bridges meet the rules, too (bridge-nf-call-iptables). One from a pod to an endpoint on the same bridge gets its entry
+   * only when its neighbour is known, so never if that is dead. Missing: no.
+   */
+  readonly hidesDeadOnBridges?: boolean;
 }
 
 /**

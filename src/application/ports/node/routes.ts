@@ -4,6 +4,8 @@ export interface Route {
   readonly source: string;
   /** The name of the device that they leave through; `lo` for the machine's own addresses. */
   readonly device: string;
+  /** The neighbour that they are handed to; missing if the destination itself is one. */
+  readonly gateway?: string;
 }
 
 /** The routes of this machine, as they are when they are asked for. Changes nothing, and needs no privileges. */

@@ -1,24 +1,23 @@
 import type { ServiceList, ServiceRow } from '../../../application/status/service-row.js';
+import { rowWord } from '../../../application/status/state-words.js';
 import type { Asked } from '../../configuration/command-line.js';
 import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
+import { listServices } from './list-services.js';
 import { RunningProxy } from './running-proxy.js';
+import { complainOf } from './unknown-service.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'ENDPOINTS', 'STATE', 'FRONTENDS'];
 
-/** Asks the proxy running on this node for its Services, and prints a line for each. 1 when no known Service has a name. */
+/**
+ * Asks the proxy running on this node for its Services, and prints a line for each. 1 when no known Service has a
+ * name, or is of the namespace.
+ */
 export async function services({ request, configuration }: Asked<'services'>): Promise<number> {
-  const { namespace, names, failing, withoutEndpoints, output } = request;
-  const parameters = new URLSearchParams(names.map((name): [string, string] => ['name', name]));
-  if (namespace !== undefined) parameters.set('namespace', namespace);
-  if (failing) parameters.set('failing', 'true');
-  if (withoutEndpoints) parameters.set('without-endpoints', 'true');
-  const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const list = await proxy.ask<ServiceList>(`/debug/service-list?${parameters.toString()}`);
-  await print(formatted(output, list, listText));
-  for (const { name, reason } of list.unknown) process.stderr.write(`${name}: ${reason}\n`);
-  return list.unknown.length === 0 ? 0 : 1;
+  const list = await listServices(RunningProxy.at(configuration.metricsBindAddress), request);
+  await print(formatted(request.output, list, listText));
+  return complainOf(list.unknown) ? 1 : 0;
 }
 
 function listText({ services: rows, unknown }: ServiceList, isWide: boolean): string {
@@ -30,7 +29,7 @@ function listText({ services: rows, unknown }: ServiceList, isWide: boolean): st
 }
 
 function cells(row: ServiceRow, isWide: boolean): readonly string[] {
-  const { namespace, name, type = '-', frontends, endpoints, state, reason } = row;
+  const { namespace, name, type = '-', frontends, endpoints, reason } = row;
   const shown = frontends.length === 0 ? ['-'] : isWide ? frontends : frontends.slice(0, 1);
   const more = frontends.length - shown.length;
   const text = `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
@@ -39,7 +38,7 @@ function cells(row: ServiceRow, isWide: boolean): readonly string[] {
     name,
     type,
     `${endpoints.used}/${endpoints.known}`,
-    state.replace('-', ' '),
+    rowWord(row),
     reason === undefined ? text : `${text} (${reason})`,
   ];
 }

@@ -1,4 +1,4 @@
-import type { ProxyStatus } from '../../../application/status/proxy-status.js';
+import { statusAnswer } from '../../../application/answers/status-answer.js';
 import { proxyStatusText } from '../../../application/status/proxy-status-text.js';
 import type { Asked } from '../../configuration/command-line.js';
 import { formatted } from '../output/formatted.js';
@@ -10,7 +10,7 @@ const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
 /** Asks the proxy running on this node how it is, and prints it. 0 when it is good, 1 when degraded, 2 when not serving. */
 export async function status({ request, configuration }: Asked<'status'>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
-  const answer = await proxy.ask<ProxyStatus>('/debug/status');
+  const answer = await proxy.ask('/debug/status', statusAnswer);
   await print(formatted(request.output, answer, proxyStatusText));
   return EXIT_CODES[answer.state];
 }

@@ -12,13 +12,13 @@ const PLUGIN = 120_000;
 
 /**
  * The proxies of the cluster that `--kubeconfig`, KUBECONFIG, `~/.kube/config` or the pod around this process names.
- * @param timeout how long one proxy may take to answer, in milliseconds
  * @throws KubeconfigError when the files do not name a cluster, CannotAskError without any
  */
-export async function openProxyPods(
-  { master, configuration, request }: Asked<'cluster'>,
-  timeout: number,
-): Promise<NodeProxies> {
+export async function openProxyPods({
+  master,
+  configuration,
+  request,
+}: Asked<'cluster'>): Promise<NodeProxies> {
   const { namespace, selector, context } = request.access;
   const kubeconfig = configuration.clientConnection.kubeconfig || (await userKubeconfig(context));
   if (!kubeconfig && !master && !process.env.KUBERNETES_SERVICE_HOST)
@@ -31,5 +31,5 @@ export async function openProxyPods(
     clock,
     { timeouts: { plugin: PLUGIN } },
   );
-  return new ProxyPods(client, new PodExec(client, clock), { namespace, selector, timeout });
+  return new ProxyPods(client, new PodExec(client, clock), { namespace, selector });
 }

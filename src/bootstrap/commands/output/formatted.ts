@@ -1,7 +1,13 @@
 import { stringify } from 'yaml';
+import { printable, printableJson } from '../../../adapters/process/quote.js';
+import { cutText } from '../../../application/cut-text.js';
 import type { OutputFormat } from '../../configuration/subcommands/subcommand.js';
+import { mapTexts } from './map-texts.js';
 
-/** A value in the format asked for, with its end of line. JSON and YAML are the value itself. */
+/**
+ * A value in the format asked for, with its end of line. JSON and YAML are the value itself. Its texts may be of others: none can
+ * control a terminal or forge a line, and in format `text` long ones are cut.
+ */
 export function formatted<Value>(
   format: OutputFormat,
   value: Value,
@@ -9,11 +15,20 @@ export function formatted<Value>(
 ): string {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(value, undefined, 2)}\n`;
+      return `${printableJson(JSON.stringify(value, undefined, 2))}\n`;
     case 'yaml':
-      return stringify(value);
+      return stringify(mapTexts(value, printable));
     case 'text':
+      return text(
+        mapTexts(value, (one) => printable(cutText(one))),
+        false,
+      );
     case 'wide':
-      return text(value, format === 'wide');
+      return text(mapTexts(value, printable), true);
   }
+}
+
+/** JSON on one line, with its end. */
+export function jsonLine(value: unknown): string {
+  return `${printableJson(JSON.stringify(value))}\n`;
 }

@@ -1,3 +1,4 @@
+import { unseenConnections } from '../../../application/traffic/unseen-words.js';
 import { displayName } from '../../../domain/model/service-port-name.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type {
@@ -6,6 +7,7 @@ import type {
   TrafficNumbers,
   TrafficReport,
 } from '../../../domain/traffic/traffic-report.js';
+import { counted } from '../../../application/counted.js';
 import { columns } from '../output/columns.js';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -46,19 +48,17 @@ export function trafficText(report: TrafficReport, isWide: boolean): string {
       ),
   ]);
   const table = services.length > 0 ? columns(headers, rows) : 'no connections of Services\n';
-  const rest = omitted > 0 ? `and ${omitted} more service ports\n` : '';
+  const rest = omitted > 0 ? `and ${counted(omitted, 'more service port')}\n` : '';
   return `${headLines(report).join('\n')}\n${table}${rest}`;
 }
 
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
-  const { time, seconds, tracked, tracksServices, sampledOneIn, timesLost, complete, readShare } = report;
+  const { time, seconds, tracked, sampledOneIn, timesLost, complete, readShare } = report;
   const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
-    `${at}  ${seconds.toFixed(1)} s  ${tracked} tracked connections, of Services or not`,
-    ...(tracksServices
-      ? []
-      : ['connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1']),
+    `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
+    ...unseenConnections(report),
     ...(complete
       ? []
       : [`not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`]),
@@ -66,7 +66,9 @@ function headLines(report: TrafficReport): readonly string[] {
       ? [`one in ${sampledOneIn} connections is counted, and the numbers multiplied`]
       : []),
     ...(timesLost > 0
-      ? [`events were lost ${timesLost} times: some new connections are missing; open ones are read again`]
+      ? [
+          `events were lost ${timesLost === 1 ? 'once' : `${timesLost} times`}: some new connections are missing; open ones are read again`,
+        ]
       : []),
   ];
 }
@@ -78,7 +80,7 @@ function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: Endpoin
 function portState({ silentEndpoints, endpoints }: PortReport): string {
   if (endpoints.every(({ state }) => state === 'unused')) return 'no endpoint';
   if (silentEndpoints === 0) return '';
-  return `${silentEndpoints} of ${endpoints.length} endpoints do not answer`;
+  return `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${endpoints.length === 1 ? 'does' : 'do'} not answer`;
 }
 
 function endpointState({ silent, state }: EndpointReport): string {

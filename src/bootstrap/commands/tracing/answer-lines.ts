@@ -1,33 +1,38 @@
-import type { ReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { errorMessage } from '../../../application/error-message.js';
 import { parseJsonQuery } from '../../../domain/trace/json-query.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
+import { jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
+import { limitedLines } from '../reading/limited-lines.js';
+import { QueriesError } from './queries-error.js';
 import type { Tracing } from './tracing.js';
+
+/** Characters of a query. */
+const LONGEST = 64 * 1024;
 
 /**
  * Answers the queries of a file, or of standard input for `-`, in their order, each before the next is read. Returns 1 if there was
- * one that could not be answered, otherwise 0. Rejects if the file cannot be read, or no proxy can be asked.
+ * one that could not be answered, otherwise 0.
+ * @throws QueriesError, and CannotAskError if no proxy can be asked
  */
 export async function answerLines(path: string, tracing: Tracing): Promise<number> {
-  const input = path === '-' ? process.stdin : await opened(path);
   let code = 0;
-  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const line of linesOf(path)) {
     if (line.trim() === '') continue;
     const answer = await answerOf(line, tracing);
     if ('error' in answer) code = 1;
-    await print(`${JSON.stringify(answer)}\n`);
+    await print(jsonLine(answer));
   }
   return code;
 }
 
-async function opened(path: string): Promise<ReadStream> {
+async function* linesOf(path: string): AsyncGenerator<string> {
   try {
-    return (await open(path)).createReadStream({ encoding: 'utf8' });
+    const input = path === '-' ? process.stdin : (await open(path)).createReadStream();
+    yield* limitedLines(input as AsyncIterable<Buffer>, LONGEST);
   } catch (error) {
-    throw new Error(`cannot read the queries in ${path}: ${errorMessage(error)}`, { cause: error });
+    throw new QueriesError(path, error);
   }
 }
 

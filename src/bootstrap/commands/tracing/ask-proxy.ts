@@ -1,4 +1,4 @@
-import type { TraceAnswer } from '../../../application/trace/answer.js';
+import { traceAnswer } from '../../../application/answers/trace-answer.js';
 import { CannotTraceError, type TracedRules } from '../../../application/trace/trace-packets.js';
 import { destinationText, sourceText } from '../../../domain/trace/query.js';
 import type { RunningProxy } from '../asking/running-proxy.js';
@@ -9,7 +9,7 @@ export function askProxy(proxy: RunningProxy, rules: TracedRules): Tracing {
   return async (query) => {
     const parameters = new URLSearchParams({ from: sourceText(query.from), to: destinationText(query) });
     if (rules === 'actual') parameters.set('kernel', 'true');
-    const answer = await proxy.ask<TraceAnswer | { readonly error: string }>(`/debug/trace?${parameters}`);
+    const answer = await proxy.ask(`/debug/trace?${parameters}`, traceAnswer);
     if ('error' in answer) throw new CannotTraceError(answer.error);
     return answer;
   };

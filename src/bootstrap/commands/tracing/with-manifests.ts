@@ -1,14 +1,20 @@
 import { SystemClock } from '../../../adapters/process/system-clock.js';
 import { NetlinkRoutes } from '../../../adapters/rtnetlink/netlink-routes.js';
+import { ExplainAddress } from '../../../application/explain/explain-address.js';
+import { ExplainPort } from '../../../application/explain/explain-port.js';
+import { refusalOf } from '../../../application/explain/refusal.js';
 import type { Logger } from '../../../application/ports/logger.js';
+import { ServiceStatuses } from '../../../application/status/service-statuses.js';
 import { TracedAddresses, tracePackets, type FamilyRules } from '../../../application/trace/traced-node.js';
 import { ForwardingTable } from '../../../domain/forwarding/forwarding-table.js';
-import { IP_FAMILIES } from '../../../domain/net/ip-family.js';
+import { IP_FAMILIES, type IpFamily } from '../../../domain/net/ip-family.js';
 import type { Asked } from '../../configuration/command-line.js';
+import { modeInForce } from '../../configuration/proxy-configuration.js';
 import { CLUSTER_STATE, LOCAL_ADDRESSES } from '../../identifiers.js';
 import { provide } from '../../injection/provider.js';
 import { chooseMode } from '../../modes/choose-mode.js';
 import { NodeAddresses } from '../../node/local-addresses.js';
+import { complain } from '../output/print.js';
 import { readObjects } from '../reading/read-objects.js';
 import type { Tracing } from './tracing.js';
 
@@ -28,17 +34,27 @@ export async function traceManifests(
   );
   const options = { families: IP_FAMILIES, replacements: [addresses] };
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems }) => {
-    for (const problem of problems) process.stderr.write(`ignored: ${problem}\n`);
+    for (const problem of problems) complain(`ignored: ${problem}`);
+    const tables: { readonly family: IpFamily; readonly table: ForwardingTable }[] = [];
     const families = await Promise.all(
       IP_FAMILIES.map(async (family): Promise<FamilyRules> => {
         const { forwarding, network } = contexts.of(family, true);
         const table = ForwardingTable.of(state, forwarding);
+        tables.push({ family, table });
         return { family, network, tracer: await mode.tracer(family), entries: () => table.entries() };
       }),
     );
+    const explained = new ExplainAddress(new ExplainPort(state, new ServiceStatuses()), state, tables, {
+      mode: modeInForce(commandLine.configuration),
+      isListed: () => true,
+      network: (family) => contexts.of(family, false).network,
+      localAddresses: () => new TracedAddresses(machine, () => state.node).list(),
+    });
     const routes = new NetlinkRoutes();
     try {
-      const packets = tracePackets({ node: state.node, addresses: machine, routes }, families);
+      const packets = tracePackets({ node: state.node, addresses: machine, routes }, families, (packet) =>
+        refusalOf(explained, packet),
+      );
       return await use((query) => packets.trace(query, asked.request.rules));
     } finally {
       await routes.close();

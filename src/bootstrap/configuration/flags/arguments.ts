@@ -59,7 +59,10 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) throw new EarlyExit(output);
     throw new UsageError(
-      error.message.replace(/^error: /, '').replace(/^unknown option '(.*)'/, 'unknown flag: $1'),
+      error.message
+        .replace(/^error: /, '')
+        .replaceAll('\n', ' ')
+        .replace(/^unknown option '(.*)'/, 'unknown flag: $1'),
       program.helpInformation(),
     );
   }

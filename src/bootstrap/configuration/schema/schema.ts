@@ -1,3 +1,4 @@
+import { USUAL_FRONTENDS_LIMIT } from '../../../domain/decode/frontends-limit.js';
 import { previousMinorVersion } from '../../version.js';
 import { ip, ipPort } from '../types/address-types.js';
 import { featureGateHelp } from './feature-gates.js';
@@ -126,7 +127,14 @@ export const schema = {
     besideFile: true,
     help:
       'Serve a page for browsers at / of the metrics server; what it shows is only read. Not configured: only if ' +
-      'metricsBindAddress is a loopback address.',
+      'metricsBindAddress is a loopback address. Clients that do not come over loopback need debugRoutes, too.',
+  }),
+  debugRoutes: field(boolOrNothing, {
+    flag: 'debug-routes',
+    besideFile: true,
+    help:
+      'Our own: what the metrics server tells at /debug about Services and rules, and the page, is for everybody who reaches that ' +
+      'server. Otherwise it is for clients that come over loopback. Profiles have --profiling.',
   }),
   enableProfiling: field(bool, {
     flag: 'profiling',
@@ -143,6 +151,16 @@ export const schema = {
     besideFile: true,
     rule: notNegative(30, 'ServiceTrafficMetricsLimit'),
     help: 'How many service ports have series of their own with --service-traffic-metrics; the others share one.',
+  }),
+  serviceFrontendsLimit: field(int32Unless(USUAL_FRONTENDS_LIMIT), {
+    default: USUAL_FRONTENDS_LIMIT,
+    keepsZero: true,
+    flag: 'service-frontends-limit',
+    besideFile: true,
+    rule: notNegative(31, 'ServiceFrontendsLimit'),
+    help:
+      'Our own: how many frontends (ports times addresses, and node ports) one Service may have; one with more is ignored like ' +
+      'an invalid one. 0 for any number.',
   }),
   showHiddenMetricsForVersion: field(text, {
     flag: 'show-hidden-metrics-for-version',

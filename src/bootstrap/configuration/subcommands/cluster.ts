@@ -1,13 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { isServiceKey, type ServiceKey } from '../../../domain/model/service-port-name.js';
-import { UsageError } from '../errors.js';
+import { questionOf, questionOptions, type ClusterQuestion } from './cluster/question.js';
 import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
-
-/** What the proxies of all nodes can be asked. */
-type ClusterQuestion =
-  | { readonly kind: 'status' }
-  | { readonly kind: 'explain'; readonly service: ServiceKey }
-  | { readonly kind: 'top' };
+import { validate, type ValidateRequest } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
 interface ClusterAccess {
@@ -29,11 +23,12 @@ export interface ClusterRequest {
   readonly output: OutputFormat;
 }
 
-export const cluster: Subcommand<ClusterRequest> = {
+export const cluster: Subcommand<ClusterRequest | ValidateRequest> = {
   name: 'cluster',
   description:
-    'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights: their status, how they handle a Service, or their connections.',
-  usage: 'status|explain NAMESPACE/NAME|top [flags]',
+    'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
+  usage:
+    'status|services|explain NAMESPACE/NAME|trace|diff|history|top|dump --to FOLDER|validate PATH... [flags]',
   options: [
     new Option('-n, --namespace <namespace>', 'The namespace of the pods of the proxies.').default(
       'kube-system',
@@ -43,27 +38,21 @@ export const cluster: Subcommand<ClusterRequest> = {
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
+    ...questionOptions(),
     outputOption(),
   ],
   request(operands, options) {
+    const [kind, ...paths] = operands;
+    if (kind === 'validate') return validate.request(paths, {});
     const { namespace, selector, parallel, context } = options as unknown as ClusterAccess;
     return {
       name: 'cluster',
-      question: questionOf(operands),
+      question: questionOf(operands, options),
       access: { namespace, selector, parallel, ...(context !== undefined && { context }) },
       output: outputOf(options),
     };
   },
 };
-
-function questionOf([kind, ...rest]: readonly string[]): ClusterQuestion {
-  const [service = ''] = rest;
-  if ((kind === 'status' || kind === 'top') && rest.length === 0) return { kind };
-  if (kind === 'explain' && rest.length === 1 && isServiceKey(service)) return { kind, service };
-  throw new UsageError(
-    `cluster takes status, explain NAMESPACE/NAME or top, got [${[kind, ...rest].join(' ').trim()}]`,
-  );
-}
 
 function positive(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);

@@ -1,5 +1,6 @@
 import { cluster } from './cluster.js';
 import { diff } from './diff.js';
+import { dump } from './dump.js';
 import { explain } from './explain.js';
 import { history } from './history.js';
 import { plan } from './plan.js';
@@ -19,6 +20,7 @@ export const subcommands = [
   diff,
   history,
   top,
+  dump,
   cluster,
   plan,
   validate,

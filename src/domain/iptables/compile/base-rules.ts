@@ -42,7 +42,7 @@ export function iptablesBaseRules(node: NodeNetwork, host: IptablesHost): BaseRu
 const CANARY_TABLES: readonly TableName[] = ['mangle', 'nat', 'filter'];
 
 /** route_localnet lets packets for 127.0.0.0/8 in from outside: only answers may come. */
-const BLOCK_LOCALNET = ruleText({
+export const BLOCK_LOCALNET = ruleText({
   source: '! -s 127.0.0.0/8',
   destination: '-d 127.0.0.0/8',
   matches: [

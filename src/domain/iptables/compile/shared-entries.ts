@@ -1,7 +1,6 @@
 import isEqual from 'fast-deep-equal';
 import type { ForwardingEntry, Frontend } from '../../forwarding/forwarding-entry.js';
-import { flatText } from '../../model/flat-text.js';
-import { hostPort } from '../../net/address.js';
+import { frontendName } from '../../forwarding/frontend-name.js';
 import { EXTERNAL_SERVICES, NODE_PORTS, PROXY_FIREWALL, SERVICES } from '../chain-names.js';
 import { countedBy, type IptablesOptions } from './options.js';
 import { comment } from '../text/quoting.js';
@@ -136,12 +135,11 @@ class SharedEntries {
     const { terms } = this;
     const { address, port } = frontend;
     const matches = [...(parts.matches ?? []), terms.portMatch(frontend), ...afterPort];
-    const where = address === undefined ? `node port ${port}` : hostPort(address, port);
     this.entries.push({
       table,
       chain,
       rule: ruleText({ ...terms.headOf(frontend), ...parts, matches }),
-      frontend: flatText(where, '/', terms.entry.name.protocol),
+      frontend: frontendName(address, port, terms.entry.name.protocol),
     });
   }
 }

@@ -112,7 +112,10 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
     present: readonly SharedEntry[] | undefined,
     change: IptablesChange | undefined,
   ): void {
-    const { before, after } = present ? this.claims.claim(id, owner) : this.claims.release(id, owner);
+    const before = this.claims.claimants(id);
+    if (present) this.claims.claim(id, owner);
+    else this.claims.release(id, owner);
+    const after = this.claims.claimants(id);
     if (change) {
       const entriesOf = (owners: readonly ServicePortKey[], own: readonly SharedEntry[] = []) =>
         owners.flatMap((each) =>

@@ -138,7 +138,7 @@ class RuleWriter {
     if (base === 'network' && (offset === saddr || offset === daddr))
       return { text: `${protocol} ${offset === saddr ? 'saddr' : 'daddr'}`, form: 'address' };
     if (base === 'network' && offset === (this.family === 'IPv4' ? 9 : 6))
-      return { text: `${protocol} protocol`, form: 'protocol' };
+      return { text: this.family === 'IPv4' ? 'ip protocol' : 'ip6 nexthdr', form: 'protocol' };
     if (base === 'transport' && length === 2 && offset <= 2)
       return { text: offset === 0 ? 'th sport' : 'th dport', form: 'port' };
     return { text: `@${base === 'network' ? 'nh' : 'th'},${offset * 8},${length * 8}`, form: 'number' };

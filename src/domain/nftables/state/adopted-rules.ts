@@ -1,6 +1,7 @@
 import type { Protocol, ServicePortKey, ServicePortName } from '../../model/service-port-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
-import { frontendComment, frontendText } from '../frontend-names.js';
+import { frontendName } from '../../forwarding/frontend-name.js';
+import { frontendComment } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
 import { VARIANTS, type FrontendVariant } from '../layout/keys.js';
 import { FIRST_NUMBER } from '../layout/node-rules.js';
@@ -16,6 +17,7 @@ import {
 import { sourcesStructure, structuresOfClass, type Structure } from '../layout/structure.js';
 import type { SetDefinition, SetElement } from '../layout/table.js';
 import { classOfNumber } from '../layout/traffic-class.js';
+import type { NftablesDesiredState } from './desired-state.js';
 
 /** The elements of a table's sets, by name and key. Empty if the table has another layout. */
 export type AdoptedSets = ReadonlyMap<string, { readonly elements: ReadonlyMap<string, SetElement> }>;
@@ -35,7 +37,9 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
   constructor(
     private readonly sets: AdoptedSets,
     /** Knows which service port holds a part by now. */
-    private readonly desired: { holder(part: string): ServicePortKey | undefined },
+    private readonly desired: Pick<NftablesDesiredState, 'holder' | 'rules'>,
+    /** Parts of the desired state that the table has, too, and `sets` leave out. */
+    private readonly sound: ReadonlySet<TablePart> = new Set(),
   ) {}
 
   label(name: ServicePortName): string {
@@ -51,7 +55,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     const parts = (frontends.get(label) ?? [])
       .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
       .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
-    const byKey = new Map(parts.map((part) => [part.key, part]));
+    const own = (this.desired.rules(owner) ?? []).filter((part) => this.sound.has(part));
+    const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
   }
 
@@ -143,7 +148,7 @@ class PartReader {
     this.identified(sets.affinityEndpoints, [sets.affinityIds, sets.shortCircuitAffinityIds]);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
     const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
-    const frontend = frontendText(address, Number(port), protocol.toUpperCase() as Protocol);
+    const frontend = frontendName(address, Number(port), protocol.toUpperCase() as Protocol);
     const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
     const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);

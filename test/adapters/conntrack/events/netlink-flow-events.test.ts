@@ -199,11 +199,23 @@ describe('a walk', () => {
 });
 
 it('reads how many connections there are, and whether bytes are counted', () => {
-  expect(events.table()).toEqual({ count: 0, countsBytes: false, tracksServices: true });
+  expect(events.table()).toEqual({
+    count: 0,
+    countsBytes: false,
+    tracksServices: true,
+    hidesDeadOnBridges: false,
+  });
   mkdirSync(join(folder, 'net/netfilter'), { recursive: true });
   writeFileSync(join(folder, 'net/netfilter/nf_conntrack_count'), '1234\n');
   writeFileSync(join(folder, 'net/netfilter/nf_conntrack_acct'), '1\n');
-  expect(events.table()).toEqual({ count: 1234, countsBytes: true, tracksServices: true });
+  mkdirSync(join(folder, 'net/bridge'), { recursive: true });
+  writeFileSync(join(folder, 'net/bridge/bridge-nf-call-iptables'), '1\n');
+  expect(events.table()).toEqual({
+    count: 1234,
+    countsBytes: true,
+    tracksServices: true,
+    hidesDeadOnBridges: true,
+  });
 });
 
 it('reads whether connections through IPVS are tracked, if they matter', () => {

@@ -2,6 +2,7 @@ import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driv
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
+import { serviceOf } from '../../../../src/domain/model/service-port-name.js';
 import { HOST, keyOf, nodeNetwork, serviceChain, Services } from '../../../support/iptables/services.js';
 
 const node = nodeNetwork();
@@ -67,7 +68,7 @@ it('changes nothing', async () => {
 it('names an entry that was deleted, with its service port', async () => {
   const [first] = nat('KUBE-SERVICES');
   tamper(`-D KUBE-SERVICES ${first!}`);
-  await expectLines(`+ -t nat -A KUBE-SERVICES ${first!} (${keyOf(1)})`);
+  await expectLines(`+ -t nat -A KUBE-SERVICES ${first!} (${serviceOf(keyOf(1))})`);
 });
 
 it('names a jump that was deleted', async () => {
@@ -87,7 +88,9 @@ it('names a foreign rule in a chain of ours, alone', async () => {
 it('names the rules of a chain that was emptied', async () => {
   const rules = nat(serviceChain(3));
   tamper(`:${serviceChain(3)} - [0:0]`);
-  await expectLines(...rules.map((rule) => `+ -t nat -A ${serviceChain(3)} ${rule} (${keyOf(3)})`));
+  await expectLines(
+    ...rules.map((rule) => `+ -t nat -A ${serviceChain(3)} ${rule} (${serviceOf(keyOf(3))})`),
+  );
 });
 
 it('names rules of a chain that changed places, once each way', async () => {
@@ -122,6 +125,6 @@ it('is, of what is planned, what comes, and nothing of other Services', async ()
   const entries = services.all.filter(({ key }) => key === services.all.at(-1)!.key);
   const found = await backendOn().plannedDifferences!(entries, node, { keepUnexplained: true });
   expect(new Set(found!.map(({ sign, servicePort }) => `${sign} ${servicePort}`))).toEqual(
-    new Set([`+ ${keyOf(6)}`]),
+    new Set([`+ ${serviceOf(keyOf(6))}`]),
   );
 });

@@ -11,7 +11,10 @@ import {
   XtablesLockedError,
   XtablesLockFileError,
 } from '../../../../src/adapters/iptables/errors.js';
-import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
+import {
+  IptablesTool,
+  type IptablesToolOptions,
+} from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { XtablesLock } from '../../../../src/adapters/iptables/tool/xtables-lock.js';
 import { SaveSyntaxError } from '../../../../src/domain/iptables/text/save-reader.js';
 
@@ -25,7 +28,10 @@ afterEach(() => {
 });
 
 /** A tool whose programs are these shell scripts, and no others. */
-function toolWith(programs: Readonly<Record<string, string>>): IptablesTool {
+function toolWith(
+  programs: Readonly<Record<string, string>>,
+  options: IptablesToolOptions = {},
+): IptablesTool {
   for (const [name, body] of Object.entries(programs)) {
     const path = join(folder, name);
     writeFileSync(path, `#!/bin/sh\n${body}\n`);
@@ -34,6 +40,7 @@ function toolWith(programs: Readonly<Record<string, string>>): IptablesTool {
   const tool = new IptablesTool({
     launcher: ['/usr/bin/env', `PATH=${folder}`],
     lock: new XtablesLock(join(folder, 'xtables.lock')),
+    ...options,
   });
   tools.push(tool);
   return tool;
@@ -68,6 +75,30 @@ describe('IptablesTool', () => {
     await tool.restore('IPv4', ['*nat\n', ':A - [0:0]\n', 'COMMIT\n'].values());
     expect(readFileSync(join(folder, 'in'), 'utf8')).toBe('*nat\n:A - [0:0]\nCOMMIT\n');
     expect(readFileSync(join(folder, 'parameters'), 'utf8')).toBe('-w --noflush --counters\n');
+  });
+
+  it('reports the generations that its child made, if it can hear them', async () => {
+    const programs = {
+      'iptables-nft': 'echo "iptables v1.8.9 (nf_tables)"',
+      'iptables-nft-restore': `echo $$ > ${folder}/pid`,
+    };
+    const closed: number[] = [];
+    const heard: number[] = [];
+    const listen = () => ({
+      generationsOf: (child: number) => [heard.push(child)],
+      close: () => void closed.push(heard.length),
+    });
+    expect(await toolWith(programs, { listen }).restore('IPv4', [].values())).toMatchObject({
+      generations: [1],
+    });
+    expect(heard).toEqual([Number(readFileSync(join(folder, 'pid'), 'utf8'))]);
+    expect(closed).toEqual([1]);
+    const deaf = toolWith(programs, {
+      listen: () => {
+        throw new Error('no netlink');
+      },
+    });
+    expect(await deaf.restore('IPv4', [].values())).toMatchObject({ generations: undefined });
   });
 
   it('makes no more input once the tool has ended', async () => {

@@ -33,7 +33,7 @@ describe('LegacyWatch', () => {
         kernel.entries += actual;
         return Promise.resolve({ lockWaitSeconds });
       },
-      (outcome) => ({ ...outcome, commits: 1, entriesGained: thought }),
+      (outcome) => ({ ...outcome, entriesGained: thought }),
     );
     return { isOurs: (await watch.epoch()) === before };
   }

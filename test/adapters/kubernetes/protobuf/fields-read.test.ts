@@ -33,7 +33,7 @@ const metadata = {
 const { 'service.kubernetes.io/service-proxy-name': _proxy, ...serviceLabels } = metadata.labels;
 const { 'service.kubernetes.io/headless': _headless, ...sliceLabels } = metadata.labels;
 
-const port = { name: 'http', protocol: 'TCP', port: 80, nodePort: 30080 };
+const port = { name: 'http', protocol: 'TCP', port: 80, targetPort: 'web', nodePort: 30080 };
 
 const SAMPLES: readonly (readonly [ResourceKind, (raw: unknown) => unknown, Record<string, unknown>])[] = [
   ['Service', readService, { metadata }],

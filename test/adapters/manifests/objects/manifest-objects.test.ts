@@ -25,17 +25,22 @@ const service = (spec: object, metadata: object = {}): object => ({
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 'web', ...metadata },
-  spec: { clusterIP: '10.96.0.1', ...spec },
+  spec: { clusterIP: '10.96.0.1', ports: [{ port: 80 }], ...spec },
 });
 
 describe('objects of a manifest', () => {
   it('are of every kind that is read, with default as the namespace that is not given', () => {
     const documents = [
-      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' } },
+      service({}),
       slice({}, { namespace: 'shop' }),
       { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'web' } },
       { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } },
-      { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name: 'kubernetes' } },
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'ServiceCIDR',
+        metadata: { name: 'kubernetes' },
+        spec: { cidrs: ['10.96.0.0/16'] },
+      },
     ];
     const { objects, issues } = read(...documents);
     expect(issues).toEqual([]);
@@ -46,19 +51,19 @@ describe('objects of a manifest', () => {
       'Node//n1',
       'ServiceCIDR//kubernetes',
     ]);
-    expect(objects[0]!.object).toEqual({ ...documents[0], metadata: { name: 'web', namespace: 'default' } });
+    expect(objects[0]!.object).toMatchObject({ metadata: { name: 'web', namespace: 'default' } });
     expect(objects[1]!.object).toBe(documents[1]);
   });
 
   it('may be in lists, nested and typed ones, but not in a typed list inside a list', () => {
-    const [a, b] = ['a', 'b'].map((name) => ({ kind: 'Service', metadata: { name } }));
+    const [a, b] = ['a', 'b'].map((name) => service({}, { name }));
     expect(keys({ kind: 'List', items: [a, { kind: 'List', items: [b] }] })).toEqual([
       'Service/default/a',
       'Service/default/b',
     ]);
-    expect(keys({ kind: 'ServiceList', items: [{ metadata: { name: 'b' } }] })).toEqual([
-      'Service/default/b',
-    ]);
+    expect(
+      keys({ kind: 'ServiceList', items: [{ metadata: { name: 'b' }, spec: { ports: [{ port: 1 }] } }] }),
+    ).toEqual(['Service/default/b']);
     expect(problems({ kind: 'List', items: [{ metadata: { name: 'b' } }] })).toEqual([
       'document 1, item 1: has no kind',
     ]);
@@ -82,8 +87,48 @@ describe('objects of a manifest', () => {
     expect(Object.fromEntries(ignored)).toEqual({ Service: 1, Deployment: 1, Pod: 2, constructor: 1 });
   });
 
+  it.each([
+    ['service', 'Service'],
+    ['Servce', 'Service'],
+    ['Endpointslice', 'EndpointSlice'],
+    ['Endpoint', 'Endpoints'],
+  ])('are not of a misspelled kind: %s', (kind, meant) => {
+    expect(problems({ kind, metadata: { name: 'web' } })).toEqual([
+      `document 1: kind: "${kind}" is not a kind of Kubernetes; did you mean ${meant}?`,
+    ]);
+    expect(problems({ apiVersion: 'example.com/v1', kind, metadata: { name: 'web' } })).toEqual([]);
+  });
+
+  it('get the defaults of an API server', () => {
+    const found = read(
+      service({ clusterIP: 'fd00::1', externalIPs: ['192.0.2.1'] }),
+      slice({ ports: [{ port: 8080 }, { name: 'b', protocol: 'UDP', port: 53 }] }),
+    );
+    expect(found.issues).toEqual([]);
+    expect(found.objects.map(({ object }) => object)).toMatchObject([
+      {
+        spec: {
+          type: 'ClusterIP',
+          clusterIPs: ['fd00::1'],
+          ipFamilies: ['IPv6'],
+          ipFamilyPolicy: 'SingleStack',
+          ports: [{ port: 80, protocol: 'TCP' }],
+          sessionAffinity: 'None',
+          internalTrafficPolicy: 'Cluster',
+          externalTrafficPolicy: 'Cluster',
+        },
+      },
+      {
+        ports: [
+          { name: '', protocol: 'TCP', port: 8080 },
+          { name: 'b', protocol: 'UDP', port: 53 },
+        ],
+      },
+    ]);
+  });
+
   it('have an identity; what has none is reported', () => {
-    const good = { kind: 'Service', metadata: { name: 'good' } };
+    const good = service({}, { name: 'good' });
     const documents = [
       null,
       'text',
@@ -128,10 +173,13 @@ describe('what the API server would refuse', () => {
     ['apiVersion', { ...slice({}), apiVersion: 'discovery.k8s.io/v1beta1' }],
     ['apiVersion', { ...slice({}), apiVersion: 'v1' }],
     ['metadata.name', service({}, { name: 'Web' })],
-    ['metadata.labels', service({}, { labels: { version: 1 } })],
+    ['metadata.labels.version', service({}, { labels: { version: 1 } })],
     ['spec.clusterIP', service({ clusterIP: '10.96.0' })],
-    ['spec.loadBalancerSourceRanges[0]', service({ loadBalancerSourceRanges: ['10.0.0.1'] })],
-    ['spec.externalTrafficPolicy', service({ externalTrafficPolicy: 'local' })],
+    [
+      'spec.loadBalancerSourceRanges[0]',
+      service({ type: 'LoadBalancer', loadBalancerSourceRanges: ['10.0.0.1'] }),
+    ],
+    ['spec.externalTrafficPolicy', service({ type: 'NodePort', externalTrafficPolicy: 'local' })],
     ['spec.sessionAffinity', service({ sessionAffinity: 'Cookie' })],
     ['spec.ports[0].protocol', service({ ports: [{ port: 1, protocol: 'tcp' }] })],
     ['spec.type', service({ type: 'Loadbalancer' })],
@@ -143,7 +191,9 @@ describe('what the API server would refuse', () => {
       slice({ endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: 'false' } }] }),
     ],
     ['endpoints[0].addresses[0]', slice({ endpoints: [{ addresses: ['169.254.0.1'] }] })],
-    ['endpoints[0]', slice({ endpoints: [{}] })],
+    ['endpoints[0].addresses', slice({ endpoints: [{}] })],
+    // The API server takes it; the proxy cannot.
+    ['ports[0].port', slice({ ports: [{ port: 70_000 }] })],
     ['spec.podCIDRs[0]', { kind: 'Node', metadata: { name: 'n1' }, spec: { podCIDRs: ['x'] } }],
     ['spec.cidrs[0]', { kind: 'ServiceCIDR', metadata: { name: 'a' }, spec: { cidrs: ['x'] } }],
   ])('is reported with its field, and the object ignored: %s of %j', (field, object) => {
@@ -168,10 +218,10 @@ describe('what the API server would refuse', () => {
   it('is never written out, nor what is too deep for it', () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect(problems(service({ other: deep }))).toEqual([
+    expect(problems({ ...service({}), status: { conditions: deep } })).toEqual([
       'Service default/web: metadata.name: belongs to an object that is nested too deeply',
     ]);
     const wrong = { ...service({ type: 'X' }), toJSON: () => expect(true).toBe(false) };
-    expect(problems(wrong)).toHaveLength(1);
+    expect(problems(wrong)).toHaveLength(2);
   });
 });

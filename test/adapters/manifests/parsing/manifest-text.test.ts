@@ -131,6 +131,37 @@ describe('a long text', () => {
   });
 });
 
+describe('a text that would take too much', () => {
+  it.each([
+    ['[', '['.repeat(5_000_000)],
+    ['{"a":', '{"a":'.repeat(5_000)],
+    ['{a: ', `b: 1\n---\nx: ${'{a: '.repeat(5_000)}`],
+    ['- ', '- '.repeat(1_000_000)],
+    ['? ', '? '.repeat(1_000_000)],
+  ])('is refused before it is parsed: many levels of %s', (_, text) => {
+    const before = process.memoryUsage().rss;
+    expect(failure(text).message).toBe('nested too deeply; the limit is 1000 levels');
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it('may have brackets in its texts', () => {
+    expect(parse(`a: "${'[{'.repeat(400)}"\nb: "${'}]'.repeat(5_000)}"\n`)).toHaveLength(1);
+  });
+
+  it('is refused when it is one document of YAML, by its line', () => {
+    const error = failure(`a: 1\n---\nb: "${'x'.repeat(5 * 1024 * 1024)}"\n`);
+    expect(error.message).toMatch(/^a document of 6 MiB is too long for YAML; /);
+    expect(error.line).toBe(2);
+  });
+
+  it('may be a long list; of that the error is told where it is', () => {
+    const list = `kind: List\nitems:\n${many(9_000, '- ', '  ')}`;
+    expect(list.length).toBeGreaterThan(4 * 1024 * 1024);
+    expect(values(list)).toHaveLength(9_000);
+    expect(failure(list.replace('name: n8000', 'name: [n8000')).line).toBeGreaterThan(30_000);
+  });
+});
+
 describe('lines', () => {
   const text =
     '# head\nkind: List\nitems:\n- kind: A\n- kind: B\n  x:\n    y: 1\n---\n\nkind: C\nl: &l [1]\nm: *l\n';

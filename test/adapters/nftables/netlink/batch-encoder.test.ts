@@ -29,7 +29,7 @@ const KEY = { key: '10.96.0.20 . tcp . 80' };
 const FAMILY = '02000000';
 
 describe('a batch', () => {
-  it('has the bytes that nft sends (docs/spec/nft-netlink.md §15)', () => {
+  it('has the bytes that `nft --echo` sends for its first operation, and nft for the others (docs/spec/nft-netlink.md §15)', () => {
     const messages = hex([
       { op: 'add-table', comment: 'c' },
       { op: 'add-chain', chain: { name: 'web' } },
@@ -43,7 +43,7 @@ describe('a batch', () => {
     expect(messages).toEqual(
       [
         '14000000 1000 0100 00000000 00000000 0000000a',
-        `34000000 000a 0100 01000000 00000000 ${FAMILY} ${TABLE} 08000200 00000000 08000600 00026300`,
+        `34000000 000a 0900 01000000 00000000 ${FAMILY} ${TABLE} 08000200 00000000 08000600 00026300`,
         `2c000000 030a 0104 02000000 00000000 ${FAMILY} ${TABLE} ${web}`,
         `84000000 090a 0104 03000000 00000000 ${FAMILY} ${TABLE} ${serviceIps} 08000300 00000008
          08000400 0000730d 08000500 0000000c 08000600 ffffff00 08000700 00000000 08000a00 00000001
@@ -92,10 +92,9 @@ describe('a batch', () => {
       { op: 'delete-table' },
     ]).slice(1, -1);
     const named = (op: string, sequence: number, name: string) =>
-      squeeze(`2c000000 ${op}0a 0100 0${sequence}000000 00000000 ${FAMILY} ${TABLE} ${name}`).replace(
-        /^2c/,
-        '2c',
-      );
+      squeeze(
+        `2c000000 ${op}0a 0${sequence === 1 ? 9 : 1}00 0${sequence}000000 00000000 ${FAMILY} ${TABLE} ${name}`,
+      ).replace(/^2c/, '2c');
     expect(messages).toEqual([
       named('08', 1, '06000200 61000000'),
       named('05', 2, '06000300 61000000'),
@@ -103,6 +102,25 @@ describe('a batch', () => {
       named('0b', 4, '06000200 73000000'),
       squeeze(`24000000 020a 0100 05000000 00000000 ${FAMILY} ${TABLE}`),
     ]);
+  });
+
+  it('asks what came of it by a first message with one element, and not where the answer would be long', () => {
+    const set: SetDefinition = { name: 'ports', key: ['protocol', 'port'] };
+    const elements = [1, 2, 3].map((port): SetElement => ({ key: `tcp . ${port}` }));
+    const { bytes } = encode([
+      { op: 'delete-elements', set, elements },
+      { op: 'add-elements', set, elements },
+    ]);
+    const [begin, one, rest, next] = [...readMessages(bytes, bytes.length)];
+    expect([begin, one, rest, next].map((message) => message!.flags)).toEqual([0x1, 0x9, 0x1, 0x401]);
+    const length = (message: typeof one) => message!.end - message!.start;
+    expect(length(next) - length(rest)).toBe(length(rest) - length(one));
+    for (const operation of [{ op: 'delete-table' }, { op: 'flush-set', set }] satisfies Operation[]) {
+      const { bytes: other } = encode([operation, { op: 'add-elements', set, elements }]);
+      expect([...readMessages(other, other.length)].map(({ flags }) => flags)).toEqual([
+        0x1, 0x1, 0x401, 0x1,
+      ]);
+    }
   });
 
   it('spreads long lists over messages and finds the element behind an offset', () => {

@@ -1,7 +1,7 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
 import type { Operation } from '../../../../src/domain/nftables/layout/table.js';
-import { errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
+import { commitMessage, errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
 
 const ENOENT = 2;
 const EAGAIN = 11;
@@ -9,7 +9,7 @@ const EBUSY = 16;
 const ENOBUFS = 105;
 const NEWTABLE = 0x0a00;
 const NEWRULE = 0x0a06;
-const NEWGEN = 0x0a0f;
+const NEWCHAIN = 0x0a03;
 const DONE = 3;
 
 const DELETE: Operation = { op: 'delete-table' };
@@ -21,13 +21,7 @@ function open() {
 }
 
 /** The answer to GETGEN. */
-function generation(sequence: number, id: number): Buffer {
-  const bytes = Buffer.concat([plainMessage(NEWGEN, sequence), Buffer.alloc(8)]);
-  bytes.writeUInt32LE(28, 0);
-  bytes.writeUInt32LE(0x0001_0008, 20);
-  bytes.writeUInt32BE(id, 24);
-  return bytes;
-}
+const generation = (sequence: number, id: number): Buffer => commitMessage(sequence, { generation: id });
 
 /** A rule of a chain, in a dump. */
 function ruleOf(chain: string, sequence: number): Buffer {
@@ -52,7 +46,8 @@ describe('a commit', () => {
     const { libc, transport } = open();
     libc.incoming = [ENOBUFS];
     await expect(transport.commit('IPv4', [DELETE])).rejects.toMatchObject({
-      failures: [{ reason: 'ENOBUFS' }],
+      isTemporary: true,
+      failures: [{ reason: 'ENOBUFS: the reply was lost' }],
     });
     libc.incoming = [ENOBUFS, errorMessage(5, ENOENT)];
     await expect(transport.commit('IPv4', [DELETE])).rejects.toMatchObject({
@@ -77,11 +72,26 @@ describe('a commit', () => {
     });
   });
 
+  it('has the generation that the kernel reports, and none when it changed nothing', async () => {
+    const { libc, transport } = open();
+    const chain: Operation = { op: 'add-chain', chain: { name: 'a' } };
+    libc.incoming = [plainMessage(NEWCHAIN, 2), commitMessage(2, { generation: 77 })];
+    expect(await transport.commit('IPv4', [chain, chain])).toBe(77);
+    expect(await transport.commit('IPv4', [chain])).toBeUndefined();
+    expect(await transport.commit('IPv4', [])).toBeUndefined();
+  });
+
+  it('stands when only some of its report was lost', async () => {
+    const { libc, transport } = open();
+    libc.incoming = [ENOBUFS, plainMessage(NEWRULE, 2), plainMessage(NEWRULE, 2)];
+    expect(await transport.commit('IPv4', [{ op: 'flush-chain', chain: 'a' }])).toBeUndefined();
+  });
+
   it('passes over replies to what was sent before', async () => {
     const { libc, transport } = open();
     await transport.commit('IPv4', [DELETE]);
-    libc.incoming = [errorMessage(2, ENOENT)];
-    await transport.commit('IPv4', [DELETE]);
+    libc.incoming = [errorMessage(2, ENOENT), commitMessage(2, { generation: 77 })];
+    expect(await transport.commit('IPv4', [DELETE])).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { print } from '../../../../src/bootstrap/commands/output/print.js';
+import { complain, print } from '../../../../src/bootstrap/commands/output/print.js';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -32,4 +32,14 @@ it('ends without an error when the reader has left, and only then', async () => 
   const full = print('text');
   process.stdout.emit('error', failure('ENOSPC'));
   await expect(full).rejects.toThrow('write ENOSPC');
+});
+
+it('writes nothing that controls a terminal', async () => {
+  const written: string[] = [];
+  const keep = (text: unknown): boolean => written.push(String(text)) > 0;
+  jest.spyOn(process.stdout, 'write').mockImplementation(keep);
+  jest.spyOn(process.stderr, 'write').mockImplementation(keep);
+  await print('one\u001b[2J\n\u009btwo\n');
+  complain('zone \u001b[1A\nb');
+  expect(written).toEqual(['one\\x1b[2J\n\\u009btwo\n', 'zone \\x1b[1A\\nb\n']);
 });

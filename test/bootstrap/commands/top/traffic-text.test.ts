@@ -90,12 +90,14 @@ it('says how it was counted', () => {
       sampledOneIn: 16,
       timesLost: 2,
       tracksServices: false,
+      hidesDeadOnBridges: true,
       omitted: 4,
     },
     false,
   );
   expect(text.split('\n').slice(1)).toEqual([
     'connections through IPVS are not tracked, so none is shown: set net.ipv4.vs.conntrack to 1',
+    'connections of pods to a dead endpoint on their own bridge are not seen, since net.bridge.bridge-nf-call-iptables is 1: kubeproxy explain NAMESPACE/NAME --probe tries them',
     'not complete yet: 34% of the connections have been read',
     'one in 16 connections is counted, and the numbers multiplied',
     'events were lost 2 times: some new connections are missing; open ones are read again',

@@ -150,12 +150,14 @@ describe('flags (docs/spec/configuration.md §2)', () => {
       'proxy-port-range',
       'udp-timeout',
       'page',
+      'debug-routes',
     ];
     expect([...flagFields.keys()].filter((flag) => !known.includes(flag) && !own.includes(flag))).toEqual([
       'config',
       'metrics-port',
       'service-traffic-metrics',
       'service-traffic-metrics-limit',
+      'service-frontends-limit',
     ]);
   });
 

@@ -107,7 +107,13 @@ describe('fields (docs/spec/configuration.md §3)', () => {
     const others = fieldEntries(schema).map(([path]) => path);
     expect(
       others.filter((path) => !rows.includes(path) && path !== 'udpIdleTimeout' && path !== 'page'),
-    ).toEqual(['serviceTrafficMetrics', 'serviceTrafficMetricsLimit', 'mode']);
+    ).toEqual([
+      'debugRoutes',
+      'serviceTrafficMetrics',
+      'serviceTrafficMetricsLimit',
+      'serviceFrontendsLimit',
+      'mode',
+    ]);
   });
 
   it('whatever is set, the text that is written is read as what it was', () => {

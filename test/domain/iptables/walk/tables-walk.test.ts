@@ -94,6 +94,19 @@ describe('a walk through tables', () => {
     ]);
   });
 
+  it('has no output interface before the packet is routed, nor where it comes to the node', () => {
+    const devices = () => 'eth1';
+    const drops = ['-A one -o eth1 -j DROP'];
+    const verdicts = (chain: string, packet: object) =>
+      walked({ mangle: [`-A ${chain} -j one`, ...drops] }, packet, {}, { devices }).map(
+        ({ verdict }) => verdict,
+      );
+    expect(verdicts('PREROUTING', {})).toEqual(['untouched']);
+    expect(verdicts('INPUT', toNode)).toEqual(['untouched']);
+    expect(verdicts('FORWARD', {})).toEqual(['dropped']);
+    expect(verdicts('OUTPUT', fromNode)).toEqual(['dropped']);
+  });
+
   it('looks at the new destination after it was translated, and at the mark that was set', () => {
     const tables = {
       nat: [

@@ -8,6 +8,7 @@ import type {
   KernelSet,
   KernelTable,
 } from '../../../../src/domain/nftables/kernel/ruleset.js';
+import { TABLE_NAME } from '../../../../src/domain/nftables/layout/table.js';
 import type { Packet, PacketEnvironment } from '../../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../../src/domain/trace/traced-ending.js';
 
@@ -162,6 +163,21 @@ describe('the rules of the kernel', () => {
   });
 
   it.each([
+    [2, bytes(1, 0, 3, 2, 5, 4, 7, 6)],
+    [4, bytes(3, 2, 1, 0, 7, 6, 5, 4)],
+    [8, bytes(7, 6, 5, 4, 3, 2, 1, 0)],
+  ])('turn the bytes of words of %i bytes around', async (size, turned) => {
+    const value = bytes(0, 1, 2, 3, 4, 5, 6, 7);
+    const turns = rule(
+      { kind: 'immediate', to: 0, value },
+      { kind: 'byteorder', from: 0, to: 0, length: 8, size },
+      is(turned),
+      verdict('drop'),
+    );
+    expect(await verdictsOf([table({}, [turns])])).toEqual(['dropped']);
+  });
+
+  it.each([
     ['an expression that is not known', [unknown, verdict('drop')], 'osf'],
     [
       'a number with too many values',
@@ -221,6 +237,31 @@ describe('sets of the kernel', () => {
     { key: bytes(0, first) },
     { key: bytes(0, end), isEnd: true },
   ];
+
+  it('name the service port in the steps of this program, and in those of no other one', async () => {
+    const set: KernelSet = { name: 's', keyLength: 2 };
+    const marks = rule(
+      { kind: 'immediate', to: 8, value: bytes(1, 0, 0, 0) },
+      { kind: 'meta-set', from: 8, key: 'mark' },
+    );
+    const found = rule(dport, { kind: 'lookup', set: 's', from: 0, inverted: false });
+    const ours: KernelTable = {
+      ...table({ priority: -1 }, [found, marks], { sets: [set] }),
+      family: 'ip',
+      name: TABLE_NAME,
+    };
+    const elements = [{ key: bytes(0, 80), comment: 'shop/cart/tcp/http' }];
+    const [{ steps }] = (await endings([ours, table({}, [rule(verdict('drop'))])], elements)) as [
+      TracedEnding,
+    ];
+    expect(steps.map(({ servicePort, isForeign }) => [servicePort, isForeign])).toEqual([
+      ['shop/cart/tcp/http', undefined],
+      [undefined, true],
+    ]);
+    expect(steps[1]).not.toHaveProperty('servicePort');
+    const [other] = await endings([lookUp(set)], elements);
+    expect(other!.steps[0]).not.toHaveProperty('servicePort');
+  });
 
   it('are asked for the key alone, if they have no ranges', async () => {
     const set = { name: 's', keyLength: 2 };

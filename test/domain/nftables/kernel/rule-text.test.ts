@@ -1,4 +1,5 @@
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
+import type { Expression } from '../../../../src/domain/nftables/kernel/expression.js';
 import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
 import { kernelRule } from '../../../support/nftables/encoded-ruleset.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
@@ -8,4 +9,27 @@ describe.each(IP_FAMILIES)('a rule that the kernel lists, %s', (family) => {
   it.each([...matchSamples(family), ...hooked])('reads $text', ({ statements, text }) => {
     expect(ruleText(kernelRule(family, { statements }), family)).toBe(text);
   });
+
+  const [protocolOffset, ip] = family === 'IPv4' ? [9, 'ip'] : [6, 'ip6'];
+  const header = family === 'IPv4' ? [12, 16, 4] : [8, 24, 16];
+  it.each([
+    ['network', protocolOffset, 1, [17], `${family === 'IPv4' ? 'ip protocol' : 'ip6 nexthdr'} udp`],
+    ['network', family === 'IPv4' ? 6 : 9, 1, [17], `@nh,${family === 'IPv4' ? 48 : 72},8 0x11`],
+    ['transport', protocolOffset, 1, [17], `@th,${protocolOffset * 8},8 0x11`],
+    ['network', header[0]!, header[2]!, undefined, `${ip} saddr @s`],
+    ['network', header[1]!, header[2]!, undefined, `${ip} daddr @s`],
+    ['transport', 0, 2, [0, 53], 'th sport 53'],
+    ['transport', 2, 2, [0, 53], 'th dport 53'],
+    ['transport', 4, 2, [0, 53], '@th,32,16 0x0035'],
+    ['transport', 0, 4, [0, 0, 0, 53], '@th,0,32 0x00000035'],
+  ] as const)(
+    'names the field of the %s header at %i, %i bytes long',
+    (base, offset, length, value, text) => {
+      const payload: Expression = { kind: 'payload', to: 0, base, offset, length };
+      const reads: Expression = value
+        ? { kind: 'cmp', from: 0, op: '==', value: Buffer.from(value) }
+        : { kind: 'lookup', set: 's', from: 0, inverted: false };
+      expect(ruleText({ expressions: [payload, reads] }, family)).toBe(text);
+    },
+  );
 });

@@ -4,6 +4,7 @@
  * It stays up between requests, so that none pays for starting a process. Plain JavaScript without packages.
  */
 import { createInterface } from 'node:readline';
+import { crowd, endCrowd } from './crowd.mjs';
 import { ask, httpGet, open, startAsking, stopAsking, udpAsk } from './client.mjs';
 import { sayAndListen, serveAfterEnd } from './half-close.mjs';
 import { relay } from './relay.mjs';
@@ -22,6 +23,8 @@ const operations = {
   serveAfterEnd,
   sayAndListen,
   relay,
+  crowd,
+  endCrowd,
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {

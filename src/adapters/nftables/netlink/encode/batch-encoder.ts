@@ -8,7 +8,7 @@ import {
   type SetElement,
 } from '../../../../domain/nftables/layout/table.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
-import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../../../netlink/protocol.js';
+import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_ECHO, NLM_F_REQUEST } from '../../../netlink/protocol.js';
 import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
 import * as nf from '../nf-tables.js';
@@ -31,6 +31,9 @@ export interface Position {
  * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the
  * flags that nft uses. `encode` pauses after every message that is full of elements, so that the caller can yield to
  * the event loop. It throws UnsafeTextError for what cannot be written; `position` then says where.
+ *
+ * The first operation asks for an echo: then the kernel reports the generation of the transaction, and what that one
+ * message does. So it has one element only, and there is no echo of what would be reported at length.
  */
 export class BatchEncoder {
   readonly index: BatchIndex;
@@ -38,6 +41,8 @@ export class BatchEncoder {
   private readonly elements: ElementEncoder;
   private readonly family: number;
   private setIds = 0;
+  /** The flag for the next message. */
+  private echo: typeof NLM_F_ECHO | 0 = 0;
 
   constructor(
     private readonly writer: MessageWriter,
@@ -51,6 +56,7 @@ export class BatchEncoder {
 
   *encode(operations: readonly Operation[]): Generator<void> {
     this.frame(nf.NFNL_MSG_BATCH_BEGIN);
+    this.echo = hasShortEcho(operations[0]) ? NLM_F_ECHO : 0;
     for (let operation = 0; operation < operations.length; operation++) {
       this.position = { operation };
       const described = operations[operation]!;
@@ -75,8 +81,9 @@ export class BatchEncoder {
   }
 
   private begin(type: number, flags: number, operation: number, firstElement: number): number {
-    const start = this.writer.beginMessage(type, flags, this.index.nextSequence);
+    const start = this.writer.beginMessage(type, flags | this.echo, this.index.nextSequence);
     this.index.note(operation, firstElement, start);
+    this.echo = 0;
     return start;
   }
 
@@ -167,12 +174,13 @@ export class BatchEncoder {
       while (element < elements.length) {
         const type = add ? nf.NEWSETELEM : nf.DELSETELEM;
         const flags = add ? NLM_F_REQUEST | NLM_F_CREATE : NLM_F_REQUEST;
+        const most = this.echo === 0 ? elements.length : element + 1;
         const start = this.begin(type, flags, operation, element);
         writer.putWord(this.family);
         writer.putText(nf.ELEMENTS.TABLE, TABLE_NAME);
         writer.putText(nf.ELEMENTS.SET, set.name);
         const list = writer.beginNest(nf.ELEMENTS.LIST);
-        while (element < elements.length && writer.length - list < MAX_LIST) {
+        while (element < most && writer.length - list < MAX_LIST) {
           this.elements.put(set, layout, elements[element]!, add);
           element++;
         }
@@ -185,6 +193,11 @@ export class BatchEncoder {
       throw error;
     }
   }
+}
+
+/** What empties a table or a set is reported element by element. */
+function hasShortEcho(first: Operation | undefined): boolean {
+  return first !== undefined && first.op !== 'delete-table' && first.op !== 'flush-set';
 }
 
 type SingleOperation = Exclude<Operation['op'], 'add-elements' | 'delete-elements'>;

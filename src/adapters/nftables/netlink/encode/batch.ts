@@ -16,6 +16,11 @@ export class BatchIndex {
     return this.firstSequence + this.operations.length;
   }
 
+  /** That of the first operation's message: what the kernel reports of the whole transaction has it, too. */
+  get echoSequence(): number {
+    return this.firstSequence + 1;
+  }
+
   /** Records the next message: its operation (-1 for none), its first element (-1 for none), its position. */
   note(operation: number, firstElement: number, start: number): void {
     this.operations.push(operation);

@@ -11,10 +11,11 @@ import { readTables, type ReadTable } from './read-ruleset.js';
 /**
  * The rules of nf_tables as they are now, those of all programs. Elements of sets are read when a packet meets them, with a socket
  * that is opened for each packet.
- * @throws NetlinkError if the kernel cannot be asked
+ * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
  */
-export async function readActualWalk(family: IpFamily): Promise<Walk> {
+export async function readActualWalk(family: IpFamily, signal?: AbortSignal): Promise<Walk> {
   const tables = await withChannel(NETLINK_NETFILTER, (channel) => readTables(channel, family));
+  signal?.throwIfAborted();
   const links = await withChannel(NETLINK_ROUTE, listLinks);
   const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
   return {

@@ -11,6 +11,7 @@ import type { AttributeReader } from '../../../netlink/attribute-reader.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
 import type { NetlinkChannel } from '../../../netlink/netlink-channel.js';
 import * as nf from '../nf-tables.js';
+import { readCommit } from '../read/commit.js';
 import { DisturbedReadError } from '../read/disturbed-read-error.js';
 import { attributesOf, readUserdata } from '../read/table-reader.js';
 import { readExpressions } from './read-expression.js';
@@ -81,10 +82,7 @@ async function readGeneration(channel: NetlinkChannel): Promise<number> {
   let generation = 0;
   const put = (writer: MessageWriter) => writer.putWord(0);
   const request = { type: nf.GETGEN, attempt: 'reading the generation of nf_tables', put };
-  await channel.ask(request, (message) => {
-    const attributes = attributesOf(message);
-    while (attributes.next()) if (attributes.type === nf.GENERATION_ID) generation = attributes.number();
-  });
+  await channel.ask(request, (message) => void ({ generation } = readCommit(message)));
   return generation;
 }
 

@@ -15,6 +15,8 @@ export function outcomeOf(change: ChangeEntry): { readonly mark: MarkKind; reado
       return { mark: 'off', word: 'removed' };
     case 'repaired':
       return { mark: 'waiting', word: 'repaired' };
+    case 'degraded':
+      return { mark: 'bad', word: 'degraded' };
     case 'failed':
     case 'sync-failed':
       return { mark: 'bad', word: 'failed' };

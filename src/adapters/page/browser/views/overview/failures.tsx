@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { ProxyStatus, WatchStatus } from '../../asking/answers.js';
+import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../asking/answers.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { PortLink } from '../../parts/port-link.js';
@@ -8,41 +8,10 @@ import { hrefOf } from '../../place.js';
 
 /** What failed, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
 export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
-  const failed = status.families.flatMap(({ family, failed: ports }) =>
-    ports.map((port) => ({ family, ...port })),
-  );
   return (
     <>
-      <Part title={`Failed service ports (${failed.length})`} isEmpty={failed.length === 0}>
-        <div class="wide">
-          <table class="stacked">
-            <thead>
-              <tr>
-                <th scope="col">Service port</th>
-                <th scope="col">Since</th>
-                <th scope="col">Why</th>
-              </tr>
-            </thead>
-            <tbody>
-              {failed.slice(0, MOST).map(({ family, key, since, reason }) => (
-                <tr key={`${family} ${key}`}>
-                  <td>
-                    <PortLink port={key} /> <span class="quiet">{family}</span>
-                  </td>
-                  <td>{clockTime(since)}</td>
-                  <td class="words">{reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {failed.length > MOST && (
-          <p>
-            {moreThanShown(failed.length)}:{' '}
-            <a href={hrefOf({ view: 'services', search: '', show: 'failing' })}>services that fail</a>
-          </p>
-        )}
-      </Part>
+      <TroubledPorts state="Failed" ports={portsIn(status, ({ failed }) => failed)} />
+      <TroubledPorts state="Degraded" ports={portsIn(status, ({ degraded }) => degraded)} />
       <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
         <Lines lines={status.ignored} />
       </Part>
@@ -53,6 +22,53 @@ export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Elem
         <Lines lines={status.lastErrors.map(({ at, text }) => `${clockTime(at)}  ${text}`)} />
       </Part>
     </>
+  );
+}
+
+type Ports = FamilyStatus['failed'];
+type PortInFamily = Ports[number] & Pick<FamilyStatus, 'family'>;
+
+function portsIn({ families }: ProxyStatus, ports: (status: FamilyStatus) => Ports): readonly PortInFamily[] {
+  return families.flatMap((status) => ports(status).map((port) => ({ family: status.family, ...port })));
+}
+
+interface TroubledProps {
+  readonly state: 'Failed' | 'Degraded';
+  readonly ports: readonly PortInFamily[];
+}
+
+function TroubledPorts({ state, ports }: TroubledProps): JSX.Element {
+  return (
+    <Part title={`${state} service ports (${ports.length})`} isEmpty={ports.length === 0}>
+      <div class="wide">
+        <table class="stacked">
+          <thead>
+            <tr>
+              <th scope="col">Service port</th>
+              <th scope="col">Since</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ports.slice(0, MOST).map(({ family, key, since, reason }) => (
+              <tr key={`${family} ${key}`}>
+                <td>
+                  <PortLink port={key} /> <span class="quiet">{family}</span>
+                </td>
+                <td>{clockTime(since)}</td>
+                <td class="words">{reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {ports.length > MOST && (
+        <p>
+          {moreThanShown(ports.length)}:{' '}
+          <a href={hrefOf({ view: 'services', search: '', show: 'failing' })}>services that fail</a>
+        </p>
+      )}
+    </Part>
   );
 }
 

@@ -59,11 +59,12 @@ function Fact({
   );
 }
 
-function familyText({ programmed, failed, waiting, sync }: FamilyStatus): string {
+function familyText({ programmed, failed, degraded, waiting, sync }: FamilyStatus): string {
   const { lastSuccess, drift } = sync;
   return [
     `${counted(programmed, 'service port')} programmed`,
     ...(failed.length > 0 ? [`${failed.length} failed`] : []),
+    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
     ...(waiting > 0 ? [`${counted(waiting, 'Service')} waiting`] : []),
     lastSuccess ? `last sync ${clockTime(lastSuccess.at)}` : 'never synced',
     ...(drift.last === undefined ? [] : [`repaired ${clockTime(drift.last)}`]),

@@ -1,7 +1,8 @@
+import { endpointWords } from '../../../../../application/explain/endpoint-words.js';
 import type { EndpointExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { rulesOf, type Rule } from './rules.js';
-import { endpointAddress, endpointWords, frontendAddress, ruleTitle } from './words.js';
+import { endpointAddress, frontendAddress, ruleTitle } from './words.js';
 
 /** A box with a line of text and one that explains it. Lengths in pixels. */
 export interface Box {

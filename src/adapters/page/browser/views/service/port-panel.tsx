@@ -1,4 +1,6 @@
 import type { JSX } from 'preact';
+import { endpointWords } from '../../../../../application/explain/endpoint-words.js';
+import { portStatusText } from '../../../../../application/status/state-words.js';
 import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
@@ -7,7 +9,7 @@ import { portWords } from '../../parts/service-port.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 import { ServiceDrawing } from './service-drawing.js';
-import { endpointAddress, endpointWords, frontendAddress } from './words.js';
+import { endpointAddress, frontendAddress } from './words.js';
 
 interface PortProps {
   readonly family: FamilyExplanation['family'];
@@ -17,13 +19,13 @@ interface PortProps {
 /** One service port: its state and why, its drawing, and the same as a list. */
 export function PortPanel({ family, port }: PortProps): JSX.Element {
   const name = `${portWords(port)}, ${family}`;
-  const { mark, words } = stateOf(port);
-  const { affinitySeconds, sourceRanges, findings } = port;
+  const { status, affinitySeconds, sourceRanges, findings } = port;
+  const mark = MARKS[status.state];
   return (
     <section class="panel" aria-label={`Port ${name}`}>
       <h2>{name}</h2>
       <p class={`verdict small ${mark}`}>
-        <Mark kind={mark} /> {words}
+        <Mark kind={mark} /> {portStatusText(status, clockTime)}
       </p>
       <ul class="lines">
         {findings.map(({ kind, text, isFault }) => (
@@ -87,20 +89,9 @@ function PortLists({
   );
 }
 
-function stateOf({ status }: PortExplanation): { readonly mark: MarkKind; readonly words: string } {
-  switch (status.state) {
-    case 'pending':
-      return { mark: 'waiting', words: 'Waits to be programmed' };
-    case 'programmed': {
-      const words = `Programmed ${clockTime(status.since)}`;
-      return status.note === undefined
-        ? { mark: 'good', words }
-        : { mark: 'waiting', words: `${words}, with deviations` };
-    }
-    case 'failed':
-      return {
-        mark: 'bad',
-        words: `Failed since ${clockTime(status.since)}, ${status.attempts} attempts: ${status.reason}`,
-      };
-  }
-}
+const MARKS: Readonly<Record<PortExplanation['status']['state'], MarkKind>> = {
+  pending: 'waiting',
+  programmed: 'good',
+  degraded: 'bad',
+  failed: 'bad',
+};

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { unseenConnections } from '../../../../../application/traffic/unseen-words.js';
 import type { PortReport, TrafficReport } from '../../asking/answers.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
@@ -31,9 +32,9 @@ export function TrafficPanel({ service }: { readonly service: string }): JSX.Ele
 
 /** What to know about the numbers; nothing if they are exact and complete. */
 function Facts({ report }: { readonly report: TrafficReport }): JSX.Element | null {
-  const { complete, tracksServices, sampledOneIn, timesLost } = report;
+  const { complete, sampledOneIn, timesLost } = report;
   const facts = [
-    ...(tracksServices ? [] : ['connections are not seen: net.ipv4.vs.conntrack is not 1']),
+    ...unseenConnections(report),
     ...(complete ? [] : ['still counting the connections that were there before']),
     ...(sampledOneIn > 1 ? [`estimated from one connection in ${sampledOneIn}`] : []),
     ...(timesLost > 0 ? [`the kernel’s events came too fast ${timesLost} times, and some were lost`] : []),

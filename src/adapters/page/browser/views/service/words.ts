@@ -12,21 +12,7 @@ export function endpointAddress({ address, port }: Pick<EndpointExplanation, 'ad
 
 /** What a rule does, in a few words. */
 export function ruleTitle({ policy, outcome }: Rule): string {
-  return `${policy}: ${{ forward: 'forward', reject: 'refuse', drop: 'drop' }[outcome]}`;
-}
-
-/** Whether an endpoint is used, and what is known of it. */
-export function endpointWords(endpoint: EndpointExplanation): string {
-  const { used, isLocal, ready, serving, terminating, zoneHints, nodeHints, reason } = endpoint;
-  return [
-    used ? 'used' : 'not used',
-    ready ? 'ready' : 'not ready',
-    ...(terminating ? [serving ? 'terminating, still serving' : 'terminating'] : []),
-    ...(isLocal ? ['on this node'] : []),
-    ...(zoneHints.length > 0 ? [`for zones ${zoneHints.join(' ')}`] : []),
-    ...(nodeHints.length > 0 ? [`for nodes ${nodeHints.join(' ')}`] : []),
-    ...(reason === undefined ? [] : [reason]),
-  ].join(', ');
+  return `${policy}: ${outcome}`;
 }
 
 function hostPort(address: string, port: number): string {

@@ -1,3 +1,4 @@
+import { lacksEndpoints, rowWord } from '../../../../../application/status/state-words.js';
 import type { ServiceRow } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 
@@ -8,15 +9,16 @@ export interface Column {
   readonly text: (row: ServiceRow) => string;
 }
 
-const STATES: Readonly<Record<ServiceRow['state'], { readonly mark: MarkKind; readonly word: string }>> = {
-  programmed: { mark: 'good', word: 'programmed' },
-  pending: { mark: 'waiting', word: 'waiting' },
-  failed: { mark: 'bad', word: 'failed' },
-  'not-served': { mark: 'off', word: 'not served' },
+const MARKS: Readonly<Record<ServiceRow['state'], MarkKind>> = {
+  programmed: 'good',
+  pending: 'waiting',
+  degraded: 'bad',
+  failed: 'bad',
+  'not-served': 'off',
 };
 
 export const COLUMNS: readonly Column[] = [
-  { name: 'state', title: 'State', text: stateText },
+  { name: 'state', title: 'State', text: rowWord },
   { name: 'name', title: 'Service', text: ({ namespace, name }) => `${namespace}/${name}` },
   { name: 'type', title: 'Type', text: ({ type }) => type ?? '' },
   { name: 'endpoints', title: 'Endpoints', text: endpointsText },
@@ -25,16 +27,7 @@ export const COLUMNS: readonly Column[] = [
 
 /** What is wrong goes before that it is programmed. */
 export function markOf(row: ServiceRow): MarkKind {
-  return lacksEndpoints(row) ? 'off' : STATES[row.state].mark;
-}
-
-/** Clients of it are refused or lost, although it is programmed as asked for. */
-function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
-  return state === 'programmed' && endpoints.used === 0;
-}
-
-function stateText(row: ServiceRow): string {
-  return lacksEndpoints(row) ? 'no endpoint' : STATES[row.state].word;
+  return lacksEndpoints(row) ? 'off' : MARKS[row.state];
 }
 
 function endpointsText({ endpoints: { used, known } }: ServiceRow): string {

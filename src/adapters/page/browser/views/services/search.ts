@@ -1,3 +1,4 @@
+import { isFailing } from '../../../../../application/status/state-words.js';
 import type { ServiceRow } from '../../asking/answers.js';
 import type { Show } from '../../place.js';
 
@@ -21,13 +22,13 @@ export class Search {
   }
 }
 
-function isShown({ state, endpoints }: ServiceRow, show: Show): boolean {
+function isShown(row: ServiceRow, show: Show): boolean {
   switch (show) {
     case 'all':
       return true;
     case 'failing':
-      return state === 'failed';
+      return isFailing(row);
     case 'without-endpoints':
-      return endpoints.used === 0;
+      return row.endpoints.used === 0;
   }
 }

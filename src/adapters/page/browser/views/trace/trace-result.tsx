@@ -51,6 +51,7 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
               </li>
             </>
           )}
+          {answer.reason !== undefined && <li>because {answer.reason}</li>}
           {answer.remarks.map((remark) => (
             <li key={remark}>{remark}</li>
           ))}

@@ -1,0 +1,42 @@
+import { NODE_ADDRESS } from './network.mjs';
+
+/** A frontend as the proxy lists it: an IPv4 address and a port, or a node port. */
+const FRONTEND = /^(?:(?<host>[\d.]+):)?(?<port>\d+)\/TCP$/;
+
+/**
+ * What the proxy whose page has this address serves, and which manifests it ignores. Its own answer, because after a bad edit it
+ * serves what the files no longer say. Undefined if it does not answer.
+ */
+export async function askServed(page) {
+  try {
+    const [{ services }, { ignored }] = await Promise.all([
+      json(`${page}debug/service-list`),
+      json(`${page}debug/status`),
+    ]);
+    return { targets: services.sort((a, b) => rank(a) - rank(b)).flatMap(targetsOf), ignored };
+  } catch {
+    return undefined; // it starts or ends: who watches its process knows more
+  }
+}
+
+async function json(url) {
+  return (await fetch(url)).json();
+}
+
+/** The main example first. */
+function rank({ name }) {
+  return name === 'web' ? 0 : 1;
+}
+
+/** Every TCP address at which a Service can be reached from the client. Those of cluster IPs come first. */
+function targetsOf({ name, frontends }) {
+  const places = frontends.flatMap((text) => FRONTEND.exec(text)?.groups ?? []);
+  return places.map(({ host, port }) => {
+    if (host === undefined) return { service: name, kind: 'node port', address: `${NODE_ADDRESS}:${port}` };
+    return {
+      service: name,
+      kind: host === places[0].host ? 'cluster IP' : 'other IP',
+      address: `${host}:${port}`,
+    };
+  });
+}

@@ -1,0 +1,46 @@
+import { FIREWALL } from '../../../domain/iptables/chain-names.js';
+import { BLOCK_LOCALNET, JUMPS } from '../../../domain/iptables/compile/base-rules.js';
+import { savedRules, type SavedTables } from '../../../domain/iptables/text/saved-tables.js';
+import { IPTABLES_OWNED_CHAINS, type OwnedChains } from './clean-up-scripts.js';
+
+/** What only a kubelet makes. */
+const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];
+
+/** Whether any of these chains of the kernel is a proxy's, as far as names tell. */
+export function holdsProxyChains(names: readonly string[]): boolean {
+  const ofKubelet = names.some(isKubelets);
+  return names.some(
+    (name) => name.startsWith('KUBE-') && !isKubelets(name) && !(ofKubelet && name === FIREWALL),
+  );
+}
+
+/** What becomes of KUBE-FIREWALL when mode iptables is removed: the kubelet makes it too, and it may protect the node. */
+export type FirewallVerdict = 'absent' | 'unneeded' | 'protects' | 'not ours';
+
+/**
+ * @param routesLocalnet whether the kernel lets packets for 127.0.0.0/8 in, from which the chain protects: the proxy has told it to,
+ *   and does not know whether another program had before
+ */
+export function judgeFirewall(saved: SavedTables, routesLocalnet: boolean): FirewallVerdict {
+  const rules = savedRules(saved, 'filter', FIREWALL);
+  if (!rules) return 'absent';
+  if (rules.length === 0) return 'unneeded';
+  const ofKubelet = saved.some(({ chains }) => chains.some(({ name }) => isKubelets(name)));
+  if (ofKubelet || rules.some((rule) => rule !== BLOCK_LOCALNET)) return 'not ours';
+  return routesLocalnet ? 'protects' : 'unneeded';
+}
+
+/** What mode iptables makes and may be removed: KUBE-FIREWALL only if nothing needs it. */
+export function removableChains(verdict: FirewallVerdict): OwnedChains {
+  if (verdict !== 'unneeded') return IPTABLES_OWNED_CHAINS;
+  const { chains } = IPTABLES_OWNED_CHAINS;
+  return {
+    ...IPTABLES_OWNED_CHAINS,
+    jumps: JUMPS,
+    chains: { ...chains, filter: [...chains.filter, FIREWALL] },
+  };
+}
+
+function isKubelets(name: string): boolean {
+  return KUBELET_CHAINS.includes(name);
+}

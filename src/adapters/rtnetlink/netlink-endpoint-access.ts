@@ -1,0 +1,40 @@
+import { connect } from 'node:net';
+import type { EndpointAccess } from '../../application/ports/node/endpoint-access.js';
+import type { Route } from '../../application/ports/node/routes.js';
+import { NetlinkNeighbours } from './netlink-neighbours.js';
+import { NetlinkRoutes } from './netlink-routes.js';
+
+/** How long a connection may take, in milliseconds. */
+const TIMEOUT = 1_000;
+
+/** Routes and neighbours of this network namespace as the kernel tells them, and connections of this process. */
+export class NetlinkEndpointAccess implements EndpointAccess {
+  private readonly routes = new NetlinkRoutes();
+  private readonly neighbours = new NetlinkNeighbours();
+
+  route(address: string): Promise<Route | undefined> {
+    return this.routes.to(address);
+  }
+
+  neighbour(address: string, device: string): Promise<string | undefined> {
+    return this.neighbours.state(address, device);
+  }
+
+  connect(address: string, port: number): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      const socket = connect({ host: address, port });
+      const end = (problem: string | undefined): void => {
+        clearTimeout(late);
+        socket.destroy();
+        resolve(problem);
+      };
+      const late = setTimeout(() => end(`no answer within ${TIMEOUT / 1_000} s`), TIMEOUT);
+      socket.once('connect', () => end(undefined));
+      socket.once('error', ({ message }) => end(message));
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.routes.close(), this.neighbours.close()]);
+  }
+}

@@ -1,0 +1,53 @@
+import type { AboutUnknown } from '../answers/about-unknown.js';
+import { isNone, type DifferenceReport } from '../difference/difference-report.js';
+import type { UnknownName } from '../status/service-row.js';
+import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
+import { unknownEverywhere } from './unknown-everywhere.js';
+
+/** What the kernels of a cluster have otherwise than desired. */
+export interface ClusterDifferences {
+  /** Nodes that were asked. */
+  readonly asked: number;
+  /** Nodes without a difference. */
+  readonly alike: number;
+  readonly different: readonly NodeDifferences[];
+  /** The Service that was asked about, if no node knows it. */
+  readonly unknown: readonly UnknownName[];
+  readonly silent: readonly SilentNode[];
+}
+
+/** What one node's kernel has otherwise, or why that is not known. */
+export interface NodeDifferences extends DifferenceReport {
+  readonly node: string;
+}
+
+/** Lines of one family that are kept of one node. */
+const KEPT = 1_000;
+
+/** Fewer lines, so that many nodes with very many fit into memory. */
+export function shortened(report: DifferenceReport & AboutUnknown): DifferenceReport & AboutUnknown {
+  return {
+    ...report,
+    families: report.families.map((family) => ({
+      ...family,
+      lines: family.lines.slice(0, KEPT),
+      omitted: family.omitted + Math.max(0, family.lines.length - KEPT),
+    })),
+  };
+}
+
+export function clusterDifferences(
+  replies: readonly NodeReply<DifferenceReport & AboutUnknown>[],
+): ClusterDifferences {
+  const answers = answersOf(replies);
+  const different = answers.flatMap(({ node, answer: { mode, families } }) =>
+    isNone({ mode, families }) ? [] : [{ node, mode, families }],
+  );
+  return {
+    asked: replies.length,
+    alike: answers.length - different.length,
+    different,
+    unknown: unknownEverywhere(answers.map(({ answer }) => answer.unknown ?? [])),
+    silent: silentOf(replies),
+  };
+}

@@ -1,0 +1,58 @@
+import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
+import type { SilentNode } from './ask-nodes.js';
+import { unknownEverywhere } from './unknown-everywhere.js';
+
+/** The Services of a cluster, as its proxies list them. */
+export interface ClusterServices {
+  /** By namespace and name. */
+  readonly services: readonly ClusterService[];
+  /** Names that were asked for, and that no node knows. */
+  readonly unknown: readonly UnknownName[];
+  readonly silent: readonly SilentNode[];
+}
+
+/** One Service, over all nodes that answered. */
+export interface ClusterService extends Pick<ServiceRow, 'namespace' | 'name' | 'type' | 'frontends'> {
+  /** Nodes that list it. */
+  readonly listed: number;
+  /** Nodes that have programmed it without deviation. */
+  readonly programmed: number;
+  /** What it is on the others. */
+  readonly others: readonly OtherState[];
+}
+
+interface OtherState {
+  readonly node: string;
+  readonly state: RowState;
+  readonly reason?: string;
+}
+
+type Counted = { -readonly [Name in keyof ClusterService]: ClusterService[Name] } & { others: OtherState[] };
+
+/** Adds up the lists of nodes as they come: what is kept is one list, and what deviates from it. */
+export class ServicesSum {
+  private readonly rows = new Map<string, Counted>();
+  private readonly unknown: (readonly UnknownName[])[] = [];
+
+  add(node: string, { services, unknown }: ServiceList): void {
+    this.unknown.push(unknown);
+    for (const row of services) this.count(node, row);
+  }
+
+  result(silent: readonly SilentNode[]): ClusterServices {
+    const services = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+    return { services, unknown: unknownEverywhere(this.unknown), silent };
+  }
+
+  private count(node: string, { namespace, name, type, frontends, state, reason }: ServiceRow): void {
+    const key = `${namespace}\0${name}`;
+    let row = this.rows.get(key);
+    if (!row) {
+      row = { namespace, name, ...(type && { type }), frontends, listed: 0, programmed: 0, others: [] };
+      this.rows.set(key, row);
+    }
+    row.listed++;
+    if (state === 'programmed' && reason === undefined) row.programmed++;
+    else row.others.push({ node, state, ...(reason !== undefined && { reason }) });
+  }
+}

@@ -1,0 +1,56 @@
+import { hostPort } from '../../domain/net/address.js';
+import type { TraceOutcome } from '../../domain/trace/trace.js';
+import type { FailedTrace } from '../answers/trace-answer.js';
+import type { TraceAnswer } from '../trace/answer.js';
+import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
+
+/** What becomes of the packets of one query on each node. */
+export interface ClusterTraces {
+  /** Nodes on which the same becomes of them together, most nodes first. */
+  readonly fates: readonly Fate[];
+  /** Nodes that could not answer. */
+  readonly failed: readonly { readonly node: string; readonly reason: string }[];
+  readonly silent: readonly SilentNode[];
+}
+
+/** Something that becomes of packets. */
+export interface Fate {
+  readonly outcome: TraceOutcome;
+  /** `10.244.1.5:8080`. */
+  readonly endpoints: readonly string[];
+  readonly sourceRewritten: TraceAnswer['sourceRewritten'];
+  readonly nodes: readonly string[];
+}
+
+/** What is kept of an answer: the steps are those of one node. */
+export type KeptTrace = FailedTrace | Omit<Fate, 'nodes'>;
+
+export function keptTrace(answer: TraceAnswer | FailedTrace): KeptTrace {
+  if ('error' in answer) return { error: answer.error };
+  const { outcome, endpoints, sourceRewritten } = answer;
+  return {
+    outcome,
+    endpoints: endpoints.map(({ address, port }) => hostPort(address, port)),
+    sourceRewritten,
+  };
+}
+
+export function clusterTraces(replies: readonly NodeReply<KeptTrace>[]): ClusterTraces {
+  const fates = new Map<string, Fate & { readonly nodes: string[] }>();
+  const failed: { readonly node: string; readonly reason: string }[] = [];
+  for (const { node, answer } of answersOf(replies)) {
+    if ('error' in answer) {
+      failed.push({ node, reason: answer.error });
+      continue;
+    }
+    const key = JSON.stringify([answer.outcome, answer.endpoints, answer.sourceRewritten]);
+    const fate = fates.get(key) ?? { ...answer, nodes: [] };
+    fate.nodes.push(node);
+    fates.set(key, fate);
+  }
+  return {
+    fates: [...fates.values()].sort((one, other) => other.nodes.length - one.nodes.length),
+    failed,
+    silent: silentOf(replies),
+  };
+}

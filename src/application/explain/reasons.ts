@@ -1,0 +1,67 @@
+import type { ForwardingEntry, Frontend } from '../../domain/forwarding/forwarding-entry.js';
+import { frontendName } from '../../domain/forwarding/frontend-name.js';
+import type { Endpoint } from '../../domain/model/endpoint.js';
+import { belongsTo } from '../status/frontend-conflicts.js';
+import type { ServiceStatus } from '../status/service-statuses.js';
+import type { FrontendExplanation } from './explanation.js';
+import type { Finding, FindingKind } from './findings.js';
+
+/** What clients outside this node get from a frontend, and why. */
+export function explainedFrontend(
+  entry: ForwardingEntry,
+  frontend: Frontend,
+  status: ServiceStatus | undefined,
+  findings: readonly Finding[],
+): FrontendExplanation {
+  const name = frontendName(frontend.address, frontend.port, entry.name.protocol);
+  const lost = status?.state === 'degraded' ? status.lost?.find((one) => one.frontend === name) : undefined;
+  if (lost) return { ...frontend, outcome: 'lost', reason: belongsTo(lost.holder) };
+  return { ...frontend, reason: frontendReason(entry, frontend, findings) };
+}
+
+/** Why clients outside this node get what the service port itself offers there. */
+function frontendReason(
+  { endpoints }: ForwardingEntry,
+  { policy, outcome }: Frontend,
+  findings: readonly Finding[],
+): string {
+  const { text } = findings.find(({ kind }) => LACKS.has(kind)) ?? { text: 'no endpoint is usable' };
+  switch (outcome) {
+    case 'reject':
+      return text;
+    case 'drop':
+      return 'the policy is Local, and no endpoint on this node is usable';
+    case 'forward': {
+      const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
+      const where = policy === 'Local' ? ' on this node' : '';
+      return count > 0
+        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
+        : 'endpoints exist, but their hints exclude this node';
+    }
+  }
+}
+
+const LACKS: ReadonlySet<FindingKind> = new Set([
+  'no-slices',
+  'other-family',
+  'no-such-port',
+  'other-protocol',
+  'no-pod-port',
+  'no-endpoints',
+  'all-terminating',
+  'none-ready',
+]);
+
+/** Why an endpoint is not used although it is ready. */
+export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry): string | undefined {
+  if (!endpoint.ready) return undefined;
+  if (!endpoints.cluster && !endpoint.isLocal) return 'the policy is Local, and it is on another node';
+  const { zoneHints, nodeHints } = endpoint;
+  if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';
+  return undefined;
+}
+
+/** From where load-balancer IPs take packets. All others are dropped. */
+export function acceptedSourcesText(sourceRanges: readonly string[]): string {
+  return `load-balancer IPs accept only ${sourceRanges.join(', ')}`;
+}

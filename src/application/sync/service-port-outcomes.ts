@@ -1,0 +1,112 @@
+import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { ForwardingChange, ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { ApplyResult, ServiceFailure } from '../ports/backend.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import { Deviations } from '../status/deviations.js';
+import type { ProgrammedStatus, ServiceStatuses } from '../status/service-statuses.js';
+
+/** Of the service ports that fail in one sync, so many have a line of their own in the log. */
+const MOST_LOGGED = 10;
+
+/** Records what became of each service port of a family that the backend was to program: in the statuses, and in the log. */
+export class ServicePortOutcomes {
+  private readonly deviations = new Deviations();
+
+  constructor(
+    private readonly family: IpFamily,
+    private readonly table: Pick<ForwardingTable, 'entry'>,
+    private readonly statuses: ServiceStatuses,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** How many times in a row the service port was refused; undefined if it does not fail. */
+  attempts(key: ServicePortKey): number | undefined {
+    const status = this.statuses.get(this.family, key);
+    return status?.state === 'failed' ? status.attempts : undefined;
+  }
+
+  record(changed: readonly ForwardingChange[], { failed, conflicts, notes = [] }: ApplyResult): void {
+    const { family } = this;
+    const since = this.clock.now();
+    // One object for all that are programmed as asked for, to save memory: that is most of them.
+    const plain: ProgrammedStatus = { state: 'programmed', since };
+    if (this.deviations.isEmpty && failed.length === 0 && conflicts.length === 0 && notes.length === 0) {
+      for (const { key, entry } of changed) this.succeeded(key, entry, plain);
+      return;
+    }
+    const reasons = new Map(failed.map((failure) => [failure.key, failure]));
+    const recorded = changed.flatMap(({ key }) => (reasons.has(key) ? [] : key));
+    const concerned = new Set(this.deviations.update(recorded, { conflicts, notes }));
+    for (const { key, entry } of [...changed, ...this.alsoFailed(changed, failed)]) {
+      const failure = reasons.get(key);
+      if (failure === undefined) this.succeeded(key, entry, plain);
+      else this.failed(failure, since);
+      concerned.delete(key);
+    }
+    this.logFailures(failed);
+    for (const key of concerned) {
+      const status = this.statuses.get(family, key);
+      if (status && status.state !== 'failed')
+        this.recordProgrammed(key, status.state === 'programmed' ? status : plain);
+    }
+  }
+
+  /** Service ports that failed without being among the changes, as in a repair. */
+  private alsoFailed(
+    changed: readonly ForwardingChange[],
+    failed: readonly ServiceFailure[],
+  ): readonly ForwardingChange[] {
+    if (failed.length === 0) return [];
+    const known = new Set(changed.map(({ key }) => key));
+    return failed
+      .filter(({ key }) => !known.has(key))
+      .map(({ key }) => ({ key, entry: this.table.entry(key) }));
+  }
+
+  private failed({ key, reason, waits }: ServiceFailure, now: number): void {
+    const { family } = this;
+    const previous = this.statuses.get(family, key);
+    const { since, attempts } = previous?.state === 'failed' ? previous : { since: now, attempts: 0 };
+    const times = attempts + (waits ? 0 : 1);
+    this.statuses.set(family, key, { state: 'failed', since, reason, attempts: times });
+  }
+
+  private logFailures(failed: readonly ServiceFailure[]): void {
+    const { family } = this;
+    for (const { key, reason } of failed.slice(0, MOST_LOGGED))
+      this.logger.error(
+        { family, service: key, reason, attempts: this.attempts(key) },
+        'cannot program the service port; it keeps what the kernel has of it',
+      );
+    const more = failed.length - MOST_LOGGED;
+    if (more > 0)
+      this.logger.error(
+        { family, more, waiting: failed.filter(({ waits }) => waits).length },
+        'cannot program more service ports; `kubeproxy services --failing` lists all',
+      );
+  }
+
+  private succeeded(key: ServicePortKey, entry: ForwardingEntry | undefined, plain: ProgrammedStatus): void {
+    const { family } = this;
+    if (!entry) return this.statuses.remove(family, key);
+    if (this.attempts(key) !== undefined)
+      this.logger.info({ family, service: key }, 'service port programmed');
+    this.recordProgrammed(key, plain);
+  }
+
+  private recordProgrammed(key: ServicePortKey, plain: ProgrammedStatus): void {
+    const { family } = this;
+    const deviation = this.deviations.of(key);
+    if (!deviation) return this.statuses.set(family, key, plain);
+    const { reason } = deviation;
+    const former = this.statuses.get(family, key);
+    const since = former?.state === 'degraded' ? former.since : this.clock.now();
+    this.statuses.set(family, key, { state: 'degraded', since, ...deviation });
+    if (former?.state !== 'degraded' || former.reason !== reason)
+      this.logger.warn({ family, service: key, reason }, 'the service port is degraded');
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The name that somebody probably meant: one that differs only in capitals, or in few letters for its length. Undefined if none
+ * is near.
+ */
+export function nearestName(written: string, names: readonly string[]): string | undefined {
+  if (written.length > LONGEST) return undefined;
+  const lower = written.toLowerCase();
+  let nearest: string | undefined;
+  let least = Infinity;
+  for (const name of names) {
+    const distance = distanceOf(lower, name.toLowerCase());
+    if (distance < least && distance <= Math.min(2, Math.floor(name.length / 4))) {
+      nearest = name;
+      least = distance;
+    }
+  }
+  return nearest;
+}
+
+/** No name of Kubernetes is longer. */
+const LONGEST = 64;
+
+/** How many letters must be added, removed or replaced (Levenshtein). */
+function distanceOf(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= left.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= right.length; to++) {
+      const replaced = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[to]! + 1, next[to - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[right.length]!;
+}

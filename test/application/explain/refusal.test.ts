@@ -1,0 +1,71 @@
+import { refusalOf } from '../../../src/application/explain/refusal.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
+import { rawService, rawSlice } from '../../support/objects.js';
+import { SeenCluster } from '../../support/seen-cluster.js';
+
+const to = (destination: string, destinationPort: number): Packet => ({
+  family: 'IPv4',
+  inputInterface: 'eth0',
+  source: '203.0.113.5',
+  destination,
+  protocol: 'TCP',
+  destinationPort,
+});
+const elsewhere = rawSlice({ endpoints: [{ addresses: ['10.1.1.1'], nodeName: 'n2' }] });
+const balanced = {
+  type: 'LoadBalancer',
+  ports: [{ port: 80, nodePort: 30080 }],
+  loadBalancerSourceRanges: ['198.51.100.0/24', '203.0.113.0/30'],
+};
+const status = { loadBalancer: { ingress: [{ ip: '192.0.2.99' }] } };
+const other = rawService({}, { metadata: { namespace: 'shop', name: 'other' } });
+
+describe('why packets are refused or dropped: what explain says of the address', () => {
+  it.each([
+    ['no slice', [rawService()], [], to('10.96.7.1', 80), /^no EndpointSlice carries its label/],
+    [
+      'no endpoint here, policy Local',
+      [rawService({ internalTrafficPolicy: 'Local' })],
+      [elsewhere],
+      to('10.96.7.1', 80),
+      /^the policy is Local, and no endpoint on this node is usable$/,
+    ],
+    [
+      'a node port without an endpoint here',
+      [rawService({ ...balanced, externalTrafficPolicy: 'Local' })],
+      [elsewhere],
+      to('192.0.2.4', 30080),
+      /^the policy is Local, and no endpoint on this node is usable$/,
+    ],
+    [
+      'a source that the ranges leave out',
+      [rawService(balanced, { status })],
+      [rawSlice()],
+      to('192.0.2.99', 80),
+      /^load-balancer IPs accept only 198\.51\.100\.0\/24, 203\.0\.113\.0\/30$/,
+    ],
+    [
+      'another port of a cluster IP',
+      [rawService()],
+      [rawSlice()],
+      to('10.96.7.1', 81),
+      /^it is a cluster-ip of shop\/cart, which has only the ports 80\/TCP there; packets to others are refused$/,
+    ],
+    [
+      'an address of nobody in the service range',
+      [],
+      [],
+      to('10.96.9.9', 80),
+      /^it is in the service range 10\.96\.0\.0\/12, but no Service has it; packets to it are dropped$/,
+    ],
+    ['the first of two claimants', [other, rawService()], [], to('10.96.7.1', 80), /service-name=cart$/],
+  ])('%s', (_, services, slices, packet, reason) => {
+    const { addresses } = new SeenCluster().deliver(services, slices);
+    expect(refusalOf(addresses, packet)).toMatch(reason);
+  });
+
+  it('none where it is forwarded', () => {
+    const { addresses } = new SeenCluster().deliver([rawService()], [rawSlice()]);
+    expect(refusalOf(addresses, to('10.96.7.1', 80))).toBeUndefined();
+  });
+});

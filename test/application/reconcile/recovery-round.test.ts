@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+import type { Backend } from '../../../src/application/ports/backend.js';
+import { RefusedError } from '../../../src/application/ports/driver.js';
+import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
+import { USUAL_LIMITS } from '../../../src/application/reconcile/round-limits.js';
+import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
+import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { MemoryDriver, MemoryKernel, type Refusal } from './memory-driver.js';
+
+const node = sampleNode('IPv4');
+const labelOf = ({ name }: ForwardingEntry) => `${name.namespace}/${name.name}:${name.port}: `;
+const changed = (...entries: readonly ForwardingEntry[]) =>
+  entries.map((entry) => ({ key: entry.key, entry }));
+const keysOf = (failed: readonly { readonly key: string }[]) => failed.map(({ key }) => key).sort();
+
+/** Service ports with three frontends each. */
+const ports = (count: number, endpoints = 1) =>
+  Array.from({ length: count }, (_, index) =>
+    withFrontends(sampleEntry('IPv4', `s${index + 1}`, { number: index + 1, endpoints })),
+  );
+
+function withFrontends(entry: ForwardingEntry): ForwardingEntry {
+  const [first] = entry.frontends;
+  return { ...entry, frontends: [1, 2, 3].map((port) => ({ ...first!, port })) };
+}
+
+let kernel: MemoryKernel;
+let logger: MemoryLogger;
+let backend: Backend;
+
+const refuse = (entries: readonly ForwardingEntry[], refusal: Refusal) => {
+  kernel.refuse = (_, value) =>
+    entries.some((entry) => value.startsWith(labelOf(entry))) ? refusal : undefined;
+};
+const linesOf = (entry: ForwardingEntry) =>
+  [...kernel.lines].filter(([, value]) => value.startsWith(labelOf(entry)));
+const linesTotal = () => kernel.lines.size;
+
+beforeEach(() => {
+  kernel = new MemoryKernel();
+  logger = new MemoryLogger();
+  backend = new Reconciler(new MemoryDriver(kernel), logger);
+});
+
+describe.each(['named', 'anonymous'] as const)('a repair that is refused (%s)', (refusal) => {
+  it('leaves what the kernel holds of the service port, and repairs everything else', async () => {
+    const [bad, good] = ports(2);
+    await backend.start([bad!, good!], node);
+    const [damaged, ...left] = linesOf(bad!);
+    kernel.tamper((lines) => [damaged!, ...linesOf(good!)].forEach(([key]) => lines.delete(key)));
+    refuse([bad!], refusal);
+    const { failed } = await backend.verify('quick');
+    expect(keysOf(failed)).toEqual([bad!.key]);
+    expect(linesOf(bad!)).toEqual(left);
+    expect(linesOf(good!)).toHaveLength(3);
+    kernel.refuse = () => undefined;
+    expect((await backend.apply(changed(bad!), node)).failed).toEqual([]);
+    expect(linesOf(bad!)).toHaveLength(3);
+  });
+
+  it('never takes anything away on the way to the one to blame', async () => {
+    const all = ports(4);
+    await backend.start(all, node);
+    kernel.tamper((lines) => all.forEach((entry) => lines.delete(linesOf(entry)[0]![0])));
+    let least = linesTotal();
+    kernel.observe = (lines) => {
+      expect(lines.size).toBeGreaterThanOrEqual(least);
+      least = lines.size;
+    };
+    refuse([all[2]!], refusal);
+    expect(keysOf((await backend.verify('quick')).failed)).toEqual([all[2]!.key]);
+    expect(linesTotal()).toBe(11);
+  });
+
+  it('at a start leaves what an earlier process left', async () => {
+    const [bad, good] = ports(2);
+    await backend.start([bad!, good!], node);
+    const before = linesOf(bad!);
+    refuse([bad!], refusal);
+    const [moved] = ports(1, 2);
+    const { failed } = await new Reconciler(new MemoryDriver(kernel), logger).start([moved!, good!], node);
+    expect(keysOf(failed)).toEqual([bad!.key]);
+    expect(linesOf(bad!)).toEqual(before);
+  });
+});
+
+describe('a removal that is refused', () => {
+  it.each(['named', 'anonymous'] as const)(
+    'is reported, and done when it is asked for again (%s)',
+    async (refusal) => {
+      const [gone, stays] = ports(2);
+      await backend.start([gone!, stays!], node);
+      const itsKeys = new Set(linesOf(gone!).map(([key]) => key));
+      kernel.refuse = (key, value) => (value === '' && itsKeys.has(key) ? refusal : undefined);
+      const removal = [{ key: gone!.key, entry: undefined }];
+      expect(keysOf((await backend.apply(removal, node)).failed)).toEqual([gone!.key]);
+      expect(linesOf(gone!)).toHaveLength(3);
+      kernel.refuse = () => undefined;
+      expect((await backend.apply(removal, node)).failed).toEqual([]);
+      expect(linesOf(gone!)).toEqual([]);
+      expect(linesOf(stays!)).toHaveLength(3);
+    },
+  );
+});
+
+describe('the limits of a round', () => {
+  it.each([16, 256, 4096])(
+    'finds one cause among %i with some two commits for each halving',
+    async (count) => {
+      await backend.start(ports(count), node);
+      const wanted = ports(count, 2);
+      refuse([wanted[(count / 3) | 0]!], 'anonymous');
+      kernel.commits = 0;
+      const { failed } = await backend.apply(changed(...wanted), node);
+      expect(keysOf(failed)).toEqual([wanted[(count / 3) | 0]!.key]);
+      expect(failed[0]!.waits).toBeUndefined();
+      // The change, the repair, and the search.
+      expect(kernel.commits).toBeLessThanOrEqual(3 + 2 * Math.ceil(Math.log2(count)));
+    },
+  );
+
+  it('are kept when everything is refused; what was not tried waits', async () => {
+    await backend.start(ports(256), node);
+    const before = new Map(kernel.lines);
+    const wanted = ports(256, 2);
+    refuse(wanted, 'anonymous');
+    kernel.commits = 0;
+    const { failed } = await backend.apply(changed(...wanted), node);
+    expect(kernel.commits).toBeLessThanOrEqual(3 + USUAL_LIMITS.commits(256));
+    expect(failed).toHaveLength(256);
+    expect(failed.some(({ waits }) => waits)).toBe(true);
+    expect(kernel.lines).toEqual(before);
+  });
+
+  it('are kept when the kernel names one culprit after another', async () => {
+    await backend.start(ports(64), node);
+    const wanted = ports(64, 2);
+    kernel.refuse = (key, value) => (value.includes(',') ? firstOnly(key) : undefined);
+    let named: string | undefined;
+    const firstOnly = (key: string): Refusal => ((named ??= key) === key ? 'named' : 'anonymous');
+    const commit = kernel.observe;
+    kernel.observe = (lines) => {
+      commit(lines);
+      named = undefined;
+    };
+    kernel.commits = 0;
+    const { failed } = await backend.apply(changed(...wanted), node);
+    expect(kernel.commits).toBeLessThanOrEqual(3 + USUAL_LIMITS.commits(64));
+    expect(failed).toHaveLength(64);
+    expect(failed.filter(({ waits }) => waits).length).toBeGreaterThan(0);
+  });
+
+  it('end a round that takes too long', async () => {
+    let now = 0;
+    backend = new Reconciler(new MemoryDriver(kernel), logger, { now: () => now });
+    await backend.start(ports(64), node);
+    kernel.observe = () => (now += USUAL_LIMITS.milliseconds / 3);
+    refuse([ports(64)[5]!], 'anonymous');
+    kernel.commits = 0;
+    const { failed } = await backend.apply(changed(...ports(64, 2)), node);
+    expect(kernel.commits).toBe(1 + USUAL_LIMITS.leastCommits);
+    expect(failed.every(({ waits }) => waits)).toBe(true);
+  });
+
+  it('end a round that is aborted, which leaves what it has not tried as it was', async () => {
+    await backend.start(ports(64), node);
+    const stop = new AbortController();
+    kernel.observe = () => {
+      if (kernel.commits === 3) stop.abort();
+    };
+    refuse([ports(64)[5]!], 'anonymous');
+    kernel.commits = 0;
+    const { failed } = await backend.apply(changed(...ports(64, 2)), node, stop.signal);
+    expect(kernel.commits).toBe(3);
+    expect(failed).toHaveLength(64);
+    expect(linesTotal()).toBe(64 * 3);
+  });
+
+  it('let everything else through within some rounds, however many are to blame', async () => {
+    await backend.start([], node);
+    const all = ports(200);
+    refuse(
+      all.filter((_, index) => index % 10 === 0),
+      'anonymous',
+    );
+    let left = all;
+    const blamed = new Set<string>();
+    for (let round = 0; round < 20 && left.length > 0; round++) {
+      const { failed } = await backend.apply(changed(...left), node);
+      for (const { key, waits } of failed) if (!waits) blamed.add(key);
+      left = all.filter(({ key }) => failed.some((each) => each.key === key && each.waits));
+    }
+    expect(blamed.size).toBe(20);
+    expect(linesTotal()).toBe(180 * 3);
+  });
+});
+
+describe('a refusal that is nobody’s', () => {
+  it('fails the call as a whole when those that it names have nothing left to give up', async () => {
+    const [one] = ports(1);
+    const driver = new MemoryDriver(kernel);
+    let repairs = 0;
+    driver.repair = () => {
+      repairs++;
+      return Promise.reject(new RefusedError(new Error('EINVAL'), new Map(), ['default/nobody/tcp/'], false));
+    };
+    backend = new Reconciler(driver, logger);
+    await expect(backend.start([one!], node)).rejects.toThrow('EINVAL');
+    expect(repairs).toBeLessThanOrEqual(2);
+  });
+
+  it('is no refusal at all when its content is not the cause', async () => {
+    const all = ports(8);
+    await backend.start(all, node);
+    const before = new Map(kernel.lines);
+    kernel.outage = new Error('out of memory');
+    kernel.commits = 0;
+    await expect(backend.apply(changed(...ports(8, 2)), node)).rejects.toThrow('out of memory');
+    expect(kernel.commits).toBe(1);
+    expect(kernel.lines).toEqual(before);
+  });
+});
+
+it('never loses what serves, whatever is damaged and refused, and has everything when nothing is refused', async () => {
+  const all = ports(6);
+  const numbers = fc.uniqueArray(fc.integer({ min: 0, max: 5 }));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        damaged: fc.uniqueArray(fc.integer({ min: 0, max: 17 })),
+        refused: numbers,
+        changing: numbers,
+        refusal: fc.constantFrom<Refusal>('named', 'anonymous'),
+      }),
+      async ({ damaged, refused, changing, refusal }) => {
+        kernel = new MemoryKernel();
+        backend = new Reconciler(new MemoryDriver(kernel), logger);
+        await backend.start(all, node);
+        kernel.tamper((lines) => {
+          for (const [index, key] of [...lines.keys()].entries())
+            if (damaged.includes(index)) lines.delete(key);
+        });
+        const present = new Set(kernel.lines.keys());
+        kernel.observe = (lines) => {
+          for (const key of present) expect(lines.has(key)).toBe(true);
+        };
+        refuse(
+          refused.map((index) => all[index]!),
+          refusal,
+        );
+        const wanted = ports(6, 2);
+        const { failed } = await backend.apply(changed(...changing.map((index) => wanted[index]!)), node);
+        const repair = await backend.verify('full');
+        const blamed = [...failed, ...repair.failed].map(({ key }) => key);
+        for (const key of blamed) expect(refused.map((index) => all[index]!.key)).toContain(key);
+        kernel.refuse = () => undefined;
+        const final = all.map((entry, index) => (changing.includes(index) ? wanted[index]! : entry));
+        expect((await backend.apply(changed(...final), node)).failed).toEqual([]);
+        await backend.verify('full');
+        const fresh = new MemoryKernel();
+        await new Reconciler(new MemoryDriver(fresh), logger).start(final, node);
+        expect(new Map([...kernel.lines].sort())).toEqual(new Map([...fresh.lines].sort()));
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,103 @@
+import { serviceOf } from '../../../src/domain/model/service-port-name.js';
+import { Bench, START } from './bench.js';
+
+const ports = (count: number, first = 1) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `p${first + index}`,
+    protocol: 'TCP' as const,
+    port: first + index,
+    nodePort: 0,
+  }));
+
+/** What each call of the backend was about: `apply big*2000 small*1`. */
+function sizes(bench: Bench): readonly string[] {
+  return bench.backend.take().map(({ method, keys }) => {
+    const counts = new Map<string, number>();
+    for (const key of keys) {
+      const name = serviceOf(key).split('/')[1]!;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return [method, ...[...counts].map(([name, count]) => `${name}*${count}`)].join(' ');
+  });
+}
+
+describe('a Service with very many ports', () => {
+  it('is programmed at once when everything is', async () => {
+    const bench = new Bench();
+    bench.put('big', { ports: ports(5000) });
+    await bench.begin('small');
+    expect(sizes(bench)).toEqual(['start big*5000 small*1']);
+    expect(bench.loop.inSync).toBe(true);
+  });
+
+  it('is programmed in portions later, and a change of another Service comes with the next one', async () => {
+    const bench = await new Bench({ minSyncPeriod: 1000 }).begin('small', 'other');
+    await bench.clock.advanceAsync(1000);
+    sizes(bench);
+    const release = bench.backend.hold();
+    bench.change('big', { ports: ports(5000) });
+    bench.change('other');
+    await bench.settle();
+    expect(sizes(bench)).toEqual(['apply big*2000 other*1']);
+    bench.change('small');
+    release();
+    expect(bench.loop.isWaiting('shop/big')).toBe(true);
+    await bench.settle();
+    // Portions follow each other without the pause that is between syncs.
+    expect(sizes(bench)).toEqual(['apply big*2000 small*1', 'apply big*1000']);
+    expect([bench.loop.isWaiting('shop/big'), bench.loop.inSync]).toEqual([false, true]);
+    expect(bench.backend.programmed.size).toBe(5002);
+  });
+
+  it('waits until its last portion is programmed, and so do the times of its changes', async () => {
+    const bench = await new Bench().begin('small');
+    bench.change('big', { ports: ports(3000) });
+    bench.loop.pending.triggered('shop/big', START - 500);
+    bench.loop.pending.triggered('shop/small', START - 300);
+    bench.change('small');
+    const release = bench.backend.hold();
+    await bench.settle();
+    expect(bench.loop.isWaiting('shop/big')).toBe(true);
+    release();
+    await bench.settle();
+    expect(bench.observer.reports.slice(1).map(({ programmingLatencies }) => programmingLatencies)).toEqual([
+      [0.3],
+      [0.5],
+    ]);
+  });
+
+  it('is reached, whatever comes in between and fails', async () => {
+    const bench = await new Bench().begin('small');
+    bench.change('big', { ports: ports(5000) });
+    const release = bench.backend.hold();
+    await bench.settle();
+    bench.change('big', { ports: ports(4000, 1001) });
+    bench.backend.failure = new Error('no permission');
+    release();
+    await bench.settle();
+    bench.backend.failure = undefined;
+    bench.remove('small');
+    await bench.clock.advanceAsync(5000);
+    expect(bench.loop.inSync).toBe(true);
+    expect([...bench.backend.programmed.keys()].sort()).toEqual(
+      ports(4000, 1001)
+        .map(({ name }) => `shop/big/tcp/${name}`)
+        .sort(),
+    );
+    bench.remove('big');
+    await bench.settle();
+    expect([bench.backend.programmed.size, bench.sync.table.size, bench.loop.inSync]).toEqual([0, 0, true]);
+  });
+
+  it('does not keep a change of the node from all of it', async () => {
+    const bench = await new Bench().begin('small');
+    bench.change('big', { ports: ports(5000) });
+    const release = bench.backend.hold();
+    await bench.settle();
+    sizes(bench);
+    bench.moveTo('x');
+    release();
+    await bench.settle();
+    expect(sizes(bench)).toEqual(['apply big*5000 small*1']);
+  });
+});

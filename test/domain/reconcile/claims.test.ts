@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { Claims } from '../../../src/domain/reconcile/claims.js';
+import { isUnexplained, unexplainedOwner } from '../../../src/domain/reconcile/unexplained.js';
+
+const owner = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 30 }).map((number) => `shop/s${number}/tcp/`) },
+  { weight: 1, arbitrary: fc.constantFrom('x', 'y').map(unexplainedOwner) },
+);
+const step = fc.record({
+  id: fc.constantFrom('a', 'b'),
+  owner,
+  claims: fc.boolean(),
+  givesWay: fc.boolean(),
+});
+
+describe('Claims', () => {
+  it('are what a sorted list of the claimants says, after any changes', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const claims = new Claims();
+        const model = new Map<string, string[]>([
+          ['a', []],
+          ['b', []],
+        ]);
+        for (const { id, owner, claims: comes, givesWay } of steps) {
+          const before = model.get(id)!;
+          const ends = comes && givesWay && !isUnexplained(owner);
+          const others = before.filter((other) => other !== owner && !(ends && isUnexplained(other)));
+          const after = comes ? [...others, owner].sort() : others;
+          model.set(id, after);
+          const change = comes ? claims.claim(id, owner, givesWay) : claims.release(id, owner);
+          expect(change).toEqual({ before: before[0], after: after[0] });
+          expect(claims.holder(id)).toBe(after[0]);
+          expect(claims.claimants(id)).toEqual(after);
+          expect(claims.conflicts(id, 'it').map(({ loser }) => loser)).toEqual(after.slice(1));
+        }
+        expect(claims.isContested).toBe([...model.values()].some((claimants) => claimants.length > 1));
+      }),
+    );
+  });
+
+  it('keep no claimants that come and go again and again', () => {
+    const claims = new Claims();
+    claims.claim('a', 'shop/a/tcp/');
+    claims.claim('a', 'shop/b/tcp/');
+    for (let round = 0; round < 1000; round++) {
+      claims.claim('a', 'shop/c/tcp/');
+      claims.release('a', 'shop/c/tcp/');
+    }
+    expect(
+      JSON.stringify([...(claims as unknown as { claimantsOf: Map<string, object> }).claimantsOf]).length,
+    ).toBeLessThan(500);
+  });
+});
