@@ -1,5 +1,7 @@
 import { NODE_ADDRESS } from './network.mjs';
 
+/** An answer takes milliseconds; Node's `fetch` was seen to wait for ever where the proxy began to listen meanwhile. */
+const ANSWERED_WITHIN_MS = 1000;
 /** A frontend as the proxy lists it: an IPv4 address and a port, or a node port. */
 const FRONTEND = /^(?:(?<host>[\d.]+):)?(?<port>\d+)\/TCP$/;
 
@@ -20,7 +22,7 @@ export async function askServed(page) {
 }
 
 async function json(url) {
-  return (await fetch(url)).json();
+  return (await fetch(url, { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) })).json();
 }
 
 /** The main example first. */
