@@ -62,7 +62,7 @@ export class Systemd implements ServiceManager {
       this.failed = true;
       this.logger.warn(
         { reason: errorMessage(error) },
-        'cannot tell systemd how the proxy is; it may restart it',
+        'cannot notify systemd, which may restart the proxy',
       );
     }
   }

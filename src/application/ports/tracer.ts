@@ -13,7 +13,7 @@ export interface Tracer {
 
 /** Rules that packets can be sent through, any number of them. */
 export interface Walk {
-  /** All ends that the packet may come to. Rejects with a typed error where the kernel must be asked and does not answer. */
+  /** Every ending that the packet may have. Rejects with a typed error where the kernel must be asked and does not answer. */
   walk(
     packet: Packet,
     environment: PacketEnvironment,

@@ -143,7 +143,7 @@ export class SyncFamily {
     if (keepUnexplained)
       this.logger.warn(
         { family: this.family, unread: keptFor.length, first: keptFor[0] },
-        'some objects could not be read; keeping rules that no known Service explains until they can',
+        'some objects cannot be read; rules of unknown service ports stay until they can be read',
       );
     const all = this.allServices();
     const services = keepUnexplained ? [...all].filter((service) => this.isExplained(service)) : all;

@@ -6,34 +6,34 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { IptablesCommands } from '../iptables-commands.js';
 
 /**
- * Asks a better watch. Where that cannot answer, looks whether the canaries and the jumps are there: they are gone when
- * another program flushed the tables.
+ * Gives the answers of a watch that sees each commit. While that has none, looks whether the canaries and the jumps are there:
+ * they are gone when another program flushed the tables.
  */
 export class CanaryWatch implements WriteWatch {
   private answer: number | undefined;
   private count = 0;
 
   /**
-   * @param better undefined on hosts that have no other sign
+   * @param commits undefined on hosts that have no other sign
    * @param baseRules the canaries and the jumps; undefined before the first start
    */
   constructor(
-    private readonly better: WriteWatch | undefined,
+    private readonly commits: WriteWatch | undefined,
     private readonly family: IpFamily,
     private readonly commands: Pick<IptablesCommands, 'listChain'>,
     private readonly baseRules: () => BaseRules | undefined,
   ) {}
 
   get seesEveryWrite(): boolean {
-    return this.answer !== undefined && this.better!.seesEveryWrite;
+    return this.answer !== undefined && this.commits!.seesEveryWrite;
   }
 
   ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
-    return this.better ? this.better.ours(write, effect) : write();
+    return this.commits ? this.commits.ours(write, effect) : write();
   }
 
   async epoch(): Promise<number> {
-    const answer = await this.better?.epoch();
+    const answer = await this.commits?.epoch();
     if (answer !== this.answer || (answer === undefined && !(await this.areThere()))) this.count++;
     this.answer = answer;
     return this.count;

@@ -34,15 +34,15 @@ describe('CanaryWatch', () => {
     expect(await watch.epoch()).toBe(last);
   });
 
-  it('asks a better watch as long as that can answer', async () => {
+  it('gives the answers of the watch that sees each commit, as long as it has any', async () => {
     let answer: number | undefined = 7;
-    const better: WriteWatch = {
+    const commits: WriteWatch = {
       seesEveryWrite: true,
       ours: (write) => write(),
       epoch: () => Promise.resolve(answer),
     };
     const iptables = new MemoryIptables();
-    const watch = new CanaryWatch(better, 'IPv4', iptables, () => baseRules);
+    const watch = new CanaryWatch(commits, 'IPv4', iptables, () => baseRules);
     const epoch = await watch.epoch();
     expect(await watch.epoch()).toBe(epoch);
     expect(watch.seesEveryWrite).toBe(true);
