@@ -1,6 +1,6 @@
 import type { NodeReply } from '../../../src/application/cluster/ask-nodes.js';
 import { compareExplanations } from '../../../src/application/cluster/cluster-explanation.js';
-import { clusterExplanationText } from '../../../src/application/cluster/cluster-explanation-text.js';
+import { clusterExplanationText } from '../../../src/adapters/cli/texts/cluster-explanation-text.js';
 import type { Explanation } from '../../../src/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
 

@@ -1,6 +1,6 @@
 import { Diff } from '../../../src/application/difference/diff.js';
 import { familyDifference, isNone } from '../../../src/application/difference/difference-report.js';
-import { differenceText } from '../../../src/application/difference/difference-text.js';
+import { differenceText } from '../../../src/adapters/cli/texts/difference-text.js';
 import type { RuleDifference } from '../../../src/domain/reconcile/rule-difference.js';
 
 const rule: RuleDifference = { sign: '+', text: 'rule of the node' };

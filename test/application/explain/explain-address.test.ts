@@ -1,4 +1,4 @@
-import { addressExplanationText } from '../../../src/application/explain/address-explanation-text.js';
+import { addressExplanationText } from '../../../src/adapters/cli/texts/address-explanation-text.js';
 import { parseSubject, type AddressSubject } from '../../../src/application/explain/subject.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { endpointPlace } from '../../../src/domain/model/endpoint.js';
 import { ChangeHistory } from '../../../src/application/status/change-history.js';
-import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../../../src/application/status/change-entry-text.js';
+import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../../../src/adapters/cli/texts/change-entry-text.js';
 import { endpointsChange, frontendsChange } from '../../../src/application/status/list-changes.js';
 import type { Frontend } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { parseAddress } from '../../../src/domain/net/address.js';

@@ -1,6 +1,6 @@
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
-import { proxyStatusText } from '../../../src/application/status/proxy-status-text.js';
+import { proxyStatusText } from '../../../src/adapters/cli/texts/proxy-status-text.js';
 import { ReportStatus } from '../../../src/application/status/report-status.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';

@@ -1,7 +1,7 @@
 import type { Tracer } from '../../../src/application/ports/tracer.js';
 import { MachineView } from '../../../src/application/trace/machine-view.js';
 import { TracePackets } from '../../../src/application/trace/trace-packets.js';
-import { traceText } from '../../../src/application/trace/trace-text.js';
+import { traceText } from '../../../src/adapters/cli/texts/trace-text.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../src/bootstrap/configuration/errors.js';
+import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { failure, parse } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv)).message;

@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
-import { EarlyExit, UsageError } from '../errors.js';
+import { EarlyExit } from '../errors.js';
+import { UsageError } from '../../../adapters/cli/usage-error.js';
 import type { Field } from '../schema/field.js';
-import { refuseOperands } from '../subcommands/operands.js';
-import { subcommands, type Request } from '../subcommands/subcommands.js';
+import { refuseOperands } from '../../../adapters/cli/arguments/operands.js';
+import { subcommands, type Request } from '../../../adapters/cli/arguments/subcommands.js';
 import { ValueError } from '../types/value-type.js';
 import { flagFields, flagHelp } from './flags.js';
 

@@ -1,4 +1,4 @@
-import { kernelWalkText } from '../../../../src/application/explain/checks/checks-text.js';
+import { kernelWalkText } from '../../../../src/adapters/cli/texts/checks-text.js';
 import { walkKernel } from '../../../../src/application/explain/checks/kernel-walk.js';
 import { isSound } from '../../../../src/application/explain/explanation.js';
 import type { TraceAnswer } from '../../../../src/application/trace/answer.js';

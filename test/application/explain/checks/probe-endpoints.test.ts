@@ -1,4 +1,4 @@
-import { probedEndpointsText } from '../../../../src/application/explain/checks/checks-text.js';
+import { probedEndpointsText } from '../../../../src/adapters/cli/texts/checks-text.js';
 import { probeEndpoints } from '../../../../src/application/explain/checks/probe-endpoints.js';
 import { isSound } from '../../../../src/application/explain/explanation.js';
 import type { EndpointAccess } from '../../../../src/application/ports/node/endpoint-access.js';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { endpointWords } from '../../../../../application/explain/endpoint-words.js';
-import { portStatusText } from '../../../../../application/status/state-words.js';
+import { endpointWords } from '../../../../../application/words/endpoint-words.js';
+import { portStatusText } from '../../../../../application/words/state-words.js';
 import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';

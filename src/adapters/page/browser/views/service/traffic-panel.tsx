@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { unseenConnections } from '../../../../../application/traffic/unseen-words.js';
+import { unseenConnections } from '../../../../../application/words/unseen-words.js';
 import type { PortReport, TrafficReport } from '../../asking/answers.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';

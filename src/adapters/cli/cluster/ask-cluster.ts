@@ -1,0 +1,86 @@
+import { ApiConnectionError, ApiError, ApiProtocolError } from '../../kubernetes/client/api-error.js';
+import { KubeconfigError } from '../../kubernetes/connection/connection.js';
+import { answersOf, askNodes } from '../../../application/cluster/ask-nodes.js';
+import { errorMessage } from '../../../application/error-message.js';
+import type { FoundProxies } from '../../../application/ports/node-proxies.js';
+import type { UnknownName } from '../../../application/status/service-row.js';
+import type { Asked } from '../arguments/subcommands.js';
+import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
+import { complainOf } from '../asking/unknown-service.js';
+import { formatted } from '../output/formatted.js';
+import { complain, print } from '../output/print.js';
+import type { NodesQuestion } from './nodes-question.js';
+import { openProxyPods } from './open-proxy-pods.js';
+import { diffQuestion } from './questions/diff.js';
+import { dumpQuestion } from './questions/dump.js';
+import { explainQuestion } from './questions/explain.js';
+import { historyQuestion } from './questions/history.js';
+import { servicesQuestion } from './questions/services.js';
+import { statusQuestion } from './questions/status.js';
+import { topQuestion } from './questions/top.js';
+import { traceQuestion } from './questions/trace.js';
+
+/** How long one proxy usually may take to answer. Milliseconds. */
+const TIMEOUT = 10_000;
+
+/** Of the API server, and on the way to it. */
+const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigError];
+
+/**
+ * Asks the proxies of all nodes and prints what they say. The exit code is the question's, or 3 when no node answers.
+ * @param timeout milliseconds that every node may take, whatever it is asked; missing: as the question needs
+ * @throws CannotAskError when no proxy can be found
+ */
+export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
+  const { question, access, output } = asked.request;
+  const ask = async <Answer, Kept, Result extends object>(
+    put: NodesQuestion<Answer, Kept, Result>,
+  ): Promise<number> => {
+    const { proxies, unknown } = await find(asked);
+    for (const problem of unknown) complain(`not known: ${problem}`);
+    const limited = {
+      words: put.words,
+      timeout: timeout ?? put.timeout ?? TIMEOUT,
+      shape: put.shape,
+      keep: put.keep.bind(put),
+    };
+    const replies = await askNodes(proxies, limited, access.parallel);
+    const result = await put.result(replies);
+    await print(formatted(output, result, (value, isWide) => put.text(value, isWide)));
+    if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
+    return answersOf(replies).length > 0 ? put.exitCode(result) : CANNOT_ASK;
+  };
+  switch (question.kind) {
+    case 'status':
+      return ask(statusQuestion);
+    case 'services':
+      return ask(servicesQuestion(question.filter));
+    case 'explain':
+      return ask(explainQuestion(question.service));
+    case 'trace':
+      return ask(traceQuestion(question.query, question.rules));
+    case 'diff':
+      return ask(diffQuestion(question.service));
+    case 'history':
+      return ask(historyQuestion(question.service));
+    case 'top':
+      return ask(topQuestion);
+    case 'dump':
+      return ask(await dumpQuestion(question.to));
+  }
+}
+
+async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {
+  const { namespace, selector } = asked.request.access;
+  try {
+    const found = await (await openProxyPods(asked)).list();
+    if (found.proxies.length > 0) return found;
+  } catch (error) {
+    if (FAILURES.some((kind) => error instanceof kind))
+      throw new CannotAskError(errorMessage(error), { cause: error });
+    throw error;
+  }
+  throw new CannotAskError(
+    `no pod in the namespace ${namespace} has the labels ${selector}; choose others with -n and -l`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { ClusterTraffic } from '../../../application/cluster/cluster-traffic.js';
+import { grouped, named } from './grouped-nodes.js';
+import { displayName } from '../../../domain/model/service-port-name.js';
+import { columns } from '../output/columns.js';
+
+const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES'];
+
+/** One line a service port, and whose connections are missing. */
+export function clusterTrafficText({ services, untracked, silent }: ClusterTraffic): string {
+  const rows = services.map(({ nodes, open, newPerSecond, unanswered, ...port }) => [
+    displayName(port),
+    port.protocol,
+    String(open),
+    newPerSecond.toFixed(1),
+    String(unanswered),
+    String(nodes),
+  ]);
+  const table = rows.length > 0 ? columns(HEADERS, rows) : 'no connections of Services\n';
+  const lines = [
+    ...(untracked.length > 0
+      ? [`not tracked: ${named(untracked)} (through IPVS: set net.ipv4.vs.conntrack to 1)`]
+      : []),
+    ...grouped('no answer', silent, ({ reason }) => reason),
+  ];
+  return table + lines.map((line) => `${line}\n`).join('');
+}
