@@ -1,4 +1,4 @@
-import type { AboutUnknown } from '../answers/about-unknown.js';
+import type { AboutUnknown } from '../status/service-row.js';
 import { isNone, type DifferenceReport } from '../difference/difference-report.js';
 import type { UnknownName } from '../status/service-row.js';
 import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';

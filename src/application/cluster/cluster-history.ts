@@ -1,4 +1,4 @@
-import type { AboutUnknown } from '../answers/about-unknown.js';
+import type { AboutUnknown } from '../status/service-row.js';
 import type { ChangeEntry, History } from '../status/change-entry.js';
 import type { UnknownName } from '../status/service-row.js';
 import type { SilentNode } from './ask-nodes.js';

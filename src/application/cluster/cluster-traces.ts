@@ -1,6 +1,6 @@
 import { hostPort } from '../../domain/net/address.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
-import type { FailedTrace } from '../answers/trace-answer.js';
+import type { FailedTrace } from '../trace/answer.js';
 import type { TraceAnswer } from '../trace/answer.js';
 import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
 

@@ -1,14 +1,23 @@
-import { servicePortKey, type ServicePortName } from '../../domain/model/service-port-name.js';
-import type { CountingFacts, TrafficNumbers } from '../../domain/traffic/traffic-report.js';
+import { servicePortKey } from '../../domain/model/service-port-name.js';
+import { protocol } from '../answers/node-shapes.js';
+import { fields, flag, list, number, optional, text } from '../answers/shape.js';
 import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
 
 /** Connections of one service port. */
-interface PortCounts extends ServicePortName, Pick<TrafficNumbers, 'open' | 'newPerSecond' | 'unanswered'> {}
+type PortCounts = ReturnType<typeof portCounts>;
+const portCounts = fields({
+  namespace: text,
+  name: text,
+  port: text,
+  protocol,
+  open: number,
+  newPerSecond: number,
+  unanswered: number,
+});
 
 /** The part of one proxy's traffic that is summed up, each service port once per IP family. */
-export interface NodeTraffic extends Partial<Pick<CountingFacts, 'tracksServices'>> {
-  readonly services: readonly PortCounts[];
-}
+export type NodeTraffic = ReturnType<typeof nodeTraffic>;
+export const nodeTraffic = fields({ tracksServices: optional(flag), services: list(portCounts) });
 
 /** Connections of a cluster. */
 export interface ClusterTraffic {

@@ -1,4 +1,4 @@
-import { differenceAnswer } from '../../../application/answers/difference-answer.js';
+import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { isNone } from '../../../application/difference/difference-report.js';
 import { differenceText } from '../texts/difference-text.js';
 import type { Asked } from '../arguments/subcommands.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { networkInterfaces } from 'node:os';
 import { NetlinkEndpointAccess } from '../../rtnetlink/netlink-endpoint-access.js';
-import { explanationAnswer } from '../../../application/answers/explanation-answer.js';
+import { explanationAnswer } from '../../../application/explain/address-explanation.js';
 import type { AddressExplanation } from '../../../application/explain/address-explanation.js';
 import { addressExplanationText } from '../texts/address-explanation-text.js';
 import { walkKernel } from '../../../application/explain/checks/kernel-walk.js';

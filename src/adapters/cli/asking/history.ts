@@ -1,4 +1,4 @@
-import { historyAnswer } from '../../../application/answers/history-answer.js';
+import { historyAnswer } from '../../../application/status/change-entry.js';
 import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../texts/change-entry-text.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { columns } from '../output/columns.js';

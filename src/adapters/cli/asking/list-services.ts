@@ -1,4 +1,4 @@
-import { servicesAnswer } from '../../../application/answers/services-answer.js';
+import { servicesAnswer } from '../../../application/status/service-row.js';
 import type { RowFilter, ServiceList, ServiceRow } from '../../../application/status/service-row.js';
 import type { RunningProxy } from './running-proxy.js';
 

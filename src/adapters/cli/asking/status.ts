@@ -1,4 +1,4 @@
-import { statusAnswer } from '../../../application/answers/status-answer.js';
+import { statusAnswer } from '../../../application/status/proxy-status.js';
 import { proxyStatusText } from '../texts/proxy-status-text.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';

@@ -1,4 +1,4 @@
-import type { AboutUnknown } from '../../../application/answers/about-unknown.js';
+import type { AboutUnknown } from '../../../application/status/service-row.js';
 import type { ServiceKey } from '../../../domain/model/service-port-name.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
 import { complain } from '../output/print.js';

@@ -1,8 +1,8 @@
-import { differenceAnswer } from '../../../application/answers/difference-answer.js';
-import { historyAnswer } from '../../../application/answers/history-answer.js';
-import { servicesAnswer } from '../../../application/answers/services-answer.js';
+import { differenceAnswer } from '../../../application/difference/difference-report.js';
+import { historyAnswer } from '../../../application/status/change-entry.js';
+import { servicesAnswer } from '../../../application/status/service-row.js';
 import { anything, fields } from '../../../application/answers/shape.js';
-import { statusAnswer } from '../../../application/answers/status-answer.js';
+import { statusAnswer } from '../../../application/status/proxy-status.js';
 import type { NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';
 import type { RunningProxy } from '../asking/running-proxy.js';

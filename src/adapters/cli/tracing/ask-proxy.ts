@@ -1,4 +1,4 @@
-import { traceAnswer } from '../../../application/answers/trace-answer.js';
+import { traceAnswer } from '../../../application/trace/answer.js';
 import { CannotTraceError, type TracedRules } from '../../../application/trace/trace-packets.js';
 import { destinationText, sourceText } from '../../../domain/trace/query.js';
 import type { RunningProxy } from '../asking/running-proxy.js';

@@ -1,5 +1,5 @@
-import { aboutUnknown, type AboutUnknown } from '../../../../application/answers/about-unknown.js';
-import { differenceAnswer } from '../../../../application/answers/difference-answer.js';
+import { aboutUnknown, type AboutUnknown } from '../../../../application/status/service-row.js';
+import { differenceAnswer } from '../../../../application/difference/difference-report.js';
 import { both } from '../../../../application/answers/shape.js';
 import {
   clusterDifferences,

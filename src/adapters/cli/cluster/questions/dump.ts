@@ -1,4 +1,4 @@
-import { bundleAnswer } from '../../../../application/answers/bundle-answer.js';
+import { bundleAnswer } from '../../../../application/cluster/node-bundle.js';
 import {
   answersOf,
   silentOf,

@@ -1,4 +1,4 @@
-import { serviceExplanation } from '../../../../application/answers/explanation-answer.js';
+import { serviceExplanation } from '../../../../application/explain/explanation.js';
 import {
   compareExplanations,
   type ClusterExplanation,

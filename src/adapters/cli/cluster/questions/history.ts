@@ -1,5 +1,5 @@
-import { aboutUnknown, type AboutUnknown } from '../../../../application/answers/about-unknown.js';
-import { historyAnswer } from '../../../../application/answers/history-answer.js';
+import { aboutUnknown, type AboutUnknown } from '../../../../application/status/service-row.js';
+import { historyAnswer } from '../../../../application/status/change-entry.js';
 import { both } from '../../../../application/answers/shape.js';
 import { silentOf } from '../../../../application/cluster/ask-nodes.js';
 import { HistorySum, type ClusterHistory } from '../../../../application/cluster/cluster-history.js';

@@ -1,4 +1,4 @@
-import { servicesAnswer } from '../../../../application/answers/services-answer.js';
+import { servicesAnswer } from '../../../../application/status/service-row.js';
 import { silentOf } from '../../../../application/cluster/ask-nodes.js';
 import {
   ServicesSum,

@@ -1,4 +1,4 @@
-import { nodeStatusAnswer } from '../../../../application/answers/partial-answers.js';
+import { nodeStatus } from '../../../../application/cluster/cluster-status.js';
 import {
   clusterStatus,
   type ClusterStatus,
@@ -10,7 +10,7 @@ import { asItIs, type NodesQuestion } from '../nodes-question.js';
 /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
 export const statusQuestion: NodesQuestion<NodeStatus, NodeStatus, ClusterStatus> = {
   words: ['status', '-o', 'json'],
-  shape: nodeStatusAnswer,
+  shape: nodeStatus,
   keep: asItIs,
   result: clusterStatus,
   text: clusterStatusText,

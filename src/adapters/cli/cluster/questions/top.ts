@@ -1,4 +1,4 @@
-import { nodeTrafficAnswer } from '../../../../application/answers/partial-answers.js';
+import { nodeTraffic } from '../../../../application/cluster/cluster-traffic.js';
 import {
   sumTraffic,
   type ClusterTraffic,
@@ -10,7 +10,7 @@ import { asItIs, type NodesQuestion } from '../nodes-question.js';
 /** 0 when all nodes answer, otherwise 1. */
 export const topQuestion: NodesQuestion<NodeTraffic, NodeTraffic, ClusterTraffic> = {
   words: ['top', '--once', '-o', 'json'],
-  shape: nodeTrafficAnswer,
+  shape: nodeTraffic,
   keep: asItIs,
   result: sumTraffic,
   text: clusterTrafficText,

@@ -1,4 +1,4 @@
-import { traceAnswer, type FailedTrace } from '../../../../application/answers/trace-answer.js';
+import { traceAnswer, type FailedTrace } from '../../../../application/trace/answer.js';
 import {
   clusterTraces,
   keptTrace,
