@@ -3,6 +3,7 @@ import { validateManifests } from '../manifests/validate-manifests.js';
 import { printable } from '../process/quote.js';
 import { counted } from '../../application/words/counted.js';
 import type { Asked } from './arguments/subcommands.js';
+import { linesText } from './output/formatted.js';
 import { print } from './output/print.js';
 
 /** Reports what in the manifests would be ignored, one line each: 1 when there is anything, otherwise 0. Changes nothing. */
@@ -12,7 +13,7 @@ export async function validate({ manifests }: Asked<'validate'>): Promise<number
     problems.length === 0
       ? [`valid: ${counted(objects, 'object')} in ${counted(files, 'file')}`]
       : problems.map(printable);
-  await print(lines.map((line) => `${line}\n`).join(''));
+  await print(linesText(lines));
   return problems.length === 0 ? 0 : 1;
 }
 

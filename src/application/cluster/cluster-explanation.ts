@@ -1,6 +1,7 @@
 import type { Explanation } from '../explain/explanation.js';
 import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
 import { factsOf, type Fact } from './explained-facts.js';
+import { portWords } from '../words/port-words.js';
 
 /** What the proxies of a cluster do for one Service, compared. Every node asked is counted or listed once. */
 export interface ClusterExplanation {
@@ -97,7 +98,7 @@ function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
 function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, ports }) =>
     ports.flatMap(({ port, protocol, status }) =>
-      status.state === state ? [`${family} port ${port || '(unnamed)'} ${protocol}: ${status.reason}`] : [],
+      status.state === state ? [`${family} port ${portWords({ port, protocol })}: ${status.reason}`] : [],
     ),
   );
 }

@@ -1,5 +1,6 @@
 import type { FamilyDifference } from '../../application/difference/difference-report.js';
-import { differenceText } from '../../adapters/cli/texts/difference-text.js';
+import { linesText } from '../../adapters/cli/output/formatted.js';
+import { differenceLines } from '../../adapters/cli/texts/difference.js';
 import { plannedDifference } from '../../application/difference/planned-difference.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
@@ -28,7 +29,7 @@ export async function planDifference(
       const context = contexts.of(family, true);
       compared.push(await plannedDifference(state, context, backend, { keepUnexplained }));
     }
-    return differenceText({ mode: open.name, families: compared });
+    return linesText(differenceLines({ mode: open.name, families: compared }));
   } finally {
     await open.close();
   }

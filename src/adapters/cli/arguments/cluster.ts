@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { questionOf, questionOptions, type ClusterQuestion } from './question.js';
-import { outputOf, outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
-import { validate, type ValidateRequest } from './validate.js';
+import { questionOf, questionOptions, type QuestionOptions } from './question.js';
+import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
 interface ClusterAccess {
@@ -15,15 +15,8 @@ interface ClusterAccess {
   readonly context?: string;
 }
 
-/** What to ask the proxies of all nodes, and how. */
-export interface ClusterRequest {
-  readonly name: 'cluster';
-  readonly question: ClusterQuestion;
-  readonly access: ClusterAccess;
-  readonly output: OutputFormat;
-}
-
-export const cluster: Subcommand<ClusterRequest | ValidateRequest> = {
+/** Asks the proxies of all nodes. */
+export const cluster = subcommand({
   name: 'cluster',
   description:
     'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
@@ -38,21 +31,17 @@ export const cluster: Subcommand<ClusterRequest | ValidateRequest> = {
     ),
     new Option('--context <name>', 'The context of the kubeconfig to use.'),
     new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
-    ...questionOptions(),
-    outputOption(),
+    ...questionOptions,
+    outputOption,
   ],
-  request(operands, options) {
+  request(operands, options: ClusterAccess & QuestionOptions & OutputOptions) {
     const [kind, ...paths] = operands;
-    if (kind === 'validate') return validate.request(paths, {});
-    const { namespace, selector, parallel, context } = options as unknown as ClusterAccess;
-    return {
-      name: 'cluster',
-      question: questionOf(operands, options),
-      access: { namespace, selector, parallel, ...(context !== undefined && { context }) },
-      output: outputOf(options),
-    };
+    if (kind === 'validate') return { name: kind, ...validate.request(paths, {}) } as const;
+    const { namespace, selector, parallel, context, output } = options;
+    const access: ClusterAccess = { namespace, selector, parallel, context };
+    return { question: questionOf(operands, options), access, output };
   },
-};
+});
 
 function positive(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);

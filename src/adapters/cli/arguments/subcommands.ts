@@ -26,14 +26,18 @@ export const subcommands = [
   validate,
 ] as const;
 
-type RequestOf<One> = One extends Subcommand<infer Request> ? Request : never;
+type RequestOf<One> =
+  One extends Subcommand<infer Name, never, infer Asked> ? { readonly name: Name } & Asked : never;
 
 /** What the program is asked to do; `run` when no subcommand is named. */
 export type Request = { readonly name: 'run' } | RequestOf<(typeof subcommands)[number]>;
 
+/** What a subcommand is asked to do. */
+export type RequestFor<Name extends Request['name']> = Extract<Request, { readonly name: Name }>;
+
 /** A command line that asks for this subcommand, as far as commands read it. */
 export interface Asked<Name extends Request['name']> {
-  readonly request: Extract<Request, { readonly name: Name }>;
+  readonly request: RequestFor<Name>;
   readonly once: boolean;
   /** Files and folders to read instead of the API server, or to validate. */
   readonly manifests: readonly string[];

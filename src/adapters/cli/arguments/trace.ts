@@ -3,16 +3,20 @@ import type { TracedRules } from '../../../application/trace/trace-packets.js';
 import { InvalidQueryError, parseQuery, type TraceQuery } from '../../../domain/trace/query.js';
 import { UsageError } from '../usage-error.js';
 import { refuseOperands } from './operands.js';
-import { outputOption, type OutputFormat, type Subcommand } from './subcommand.js';
+import { outputOption, subcommand, type OutputFormat } from './subcommand.js';
+
+interface TraceOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly queries?: string;
+  readonly kernel?: boolean;
+  readonly output?: OutputFormat;
+}
 
 /** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
-export type TraceRequest = {
-  readonly name: 'trace';
-  readonly rules: TracedRules;
-  readonly output: OutputFormat;
-} & ({ readonly query: TraceQuery } | { readonly queries: string });
+type TracedQueries = { readonly query: TraceQuery } | { readonly queries: string };
 
-export const trace: Subcommand<TraceRequest> = {
+export const trace = subcommand({
   name: 'trace',
   description:
     'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
@@ -28,32 +32,26 @@ export const trace: Subcommand<TraceRequest> = {
       '--queries <file>',
       'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
     ),
-    outputOption(),
+    outputOption,
   ],
-  request(operands, options) {
+  request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
     refuseOperands(operands, 'kubeproxy trace');
-    const { from, to, queries, kernel = false, output = 'text' } = options as Options;
-    const common = { name: 'trace', rules: kernel ? 'actual' : 'desired', output } as const;
-    if (queries !== undefined) {
-      if (from !== undefined || to !== undefined)
-        throw new UsageError('trace takes either --queries, or --from and --to');
-      return { ...common, queries };
-    }
-    if (from === undefined || to === undefined)
-      throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE');
-    try {
-      return { ...common, query: parseQuery(from, to) };
-    } catch (error) {
-      if (error instanceof InvalidQueryError) throw new UsageError(error.message);
-      throw error;
-    }
+    const rules: TracedRules = kernel ? 'actual' : 'desired';
+    return { rules, output, ...queriesOf(options) };
   },
-};
+});
 
-interface Options {
-  readonly from?: string;
-  readonly to?: string;
-  readonly queries?: string;
-  readonly kernel?: boolean;
-  readonly output?: OutputFormat;
+function queriesOf({ from, to, queries }: TraceOptions): TracedQueries {
+  if (queries !== undefined) {
+    if (from === undefined && to === undefined) return { queries };
+    throw new UsageError('trace takes either --queries, or --from and --to');
+  }
+  if (from === undefined || to === undefined)
+    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE');
+  try {
+    return { query: parseQuery(from, to) };
+  } catch (error) {
+    if (error instanceof InvalidQueryError) throw new UsageError(error.message);
+    throw error;
+  }
 }

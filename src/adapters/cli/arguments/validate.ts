@@ -1,14 +1,8 @@
 import { UsageError } from '../usage-error.js';
-import type { Subcommand } from './subcommand.js';
+import { subcommand } from './subcommand.js';
 
-/** What to check. */
-export interface ValidateRequest {
-  readonly name: 'validate';
-  /** Files and folders. */
-  readonly paths: readonly string[];
-}
-
-export const validate: Subcommand<ValidateRequest> = {
+/** Which files and folders to check. */
+export const validate = subcommand({
   name: 'validate',
   description:
     'Report what in these manifests is invalid, by file, line and field, without changing anything.',
@@ -17,6 +11,6 @@ export const validate: Subcommand<ValidateRequest> = {
     if (paths.length === 0) throw new UsageError('validate takes the files and folders to check, got none');
     if (paths.includes(''))
       throw new UsageError('validate got an empty path; give existing files or folders');
-    return { name: 'validate', paths };
+    return { paths };
   },
-};
+});

@@ -1,6 +1,6 @@
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { isNone } from '../../../application/difference/difference-report.js';
-import { differenceText } from '../texts/difference-text.js';
+import { differenceLines } from '../texts/difference.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
@@ -22,7 +22,7 @@ export async function diff({ request, configuration }: Asked<'diff'>): Promise<n
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const report = await proxy.ask(`/debug/diff${query}`, differenceAnswer, TIMEOUT);
   const answer = await withUnknown(proxy, service, report, isNone(report));
-  await print(formatted(output, answer, differenceText));
+  await print(formatted(output, answer, differenceLines));
   const problems = report.families.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) throw new CannotAskError(`the proxy cannot compare: ${problems.join('; ')}`);
   return complainOf(answer.unknown) || !isNone(report) ? 1 : 0;

@@ -3,11 +3,11 @@ import { networkInterfaces } from 'node:os';
 import { NetlinkEndpointAccess } from '../../rtnetlink/netlink-endpoint-access.js';
 import { explanationAnswer } from '../../../application/explain/address-explanation.js';
 import type { AddressExplanation } from '../../../application/explain/address-explanation.js';
-import { addressExplanationText } from '../texts/address-explanation-text.js';
+import { addressExplanationLines } from '../texts/address-explanation.js';
 import { walkKernel } from '../../../application/explain/checks/kernel-walk.js';
 import { probeEndpoints } from '../../../application/explain/checks/probe-endpoints.js';
 import { isSound, type Explanation } from '../../../application/explain/explanation.js';
-import { explanationText } from '../texts/explanation-text.js';
+import { explanationLines } from '../texts/explanation.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
@@ -52,8 +52,8 @@ function ownAddresses(): readonly string[] {
   );
 }
 
-function textOf(explained: Explanation | AddressExplanation): string {
-  return 'service' in explained ? explanationText(explained) : addressExplanationText(explained);
+function textOf(explained: Explanation | AddressExplanation): readonly string[] {
+  return 'service' in explained ? explanationLines(explained) : addressExplanationLines(explained);
 }
 
 function isGood(explained: Explanation | AddressExplanation): boolean {

@@ -1,7 +1,6 @@
 import { historyAnswer } from '../../../application/status/change-entry.js';
-import { CHANGE_ENTRY_HEADERS, changeEntryCells } from '../texts/change-entry-text.js';
+import { historyLines } from '../texts/history.js';
 import type { Asked } from '../arguments/subcommands.js';
-import { columns } from '../output/columns.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { RunningProxy } from './running-proxy.js';
@@ -17,15 +16,6 @@ export async function history({ request, configuration }: Asked<'history'>): Pro
   const parameters = new URLSearchParams(service === undefined ? {} : { service });
   const known = await proxy.ask(`/debug/history?${parameters.toString()}`, historyAnswer);
   const answer = await withUnknown(proxy, service, known, known.changes.length === 0);
-  await print(
-    formatted(output, answer, ({ changes }, isWide) =>
-      changes.length === 0
-        ? 'no change is remembered\n'
-        : columns(
-            CHANGE_ENTRY_HEADERS,
-            changes.map((entry) => changeEntryCells(entry, isWide)),
-          ),
-    ),
-  );
+  await print(formatted(output, answer, ({ changes }, isWide) => historyLines(changes, isWide)));
   return complainOf(answer.unknown) ? 1 : 0;
 }

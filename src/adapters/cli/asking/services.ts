@@ -20,8 +20,8 @@ export async function services({ request, configuration }: Asked<'services'>): P
   return complainOf(list.unknown) ? 1 : 0;
 }
 
-function listText({ services: rows, unknown }: ServiceList, isWide: boolean): string {
-  if (rows.length === 0 && unknown.length > 0) return '';
+function listText({ services: rows, unknown }: ServiceList, isWide: boolean): readonly string[] {
+  if (rows.length === 0 && unknown.length > 0) return [];
   return columns(
     HEADERS,
     rows.map((row) => cells(row, isWide)),

@@ -1,5 +1,5 @@
 import { statusAnswer } from '../../../application/status/proxy-status.js';
-import { proxyStatusText } from '../texts/proxy-status-text.js';
+import { proxyStatusLines } from '../texts/proxy-status.js';
 import type { Asked } from '../arguments/subcommands.js';
 import { formatted } from '../output/formatted.js';
 import { print } from '../output/print.js';
@@ -11,6 +11,6 @@ const EXIT_CODES = { good: 0, degraded: 1, 'not-serving': 2 } as const;
 export async function status({ request, configuration }: Asked<'status'>): Promise<number> {
   const proxy = RunningProxy.at(configuration.metricsBindAddress);
   const answer = await proxy.ask('/debug/status', statusAnswer);
-  await print(formatted(request.output, answer, proxyStatusText));
+  await print(formatted(request.output, answer, proxyStatusLines));
   return EXIT_CODES[answer.state];
 }

@@ -9,16 +9,8 @@ import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
-import type { NodesQuestion } from './nodes-question.js';
+import { questions } from './questions.js';
 import { openProxyPods } from './open-proxy-pods.js';
-import { diffQuestion } from './questions/diff.js';
-import { dumpQuestion } from './questions/dump.js';
-import { explainQuestion } from './questions/explain.js';
-import { historyQuestion } from './questions/history.js';
-import { servicesQuestion } from './questions/services.js';
-import { statusQuestion } from './questions/status.js';
-import { topQuestion } from './questions/top.js';
-import { traceQuestion } from './questions/trace.js';
 
 /** How long one proxy usually may take to answer. Milliseconds. */
 const TIMEOUT = 10_000;
@@ -33,41 +25,21 @@ const FAILURES = [ApiError, ApiConnectionError, ApiProtocolError, KubeconfigErro
  */
 export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Promise<number> {
   const { question, access, output } = asked.request;
-  const ask = async <Answer, Kept, Result extends object>(
-    put: NodesQuestion<Answer, Kept, Result>,
-  ): Promise<number> => {
-    const { proxies, unknown } = await find(asked);
-    for (const problem of unknown) complain(`not known: ${problem}`);
-    const limited = {
-      words: put.words,
-      timeout: timeout ?? put.timeout ?? TIMEOUT,
-      shape: put.shape,
-      keep: put.keep.bind(put),
-    };
-    const replies = await askNodes(proxies, limited, access.parallel);
-    const result = await put.result(replies);
-    await print(formatted(output, result, (value, isWide) => put.text(value, isWide)));
-    if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
-    return answersOf(replies).length > 0 ? put.exitCode(result) : CANNOT_ASK;
+  const put = await questions[question.kind](question);
+  const { proxies, unknown } = await find(asked);
+  for (const problem of unknown) complain(`not known: ${problem}`);
+  const { words } = question;
+  const limited = {
+    words,
+    timeout: timeout ?? put.timeout ?? TIMEOUT,
+    shape: put.shape,
+    keep: put.keep.bind(put),
   };
-  switch (question.kind) {
-    case 'status':
-      return ask(statusQuestion);
-    case 'services':
-      return ask(servicesQuestion(question.filter));
-    case 'explain':
-      return ask(explainQuestion(question.service));
-    case 'trace':
-      return ask(traceQuestion(question.query, question.rules));
-    case 'diff':
-      return ask(diffQuestion(question.service));
-    case 'history':
-      return ask(historyQuestion(question.service));
-    case 'top':
-      return ask(topQuestion);
-    case 'dump':
-      return ask(await dumpQuestion(question.to));
-  }
+  const replies = await askNodes(proxies, limited, access.parallel);
+  const result = await put.result(replies);
+  await print(formatted(output, result, (value, isWide) => put.lines(value, isWide)));
+  if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
+  return answersOf(replies).length > 0 ? put.exitCode(result) : CANNOT_ASK;
 }
 
 async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {

@@ -11,7 +11,7 @@ import { mapTexts } from './map-texts.js';
 export function formatted<Value>(
   format: OutputFormat,
   value: Value,
-  text: (value: Value, isWide: boolean) => string,
+  lines: (value: Value, isWide: boolean) => readonly string[],
 ): string {
   switch (format) {
     case 'json':
@@ -19,13 +19,20 @@ export function formatted<Value>(
     case 'yaml':
       return stringify(mapTexts(value, printable));
     case 'text':
-      return text(
-        mapTexts(value, (one) => printable(cutText(one))),
-        false,
+      return linesText(
+        lines(
+          mapTexts(value, (one) => printable(cutText(one))),
+          false,
+        ),
       );
     case 'wide':
-      return text(mapTexts(value, printable), true);
+      return linesText(lines(mapTexts(value, printable), true));
   }
+}
+
+/** Lines as one text, each with its end. */
+export function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** JSON on one line, with its end. */

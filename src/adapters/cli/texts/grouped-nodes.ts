@@ -1,3 +1,5 @@
+import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
+
 /** Names that are listed before the rest is only counted. */
 const LISTED = 5;
 
@@ -16,4 +18,9 @@ export function grouped<Item extends { readonly node: string }>(
   const byText = new Map<string, string[]>();
   for (const item of items) byText.set(said(item), [...(byText.get(said(item)) ?? []), item.node]);
   return [...byText].map(([text, nodes]) => `${label}: ${named(nodes)} (${text})`);
+}
+
+/** Who did not answer, and why. */
+export function noAnswerLines(silent: readonly SilentNode[]): readonly string[] {
+  return grouped('no answer', silent, ({ reason }) => reason);
 }

@@ -1,14 +1,14 @@
 import { trafficAnswer } from '../../../application/answers/traffic-answer.js';
 import type { PortReport, TrafficReport } from '../../../domain/traffic/traffic-report.js';
 import type { Asked } from '../arguments/subcommands.js';
-import type { TopRequest } from '../arguments/top.js';
+import type { RequestFor } from '../arguments/subcommands.js';
 import { LONGEST_QUERY, listServices } from '../asking/list-services.js';
 import { RunningProxy } from '../asking/running-proxy.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { Screen } from './screen.js';
-import { trafficText } from '../texts/traffic-text.js';
+import { trafficLines } from '../texts/traffic.js';
 
 /** A report comes as late as this after its interval. Milliseconds. */
 const LATEST = 10_000;
@@ -39,7 +39,7 @@ export async function top({ request, configuration, once }: Asked<'top'>): Promi
     const silence = intervalMilliseconds + (once ? COUNTING : LATEST);
     for await (const all of proxy.follow(path, trafficAnswer, silence, ending.signal)) {
       last = { ...all, services: all.services.filter((port) => isAskedFor(port, query)) };
-      if (screen) screen.show(formatted(output, last, trafficText));
+      if (screen) screen.show(formatted(output, last, trafficLines));
       else await print(printed(last, request, once));
     }
   } finally {
@@ -48,7 +48,7 @@ export async function top({ request, configuration, once }: Asked<'top'>): Promi
   return last ? exitCode(proxy, query, last.services) : 0;
 }
 
-function pathOf({ query, intervalMilliseconds }: TopRequest, once: boolean, limit?: number): string {
+function pathOf({ query, intervalMilliseconds }: RequestFor<'top'>, once: boolean, limit?: number): string {
   const parameters = new URLSearchParams({
     interval: String(intervalMilliseconds / 1_000),
     sort: query.sort,
@@ -63,14 +63,14 @@ function pathOf({ query, intervalMilliseconds }: TopRequest, once: boolean, limi
   return `/debug/traffic?${parameters}`;
 }
 
-function isAskedFor({ namespace, name }: PortReport, { services }: TopRequest['query']): boolean {
+function isAskedFor({ namespace, name }: PortReport, { services }: RequestFor<'top'>['query']): boolean {
   return services.length === 0 || services.includes(name) || services.includes(`${namespace}/${name}`);
 }
 
 /** Asks about the names of which no traffic is known. */
 async function exitCode(
   proxy: RunningProxy,
-  { namespace, services: names }: TopRequest['query'],
+  { namespace, services: names }: RequestFor<'top'>['query'],
   found: readonly PortReport[],
 ): Promise<number> {
   const seen = new Set(found.flatMap(({ namespace, name }) => [name, `${namespace}/${name}`]));
@@ -87,8 +87,8 @@ async function exitCode(
 }
 
 /** One after the other, JSON is one object a line, so that a program can read each as it comes. */
-function printed(report: TrafficReport, { output }: TopRequest, once: boolean): string {
+function printed(report: TrafficReport, { output }: RequestFor<'top'>, once: boolean): string {
   if (!once && output === 'json') return jsonLine(report);
-  const text = formatted(output, report, trafficText);
+  const text = formatted(output, report, trafficLines);
   return once ? text : output === 'yaml' ? `---\n${text}` : `${text}\n`;
 }

@@ -1,14 +1,14 @@
 import type { TraceAnswer } from '../../../application/trace/answer.js';
 import { CannotTraceError } from '../../../application/trace/trace-packets.js';
-import { traceText } from '../texts/trace-text.js';
-import type { TraceRequest } from '../arguments/trace.js';
+import { traceLines } from '../texts/trace.js';
+import type { RequestFor } from '../arguments/subcommands.js';
 import { formatted, jsonLine } from '../output/formatted.js';
 import { print } from '../output/print.js';
 import { answerLines } from './answer-lines.js';
 import type { Tracing } from './tracing.js';
 
 /** Prints what becomes of packets. 1 if a query of several could not be answered. */
-export async function answerRequest(request: TraceRequest, tracing: Tracing): Promise<number> {
+export async function answerRequest(request: RequestFor<'trace'>, tracing: Tracing): Promise<number> {
   if ('queries' in request) return answerLines(request.queries, tracing);
   try {
     await print(printed(await tracing(request.query), request));
@@ -22,7 +22,7 @@ export async function answerRequest(request: TraceRequest, tracing: Tracing): Pr
 }
 
 /** JSON as one line, as for the queries of a file. */
-function printed(answer: TraceAnswer, { output, rules }: TraceRequest): string {
+function printed(answer: TraceAnswer, { output, rules }: RequestFor<'trace'>): string {
   if (output === 'json') return jsonLine(answer);
-  return formatted(output, answer, (value, isWide) => traceText(value, rules, isWide));
+  return formatted(output, answer, (value, isWide) => traceLines(value, rules, isWide));
 }

@@ -47,7 +47,8 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       .helpOption('-h, --help', 'Print this text.')
       .argument('[arguments...]')
       .action((operands: readonly string[], options: Readonly<Record<string, unknown>>) => {
-        request = subcommand.request(operands, options);
+        const { name } = subcommand;
+        request = { name, ...subcommand.request(operands, options as never) } as Request;
       });
     for (const option of subcommand.options ?? []) command.addOption(option);
   }

@@ -5,7 +5,7 @@ import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
-import { portWords } from '../../parts/service-port.js';
+import { portWords } from '../../../../../application/words/port-words.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 import { ServiceDrawing } from './service-drawing.js';

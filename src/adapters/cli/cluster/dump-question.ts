@@ -1,19 +1,15 @@
-import { bundleAnswer } from '../../../../application/cluster/node-bundle.js';
+import { bundleAnswer } from '../../../application/cluster/node-bundle.js';
 import {
   answersOf,
   silentOf,
   type NodeReply,
   type SilentNode,
-} from '../../../../application/cluster/ask-nodes.js';
-import { grouped } from '../../texts/grouped-nodes.js';
-import {
-  missingParts,
-  type BundlePart,
-  type NodeBundle,
-} from '../../../../application/cluster/node-bundle.js';
-import { counted } from '../../../../application/words/counted.js';
-import { BundleFolder } from '../../dump/bundle-folder.js';
-import type { NodesQuestion } from '../nodes-question.js';
+} from '../../../application/cluster/ask-nodes.js';
+import { grouped, noAnswerLines } from '../texts/grouped-nodes.js';
+import { missingParts, type BundlePart, type NodeBundle } from '../../../application/cluster/node-bundle.js';
+import { counted } from '../../../application/words/counted.js';
+import { BundleFolder } from '../dump/bundle-folder.js';
+import type { NodesQuestion } from './nodes-question.js';
 
 /** Everything is asked, with a comparison among it. Milliseconds. */
 const TIMEOUT = 120_000;
@@ -33,7 +29,6 @@ export async function dumpQuestion(
 ): Promise<NodesQuestion<NodeBundle, readonly BundlePart[], Written>> {
   const folder = await BundleFolder.open(path);
   return {
-    words: ['dump'],
     timeout: TIMEOUT,
     shape: bundleAnswer,
     async keep(bundle, node) {
@@ -45,7 +40,7 @@ export async function dumpQuestion(
       await folder.writeSummary(written);
       return written;
     },
-    text: writtenText,
+    lines: writtenLines,
     exitCode: ({ incomplete, silent }) => (incomplete.length + silent.length > 0 ? 1 : 0),
   };
 }
@@ -62,12 +57,10 @@ function writtenOf(folder: string, replies: readonly NodeReply<readonly BundlePa
   };
 }
 
-function writtenText({ folder, nodes, incomplete, silent }: Written): string {
+function writtenLines({ folder, nodes, incomplete, silent }: Written): readonly string[] {
   return [
     `wrote ${counted(nodes.length, 'node')} into ${folder}`,
     ...grouped('incomplete', incomplete, ({ missing }) => `without ${missing.join(', ')}`),
-    ...grouped('no answer', silent, ({ reason }) => reason),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+    ...noAnswerLines(silent),
+  ];
 }

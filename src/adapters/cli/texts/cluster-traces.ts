@@ -1,19 +1,21 @@
 import type { ClusterTraces, Fate } from '../../../application/cluster/cluster-traces.js';
-import { grouped, named } from './grouped-nodes.js';
+import { grouped, named, noAnswerLines } from './grouped-nodes.js';
 
 const SOURCES = { true: 'the source is rewritten', false: 'the source is kept', mixed: 'the source depends' };
 
-/** For people, several lines, each with its end. */
-export function clusterTracesText({ fates, failed, silent }: ClusterTraces, isWide: boolean): string {
-  const lines = [
+/** For people. */
+export function clusterTracesLines(
+  { fates, failed, silent }: ClusterTraces,
+  isWide: boolean,
+): readonly string[] {
+  return [
     ...fates.flatMap((fate) => [
       `${fate.outcome}: ${isWide ? fate.nodes.join(', ') : named(fate.nodes)}`,
       ...leadsTo(fate),
     ]),
     ...grouped('failed', failed, ({ reason }) => reason),
-    ...grouped('no answer', silent, ({ reason }) => reason),
+    ...noAnswerLines(silent),
   ];
-  return lines.map((line) => `${line}\n`).join('');
 }
 
 function leadsTo({ endpoints, sourceRewritten }: Fate): readonly string[] {

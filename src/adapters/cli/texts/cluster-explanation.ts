@@ -1,18 +1,18 @@
 import { counted } from '../../../application/words/counted.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
-import { grouped, named } from './grouped-nodes.js';
+import { grouped, named, noAnswerLines } from './grouped-nodes.js';
 
 /** Differences of a node that are listed before the rest is only counted, unless all are asked for. */
 const LISTED = 3;
 
-/** A comparison for people, several lines, each with its end. */
-export function clusterExplanationText(compared: ClusterExplanation, isWide: boolean): string {
+/** A comparison for people. */
+export function clusterExplanationLines(compared: ClusterExplanation, isWide: boolean): readonly string[] {
   const { service, asked, alike, known, problems, behind, failed, degraded, different, silent } = compared;
   const on = `on ${alike} of ${counted(asked, 'node')}`;
   const late = behind.map(({ node, seconds }) =>
     seconds === undefined ? node : `${node} (${seconds.toFixed(1)} s)`,
   );
-  const lines = [
+  return [
     known
       ? `${service}: programmed alike ${on}`
       : `${service}: not served ${on}; \`kubeproxy explain\` on a node says why`,
@@ -20,13 +20,12 @@ export function clusterExplanationText(compared: ClusterExplanation, isWide: boo
     ...grouped('failed', failed, ({ reasons }) => reasons.join('; ')),
     ...grouped('degraded', degraded, ({ reasons }) => reasons.join('; ')),
     ...(late.length > 0 ? [`behind: ${isWide ? late.join(', ') : named(late)}`] : []),
-    ...grouped('different', different, (difference) => differenceText(difference, isWide)),
-    ...grouped('no answer', silent, ({ reason }) => reason),
+    ...grouped('different', different, (difference) => differenceLines(difference, isWide)),
+    ...noAnswerLines(silent),
   ];
-  return lines.map((line) => `${line}\n`).join('');
 }
 
-function differenceText({ lacks, has }: NodeDifference, isWide: boolean): string {
+function differenceLines({ lacks, has }: NodeDifference, isWide: boolean): string {
   const facts = [...lacks.map((fact) => `lacks ${fact}`), ...has.map((fact) => `has ${fact}`)];
   const more = isWide ? 0 : facts.length - LISTED;
   return (more > 1 ? [...facts.slice(0, LISTED), `${more} more`] : facts).join('; ');

@@ -1,5 +1,9 @@
 import type { Explanation } from '../../../../src/application/explain/explanation.js';
-import { explanationText } from '../../../../src/adapters/cli/texts/explanation-text.js';
+import { explanationLines } from '../../../../src/adapters/cli/texts/explanation.js';
+import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+
+const explanationText = (...args: Parameters<typeof explanationLines>): string =>
+  linesText(explanationLines(...args));
 
 const AT = Date.parse('2026-05-04T10:00:00Z');
 const quiet = { failures: 0, drift: { found: 0, repaired: 0 } };

@@ -6,12 +6,9 @@ import type {
 /** Above lines that are not of one service port alone. */
 const OF_NO_SERVICE = 'of no single Service';
 
-/** A report for people, several lines, each with its end. Empty if nothing differs. */
-export function differenceText({ mode, families }: DifferenceReport): string {
-  return families
-    .flatMap((family) => familyLines(mode, family))
-    .map((line) => `${line}\n`)
-    .join('');
+/** A report for people. No lines if nothing differs. */
+export function differenceLines({ mode, families }: DifferenceReport): readonly string[] {
+  return families.flatMap((family) => familyLines(mode, family));
 }
 
 function familyLines(mode: string, { family, lines, omitted, problem }: FamilyDifference): readonly string[] {

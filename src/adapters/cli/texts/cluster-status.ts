@@ -1,17 +1,17 @@
 import type { ClusterStatus, NodeRow } from '../../../application/cluster/cluster-status.js';
-import { grouped } from './grouped-nodes.js';
+import { noAnswerLines } from './grouped-nodes.js';
 import { columns } from '../output/columns.js';
 
 const HEADERS = ['NODE', 'STATE', 'VERSION', 'MODE', 'IN SYNC', 'LAG', 'FAILING', 'DRIFT'];
 
 /** One line a node, and who did not answer. */
-export function clusterStatusText({ nodes, silent }: ClusterStatus, isWide: boolean): string {
+export function clusterStatusLines({ nodes, silent }: ClusterStatus, isWide: boolean): readonly string[] {
   const rows = nodes.map((row) => [...cellsOf(row), ...(isWide ? [row.reasons.join('; ')] : [])]);
-  const table = rows.length > 0 ? columns([...HEADERS, ...(isWide ? ['REASONS'] : [])], rows) : '';
+  const table = rows.length > 0 ? columns([...HEADERS, ...(isWide ? ['REASONS'] : [])], rows) : [];
   const unanswered = isWide
     ? silent.map(({ node, reason }) => `no answer: ${node} (${reason})`)
-    : grouped('no answer', silent, ({ reason }) => reason);
-  return table + unanswered.map((line) => `${line}\n`).join('');
+    : noAnswerLines(silent);
+  return [...table, ...unanswered];
 }
 
 function cellsOf({ node, state, version, mode, inSync, lag, failing, drift }: NodeRow): readonly string[] {

@@ -3,11 +3,12 @@ import type {
   EndpointMatch,
   FrontendMatch,
 } from '../../../application/explain/address-explanation.js';
+import { portWords } from '../../../application/words/port-words.js';
 import { acceptedSourcesText } from '../../../application/explain/reasons.js';
-import { endpointText, frontendText, statusText } from './explanation-text.js';
+import { endpointText, frontendText, statusText } from './explanation.js';
 
-/** For people, several lines, each with its end. */
-export function addressExplanationText(explained: AddressExplanation): string {
+/** For people. */
+export function addressExplanationLines(explained: AddressExplanation): readonly string[] {
   const { subject, frontends, endpoints, otherwise } = explained;
   return [
     subject,
@@ -21,11 +22,9 @@ export function addressExplanationText(explained: AddressExplanation): string {
       `  endpoint of ${ownerText(match)}`,
       `    ${endpointText(match.endpoint)}`,
     ]),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+  ];
 }
 
-function ownerText({ service, port, protocol, family }: FrontendMatch | EndpointMatch): string {
-  return `${service}, port ${port === '' ? '(unnamed)' : port} ${protocol}, ${family}`;
+function ownerText(match: FrontendMatch | EndpointMatch): string {
+  return `${match.service}, port ${portWords(match)}, ${match.family}`;
 }

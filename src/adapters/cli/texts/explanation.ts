@@ -1,6 +1,8 @@
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
+import { portWords } from '../../../application/words/port-words.js';
+import { timeText } from '../../../application/words/time-text.js';
 import type {
   EndpointExplanation,
   Explanation,
@@ -9,20 +11,21 @@ import type {
   PortExplanation,
   PortStatus,
 } from '../../../application/explain/explanation.js';
-import { kernelWalkText, probedEndpointsText } from './checks-text.js';
+import { kernelWalkLines, probedEndpointsLines } from './checks.js';
 import { acceptedSourcesText } from '../../../application/explain/reasons.js';
 import type { FindingKind } from '../../../application/explain/findings.js';
 import { portStatusText } from '../../../application/words/state-words.js';
 
-/** An explanation for people, several lines, each with its end. */
-export function explanationText(explained: Explanation): string {
+/** An explanation for people. */
+export function explanationLines(explained: Explanation): readonly string[] {
   const { service, known, unserved, problems, families, kernel, probe } = explained;
   const lines = [service];
   if (unserved) lines.push(`  The proxy does not serve it: ${unserved.text}.`);
   for (const problem of problems) if (!unserved?.text.includes(problem)) lines.push(`  problem: ${problem}`);
   if (known) for (const family of families) lines.push(...familyLines(family));
-  const checks = [kernel && kernelWalkText(kernel), probe && probedEndpointsText(probe)];
-  return `${lines.join('\n')}\n${checks.join('')}`;
+  if (kernel) lines.push(...kernelWalkLines(kernel));
+  if (probe) lines.push(...probedEndpointsLines(probe));
+  return lines;
 }
 
 function familyLines({
@@ -42,9 +45,11 @@ function familyLines({
     lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
   }
   if (sync.failures > 0 && sync.lastFailure)
-    lines.push(`    no sync has succeeded since ${time(sync.lastFailure.at)}: ${sync.lastFailure.reason}`);
+    lines.push(
+      `    no sync has succeeded since ${timeText(sync.lastFailure.at)}: ${sync.lastFailure.reason}`,
+    );
   if (sync.drift.last !== undefined)
-    lines.push(`    rules that another program had changed were last repaired ${time(sync.drift.last)}`);
+    lines.push(`    rules that another program had changed were last repaired ${timeText(sync.drift.last)}`);
   return lines;
 }
 
@@ -52,8 +57,8 @@ function familyLines({
 const UNSAID: ReadonlySet<FindingKind> = new Set(['draining', 'other-zones']);
 
 function portLines(explained: PortExplanation): readonly string[] {
-  const { port, protocol, status, frontends, endpoints, findings, affinitySeconds, sourceRanges } = explained;
-  const lines = [`    port ${port === '' ? '(unnamed)' : port} ${protocol}: ${statusText(status)}`];
+  const { status, frontends, endpoints, findings, affinitySeconds, sourceRanges } = explained;
+  const lines = [`    port ${portWords(explained)}: ${statusText(status)}`];
   for (const frontend of frontends) lines.push(`      ${frontendText(frontend)}`);
   for (const endpoint of endpoints) lines.push(`      ${endpointText(endpoint)}`);
   for (const { kind, text } of findings) if (UNSAID.has(kind)) lines.push(`      note: ${text}`);
@@ -63,7 +68,7 @@ function portLines(explained: PortExplanation): readonly string[] {
 }
 
 export function statusText(status: PortStatus): string {
-  return portStatusText(status, time);
+  return portStatusText(status, timeText);
 }
 
 export function frontendText(frontend: FrontendExplanation): string {
@@ -73,8 +78,4 @@ export function frontendText(frontend: FrontendExplanation): string {
 
 export function endpointText(endpoint: EndpointExplanation): string {
   return `endpoint ${hostPort(endpoint.address, endpoint.port)}: ${endpointWords(endpoint)}`;
-}
-
-function time(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

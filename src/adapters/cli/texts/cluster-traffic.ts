@@ -1,12 +1,12 @@
 import type { ClusterTraffic } from '../../../application/cluster/cluster-traffic.js';
-import { grouped, named } from './grouped-nodes.js';
+import { named, noAnswerLines } from './grouped-nodes.js';
 import { displayName } from '../../../domain/model/service-port-name.js';
 import { columns } from '../output/columns.js';
 
 const HEADERS = ['SERVICE PORT', 'PROTOCOL', 'OPEN', 'NEW/S', 'UNANSWERED', 'NODES'];
 
 /** One line a service port, and whose connections are missing. */
-export function clusterTrafficText({ services, untracked, silent }: ClusterTraffic): string {
+export function clusterTrafficLines({ services, untracked, silent }: ClusterTraffic): readonly string[] {
   const rows = services.map(({ nodes, open, newPerSecond, unanswered, ...port }) => [
     displayName(port),
     port.protocol,
@@ -15,12 +15,11 @@ export function clusterTrafficText({ services, untracked, silent }: ClusterTraff
     String(unanswered),
     String(nodes),
   ]);
-  const table = rows.length > 0 ? columns(HEADERS, rows) : 'no connections of Services\n';
-  const lines = [
+  return [
+    ...(rows.length > 0 ? columns(HEADERS, rows) : ['no connections of Services']),
     ...(untracked.length > 0
       ? [`not tracked: ${named(untracked)} (through IPVS: set net.ipv4.vs.conntrack to 1)`]
       : []),
-    ...grouped('no answer', silent, ({ reason }) => reason),
+    ...noAnswerLines(silent),
   ];
-  return table + lines.map((line) => `${line}\n`).join('');
 }

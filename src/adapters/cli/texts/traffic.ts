@@ -1,4 +1,4 @@
-import { unseenConnections } from '../../../application/words/unseen-words.js';
+import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
 import { displayName } from '../../../domain/model/service-port-name.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type {
@@ -10,14 +10,11 @@ import type {
 import { counted } from '../../../application/words/counted.js';
 import { columns } from '../output/columns.js';
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-const UNIT = 1_024;
-
 /**
  * A report as a table: a line for each service port and, below it, its endpoints.
  * @param isWide with endpoints that have no connections, and more columns
  */
-export function trafficText(report: TrafficReport, isWide: boolean): string {
+export function trafficLines(report: TrafficReport, isWide: boolean): readonly string[] {
   const { services, countsBytes, omitted } = report;
   const headers = [
     'SERVICE PORT',
@@ -47,29 +44,20 @@ export function trafficText(report: TrafficReport, isWide: boolean): string {
         cells(`  ${hostPort(endpoint.address, endpoint.port)}`, '', '', endpoint, endpointState(endpoint)),
       ),
   ]);
-  const table = services.length > 0 ? columns(headers, rows) : 'no connections of Services\n';
-  const rest = omitted > 0 ? `and ${counted(omitted, 'more service port')}\n` : '';
-  return `${headLines(report).join('\n')}\n${table}${rest}`;
+  return [
+    ...headLines(report),
+    ...(services.length > 0 ? columns(headers, rows) : ['no connections of Services']),
+    ...(omitted > 0 ? [`and ${counted(omitted, 'more service port')}`] : []),
+  ];
 }
 
 /** When and how it was counted, and what is wrong with it. */
 function headLines(report: TrafficReport): readonly string[] {
-  const { time, seconds, tracked, sampledOneIn, timesLost, complete, readShare } = report;
+  const { time, seconds, tracked } = report;
   const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
     `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
-    ...unseenConnections(report),
-    ...(complete
-      ? []
-      : [`not complete yet: ${Math.floor(100 * readShare)}% of the connections have been read`]),
-    ...(sampledOneIn > 1
-      ? [`one in ${sampledOneIn} connections is counted, and the numbers multiplied`]
-      : []),
-    ...(timesLost > 0
-      ? [
-          `events were lost ${timesLost === 1 ? 'once' : `${timesLost} times`}: some new connections are missing; open ones are read again`,
-        ]
-      : []),
+    ...countingWords(report),
   ];
 }
 
@@ -85,15 +73,4 @@ function portState({ silentEndpoints, endpoints }: PortReport): string {
 
 function endpointState({ silent, state }: EndpointReport): string {
   return silent ? 'does not answer' : state;
-}
-
-/** With one digit after the point: `1.5 KiB`. */
-function bytesText(bytes: number): string {
-  let power = 0;
-  let amount = bytes;
-  while (amount >= UNIT && power < UNITS.length - 1) {
-    amount /= UNIT;
-    power++;
-  }
-  return `${power === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[power]}`;
 }

@@ -1,4 +1,5 @@
 import { counted } from '../../../application/words/counted.js';
+import { timeText } from '../../../application/words/time-text.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../../application/status/proxy-status.js';
 
 /** How many members of a list are shown unless all are wanted. */
@@ -6,8 +7,8 @@ const SHOWN = 5;
 
 const URLS = /https?:\/\/\S+/g;
 
-/** For people, several lines, each with its end. `isWide`: every list and every URL in full. */
-export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
+/** For people. `isWide`: every list and every URL in full. */
+export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
   const { node, state, reasons, mode, versions, startedAt, now, waiting, families, ignored } = status;
   const { program, kubernetes, node: runtime, kernel } = versions;
   const listed = (label: string, texts: readonly string[]): readonly string[] => {
@@ -21,7 +22,7 @@ export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
     `${node}: ${state.replace('-', ' ')}`,
     ...reasons.map((reason) => `  reason: ${reason}`),
     `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
-    `  running since ${time(startedAt)}, for ${duration(now - startedAt)}`,
+    `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
     ...listed('waiting', waiting),
     ...families.map(familyText),
     ...listed(
@@ -36,11 +37,9 @@ export function proxyStatusText(status: ProxyStatus, isWide: boolean): string {
     ...status.watches.map(watchText),
     ...listed(
       'last error',
-      status.lastErrors.map(({ at, text }) => `${time(at)} ${text}`),
+      status.lastErrors.map(({ at, text }) => `${timeText(at)} ${text}`),
     ),
-  ]
-    .map((line) => `${isWide ? line : line.replace(URLS, withoutQuery)}\n`)
-    .join('');
+  ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
 }
 
 /** A URL, and the colon after it if there is one, without what was asked for. */
@@ -50,7 +49,7 @@ function withoutQuery(url: string): string {
 }
 
 function troubles(family: FamilyStatus['family'], ports: FamilyStatus['failed']): readonly string[] {
-  return ports.map(({ key, since, reason }) => `${key} (${family}) since ${time(since)}: ${reason}`);
+  return ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`);
 }
 
 function familyText({ family, inSync, programmed, failed, degraded, sync }: FamilyStatus): string {
@@ -61,11 +60,11 @@ function familyText({ family, inSync, programmed, failed, degraded, sync }: Fami
     ...(failed.length > 0 ? [`${failed.length} failing`] : []),
     ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
     lastSuccess
-      ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
+      ? `last sync ${timeText(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
       : 'no sync yet',
     ...(drift.last === undefined
       ? []
-      : [`${counted(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
+      : [`${counted(drift.found, 'repair')} after another program, the last ${timeText(drift.last)}`]),
   ];
   return `  ${family}: ${parts.join(', ')}`;
 }
@@ -95,8 +94,4 @@ function duration(milliseconds: number): string {
   );
   const shown = seconds === 0 ? units.slice(-1) : units.slice(first, first + 2);
   return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
-}
-
-function time(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

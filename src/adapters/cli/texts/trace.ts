@@ -1,6 +1,7 @@
 import { hostPort } from '../../../domain/net/address.js';
 import type { Step } from '../../../domain/trace/trace.js';
 import { counted } from '../../../application/words/counted.js';
+import { SOURCE_WORDS } from '../../../application/words/source-words.js';
 import type { TraceAnswer } from '../../../application/trace/answer.js';
 import type { TracedRules } from '../../../application/trace/trace-packets.js';
 
@@ -8,11 +9,11 @@ import type { TracedRules } from '../../../application/trace/trace-packets.js';
 const STEPS_SHOWN = 16;
 
 /** An answer for people: the way of the packet, then what becomes of it. @param isWide with all steps */
-export function traceText(answer: TraceAnswer, rules: TracedRules, isWide: boolean): string {
+export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: boolean): readonly string[] {
   const { steps, remarks } = answer;
   const shown = isWide ? steps : steps.slice(0, STEPS_SHOWN);
   const more = steps.length - shown.length;
-  const lines = [
+  return [
     heading(answer, rules),
     ...shown.flatMap(stepLines),
     ...(more > 0 ? [`  … ${counted(more, 'more step')}; -o wide shows all`] : []),
@@ -21,7 +22,6 @@ export function traceText(answer: TraceAnswer, rules: TracedRules, isWide: boole
     ...remarks.map((remark) => `note: ${remark}`),
     ...(answer.isUncertain ? ['note: uncertain, since a rule could not be understood'] : []),
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 function heading({ packet }: TraceAnswer, rules: TracedRules): string {
@@ -53,16 +53,10 @@ function outcomeLines({
   for (const { address, port, probability } of endpoints)
     lines.push(`  ${(probability * 100).toFixed(1).padStart(5)} %  ${hostPort(address, port)}`);
   if (endpoints.length === 0) return lines;
-  lines.push(`source: ${SOURCE_TEXTS[`${sourceRewritten}`]}`);
+  lines.push(`source: ${SOURCE_WORDS[`${sourceRewritten}`]}`);
   const rewriting = steps.find(({ effect }) => /masquerade|rewrites the source/.test(effect));
   if (sourceRewritten !== false && rewriting)
     lines.push(`  because of ${rewriting.where}: ${rewriting.rule}`);
   lines.push(`affinity: ${sticky ? 'the same client gets the same endpoint again' : 'none'}`);
   return lines;
 }
-
-const SOURCE_TEXTS = {
-  true: 'rewritten to an address of this node',
-  false: 'kept',
-  mixed: 'rewritten for some endpoints, or depending on the routes of the node',
-} as const;

@@ -1,5 +1,8 @@
-import { trafficText } from '../../../../src/adapters/cli/texts/traffic-text.js';
+import { trafficLines } from '../../../../src/adapters/cli/texts/traffic.js';
 import type { EndpointReport, TrafficReport } from '../../../../src/domain/traffic/traffic-report.js';
+import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+
+const trafficText = (...args: Parameters<typeof trafficLines>): string => linesText(trafficLines(...args));
 
 const numbers = { open: 0, new: 0, newPerSecond: 0, unanswered: 0 };
 const busy = {
