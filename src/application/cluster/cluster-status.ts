@@ -1,5 +1,5 @@
 import { anything, fields, flag, list, number, oneOf, optional, text } from '../answers/shape.js';
-import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
+import type { NodeAnswer } from './ask-nodes.js';
 
 /** What is shown of a proxy's status as it is. */
 const shown = {
@@ -40,18 +40,11 @@ export interface NodeRow extends Pick<NodeStatus, keyof typeof shown> {
 export interface ClusterStatus {
   /** Those that answered, problems first. */
   readonly nodes: readonly NodeRow[];
-  /** Those that did not. */
-  readonly silent: readonly SilentNode[];
 }
 
-/** Problems first, otherwise in the order of the replies. */
-export function clusterStatus(replies: readonly NodeReply<NodeStatus>[]): ClusterStatus {
-  return {
-    nodes: answersOf(replies)
-      .map(rowOf)
-      .sort((a, b) => urgency(b) - urgency(a)),
-    silent: silentOf(replies),
-  };
+/** Problems first, otherwise in the order of the answers. */
+export function clusterStatus(answers: readonly NodeAnswer<NodeStatus>[]): ClusterStatus {
+  return { nodes: answers.map(rowOf).sort((a, b) => urgency(b) - urgency(a)) };
 }
 
 function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {

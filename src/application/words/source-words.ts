@@ -4,3 +4,8 @@ export const SOURCE_WORDS = {
   false: 'kept',
   mixed: 'rewritten for some endpoints, or depending on the routes of the node',
 } as const;
+
+/** From where load-balancer IPs take packets. All others are dropped. */
+export function acceptedSourcesText(sourceRanges: readonly string[]): string {
+  return `load-balancer IPs accept only ${sourceRanges.join(', ')}`;
+}

@@ -1,6 +1,6 @@
 import { ApiConnectionError, ApiError, ApiProtocolError } from '../../kubernetes/client/api-error.js';
 import { KubeconfigError } from '../../kubernetes/connection/connection.js';
-import { answersOf, askNodes } from '../../../application/cluster/ask-nodes.js';
+import { askNodes } from '../../../application/cluster/ask-nodes.js';
 import { errorMessage } from '../../../application/error-message.js';
 import type { FoundProxies } from '../../../application/ports/node-proxies.js';
 import type { UnknownName } from '../../../application/status/service-row.js';
@@ -9,6 +9,7 @@ import { CANNOT_ASK, CannotAskError } from '../asking/cannot-ask-error.js';
 import { complainOf } from '../asking/unknown-service.js';
 import { formatted } from '../output/formatted.js';
 import { complain, print } from '../output/print.js';
+import { noAnswerLines } from '../texts/grouped-nodes.js';
 import { questions } from './questions.js';
 import { openProxyPods } from './open-proxy-pods.js';
 
@@ -35,11 +36,16 @@ export async function askCluster(asked: Asked<'cluster'>, timeout?: number): Pro
     shape: put.shape,
     keep: put.keep.bind(put),
   };
-  const replies = await askNodes(proxies, limited, access.parallel);
-  const result = await put.result(replies);
-  await print(formatted(output, result, (value, isWide) => put.lines(value, isWide)));
+  const { answers, silent } = await askNodes(proxies, limited, access.parallel);
+  const result = { ...(await put.result(answers, silent)), silent };
+  const lines = (shown: typeof result, isWide: boolean): readonly string[] => [
+    ...put.lines(shown, isWide),
+    ...noAnswerLines(shown.silent, isWide && question.kind === 'status'),
+  ];
+  await print(formatted(output, result, lines));
   if ('unknown' in result) complainOf(result.unknown as readonly UnknownName[]);
-  return answersOf(replies).length > 0 ? put.exitCode(result) : CANNOT_ASK;
+  if (answers.length === 0) return CANNOT_ASK;
+  return silent.length > 0 ? (put.incomplete ?? 1) : put.exitCode(result);
 }
 
 async function find(asked: Asked<'cluster'>): Promise<FoundProxies> {

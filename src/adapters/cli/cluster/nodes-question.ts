@@ -1,5 +1,5 @@
 import type { Shape } from '../../../application/answers/shape.js';
-import type { NodeReply } from '../../../application/cluster/ask-nodes.js';
+import type { NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
 
 /** What is made of the answers of nodes. One serves once. */
 export interface NodesQuestion<Answer, Kept, Result extends object> {
@@ -8,8 +8,11 @@ export interface NodesQuestion<Answer, Kept, Result extends object> {
   readonly shape: Shape<Answer>;
   /** What is kept of a node's answer while the others are asked: answers may be large, and nodes many. */
   keep(answer: Answer, node: string): Kept | Promise<Kept>;
-  result(replies: readonly NodeReply<Kept>[]): Result | Promise<Result>;
+  /** @param silent those of all nodes asked that did not answer */
+  result(answers: readonly NodeAnswer<Kept>[], silent: readonly SilentNode[]): Result | Promise<Result>;
   lines(result: Result, isWide: boolean): readonly string[];
-  /** If any node has answered. */
+  /** If all nodes have answered. */
   exitCode(result: Result): number;
+  /** If only some have; missing: 1. */
+  readonly incomplete?: number;
 }

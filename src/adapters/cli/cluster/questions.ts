@@ -1,7 +1,6 @@
 import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
 import { both } from '../../../application/answers/shape.js';
-import { silentOf } from '../../../application/cluster/ask-nodes.js';
 import { clusterDifferences, shortened } from '../../../application/cluster/cluster-differences.js';
 import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
 import { HistorySum } from '../../../application/cluster/cluster-history.js';
@@ -19,7 +18,6 @@ import { clusterServicesLines } from '../texts/cluster-services.js';
 import { clusterStatusLines } from '../texts/cluster-status.js';
 import { clusterTracesLines } from '../texts/cluster-traces.js';
 import { clusterTrafficLines } from '../texts/cluster-traffic.js';
-import { noAnswerLines } from '../texts/grouped-nodes.js';
 import { historyLines } from '../texts/history.js';
 import { dumpQuestion } from './dump-question.js';
 import type { NodesQuestion } from './nodes-question.js';
@@ -46,11 +44,11 @@ export const questions: {
       keep: (answer) => answer,
       result: clusterStatus,
       lines: clusterStatusLines,
-      exitCode({ nodes, silent }) {
+      exitCode({ nodes }) {
         const states = new Set(nodes.map(({ state }) => state));
-        if (silent.length > 0 || states.has('not-serving')) return 2;
-        return states.has('degraded') ? 1 : 0;
+        return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
       },
+      incomplete: 2,
     }),
 
   /** 0 when all nodes that list a Service have programmed it, all names are known, and all nodes answer; otherwise 1. */
@@ -59,10 +57,10 @@ export const questions: {
     return question({
       shape: servicesAnswer,
       keep: (answer, node) => sum.add(node, answer),
-      result: (replies) => sum.result(silentOf(replies)),
+      result: () => sum.result(),
       lines: clusterServicesLines,
-      exitCode: ({ services, unknown, silent }) =>
-        unknown.length + silent.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
+      exitCode: ({ services, unknown }) =>
+        unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
     });
   },
 
@@ -71,7 +69,7 @@ export const questions: {
     question({
       shape: serviceExplanation,
       keep: (answer) => answer,
-      result: (replies) => compareExplanations(service, replies),
+      result: (answers, silent) => compareExplanations(service, answers, answers.length + silent.length),
       lines: clusterExplanationLines,
       exitCode: ({ known, alike, asked }) => (known && alike === asked ? 0 : 1),
     }),
@@ -83,7 +81,7 @@ export const questions: {
       keep: keptTrace,
       result: clusterTraces,
       lines: clusterTracesLines,
-      exitCode: ({ failed, silent }) => (failed.length + silent.length > 0 ? 1 : 0),
+      exitCode: ({ failed }) => (failed.length > 0 ? 1 : 0),
     }),
 
   /** 0 when all nodes answer and no kernel has anything otherwise than desired, otherwise 1. */
@@ -92,7 +90,7 @@ export const questions: {
       timeout: COMPARISON,
       shape: both(differenceAnswer, aboutUnknown),
       keep: shortened,
-      result: clusterDifferences,
+      result: (answers, silent) => clusterDifferences(answers, answers.length + silent.length),
       lines: clusterDifferencesLines,
       exitCode: ({ asked, alike, unknown }) => (alike === asked && unknown.length === 0 ? 0 : 1),
     }),
@@ -103,9 +101,9 @@ export const questions: {
     return question({
       shape: historyOfNode,
       keep: (answer, node) => sum.add(node, answer),
-      result: (replies) => sum.result(silentOf(replies)),
-      lines: ({ changes, silent }, isWide) => [...historyLines(changes, isWide), ...noAnswerLines(silent)],
-      exitCode: ({ unknown, silent }) => (unknown.length + silent.length > 0 ? 1 : 0),
+      result: () => sum.result(),
+      lines: ({ changes }, isWide) => historyLines(changes, isWide),
+      exitCode: ({ unknown }) => (unknown.length > 0 ? 1 : 0),
     });
   },
 
@@ -114,9 +112,9 @@ export const questions: {
     question({
       shape: nodeTraffic,
       keep: (answer) => answer,
-      result: sumTraffic,
+      result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
       lines: clusterTrafficLines,
-      exitCode: ({ silent }) => (silent.length > 0 ? 1 : 0),
+      exitCode: () => 0,
     }),
 
   dump: async ({ to }) => question(await dumpQuestion(to)),

@@ -4,7 +4,7 @@ import type {
   FrontendMatch,
 } from '../../../application/explain/address-explanation.js';
 import { portWords } from '../../../application/words/port-words.js';
-import { acceptedSourcesText } from '../../../application/explain/reasons.js';
+import { acceptedSourcesText } from '../../../application/words/source-words.js';
 import { endpointText, frontendText, statusText } from './explanation.js';
 
 /** For people. */

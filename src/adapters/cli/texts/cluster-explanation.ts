@@ -1,13 +1,13 @@
 import { counted } from '../../../application/words/counted.js';
 import type { ClusterExplanation, NodeDifference } from '../../../application/cluster/cluster-explanation.js';
-import { grouped, named, noAnswerLines } from './grouped-nodes.js';
+import { grouped, named } from './grouped-nodes.js';
 
 /** Differences of a node that are listed before the rest is only counted, unless all are asked for. */
 const LISTED = 3;
 
 /** A comparison for people. */
 export function clusterExplanationLines(compared: ClusterExplanation, isWide: boolean): readonly string[] {
-  const { service, asked, alike, known, problems, behind, failed, degraded, different, silent } = compared;
+  const { service, asked, alike, known, problems, behind, failed, degraded, different } = compared;
   const on = `on ${alike} of ${counted(asked, 'node')}`;
   const late = behind.map(({ node, seconds }) =>
     seconds === undefined ? node : `${node} (${seconds.toFixed(1)} s)`,
@@ -21,7 +21,6 @@ export function clusterExplanationLines(compared: ClusterExplanation, isWide: bo
     ...grouped('degraded', degraded, ({ reasons }) => reasons.join('; ')),
     ...(late.length > 0 ? [`behind: ${isWide ? late.join(', ') : named(late)}`] : []),
     ...grouped('different', different, (difference) => differenceLines(difference, isWide)),
-    ...noAnswerLines(silent),
   ];
 }
 

@@ -1,12 +1,12 @@
 import type { ClusterService, ClusterServices } from '../../../application/cluster/cluster-services.js';
 import { columns } from '../output/columns.js';
-import { grouped, noAnswerLines } from './grouped-nodes.js';
+import { grouped } from './grouped-nodes.js';
 
 const HEADERS = ['NAMESPACE', 'NAME', 'TYPE', 'PROGRAMMED', 'OTHERWISE'];
 
-/** One line a Service, and who did not answer. */
-export function clusterServicesLines({ services, silent }: ClusterServices): readonly string[] {
-  return [...columns(HEADERS, services.map(cells)), ...noAnswerLines(silent)];
+/** One line a Service. */
+export function clusterServicesLines({ services }: ClusterServices): readonly string[] {
+  return columns(HEADERS, services.map(cells));
 }
 
 function cells({ namespace, name, type, listed, programmed, others }: ClusterService): readonly string[] {

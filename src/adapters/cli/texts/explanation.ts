@@ -12,7 +12,7 @@ import type {
   PortStatus,
 } from '../../../application/explain/explanation.js';
 import { kernelWalkLines, probedEndpointsLines } from './checks.js';
-import { acceptedSourcesText } from '../../../application/explain/reasons.js';
+import { acceptedSourcesText } from '../../../application/words/source-words.js';
 import type { FindingKind } from '../../../application/explain/findings.js';
 import { portStatusText } from '../../../application/words/state-words.js';
 

@@ -20,7 +20,8 @@ export function grouped<Item extends { readonly node: string }>(
   return [...byText].map(([text, nodes]) => `${label}: ${named(nodes)} (${text})`);
 }
 
-/** Who did not answer, and why. */
-export function noAnswerLines(silent: readonly SilentNode[]): readonly string[] {
+/** Who did not answer, and why. @param each with a line for each node */
+export function noAnswerLines(silent: readonly SilentNode[], each: boolean): readonly string[] {
+  if (each) return silent.map(({ node, reason }) => `no answer: ${node} (${reason})`);
   return grouped('no answer', silent, ({ reason }) => reason);
 }

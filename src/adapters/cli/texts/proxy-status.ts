@@ -1,6 +1,6 @@
-import { counted } from '../../../application/words/counted.js';
+import { familyWords, watchWords } from '../../../application/words/status-words.js';
 import { timeText } from '../../../application/words/time-text.js';
-import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../../application/status/proxy-status.js';
+import type { FamilyStatus, ProxyStatus } from '../../../application/status/proxy-status.js';
 
 /** How many members of a list are shown unless all are wanted. */
 const SHOWN = 5;
@@ -24,7 +24,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
     `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
     `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
     ...listed('waiting', waiting),
-    ...families.map(familyText),
+    ...families.map((family) => `  ${family.family}: ${familyWords(family, timeText)}`),
     ...listed(
       'failing',
       families.flatMap(({ family, failed }) => troubles(family, failed)),
@@ -34,7 +34,7 @@ export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly
       families.flatMap(({ family, degraded }) => troubles(family, degraded)),
     ),
     ...listed('ignored', ignored),
-    ...status.watches.map(watchText),
+    ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
     ...listed(
       'last error',
       status.lastErrors.map(({ at, text }) => `${timeText(at)} ${text}`),
@@ -50,33 +50,6 @@ function withoutQuery(url: string): string {
 
 function troubles(family: FamilyStatus['family'], ports: FamilyStatus['failed']): readonly string[] {
   return ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`);
-}
-
-function familyText({ family, inSync, programmed, failed, degraded, sync }: FamilyStatus): string {
-  const { lastSuccess, drift } = sync;
-  const parts = [
-    inSync ? 'in sync' : 'not in sync',
-    `${counted(programmed, 'service port')} programmed`,
-    ...(failed.length > 0 ? [`${failed.length} failing`] : []),
-    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
-    lastSuccess
-      ? `last sync ${timeText(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
-      : 'no sync yet',
-    ...(drift.last === undefined
-      ? []
-      : [`${counted(drift.found, 'repair')} after another program, the last ${timeText(drift.last)}`]),
-  ];
-  return `  ${family}: ${parts.join(', ')}`;
-}
-
-function watchText({ kind, state, connected, objects, silence, failure }: WatchStatus): string {
-  const parts = [
-    connected ? 'connected' : state.replace('-', ' '),
-    counted(objects, 'object'),
-    ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
-    ...(failure === undefined ? [] : [failure]),
-  ];
-  return `  watch ${kind}: ${parts.join(', ')}`;
 }
 
 /** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */

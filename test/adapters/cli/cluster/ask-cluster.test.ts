@@ -104,7 +104,7 @@ describe('status', () => {
       prints(statusOf({})),
     );
     expect(await cluster('status', '-o', 'json')).toBe(2);
-    const { nodes, silent } = JSON.parse(stdout) as ClusterStatus;
+    const { nodes, silent } = JSON.parse(stdout) as ClusterStatus & { silent: unknown };
     expect(nodes).toHaveLength(44);
     expect(silent).toEqual([
       { node: 'bare', silence: 'absent', reason: 'no pod of a proxy is on this node' },
