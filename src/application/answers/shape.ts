@@ -67,17 +67,35 @@ export function list<Member>(member: Shape<Member>): Shape<readonly Member[]> {
   };
 }
 
-/** An object with a shape for every field of its type. */
-export function fields<Type extends object>(shapes: {
-  readonly [Name in keyof Type]-?: Shape<Type[Name]>;
-}): Shape<Type> {
-  const named = Object.entries<Shape<unknown>>(shapes);
+type Shapes = Readonly<Record<string, Shape<unknown>>>;
+
+type MayBeMissing<Fields extends Shapes> = {
+  [Name in keyof Fields]: undefined extends ReturnType<Fields[Name]> ? Name : never;
+}[keyof Fields];
+
+/** What has these fields; what is optional may be missing. */
+type Checked<Fields extends Shapes> = {
+  readonly [Name in keyof Fields as Exclude<Name, MayBeMissing<Fields>>]: ReturnType<Fields[Name]>;
+} & {
+  readonly [Name in keyof Fields as Extract<Name, MayBeMissing<Fields>>]?: ReturnType<Fields[Name]>;
+};
+
+/** An object with these fields. Its type follows from them: `ReturnType<typeof shape>`. */
+export function fields<Fields extends Shapes>(
+  shapes: Fields,
+): Shape<{ readonly [Name in keyof Checked<Fields>]: Checked<Fields>[Name] }> {
+  const named = Object.entries(shapes);
   return (value, at) => {
     const object = objectOf(value, at);
     for (const [name, shape] of named) shape(object[name], at === '' ? name : `${at}.${name}`);
-    return value as Type;
+    return value as Checked<Fields>;
   };
 }
+
+/** An object with a shape for every field of a type that is made elsewhere. */
+export const fieldsOf = fields as <Type extends object>(shapes: {
+  readonly [Name in keyof Type]-?: Shape<Type[Name]>;
+}) => Shape<Type>;
 
 /** Objects of several shapes, told apart by one field. */
 export function variants<Name extends string, Shapes extends Readonly<Record<string, Shape<unknown>>>>(

@@ -5,7 +5,7 @@ import type {
   TrafficReport,
 } from '../../domain/traffic/traffic-report.js';
 import { family, protocol } from './node-shapes.js';
-import { fields, flag, list, number, optional, text, time, word } from './shape.js';
+import { fieldsOf, flag, list, number, optional, text, time, word } from './shape.js';
 
 const numbers = {
   open: number,
@@ -17,11 +17,11 @@ const numbers = {
 };
 
 /** One line of the answer to `/debug/traffic`. */
-export const trafficAnswer = fields<TrafficReport>({
+export const trafficAnswer = fieldsOf<TrafficReport>({
   time,
   seconds: number,
   services: list(
-    fields<PortReport>({
+    fieldsOf<PortReport>({
       ...numbers,
       namespace: text,
       name: text,
@@ -30,7 +30,7 @@ export const trafficAnswer = fields<TrafficReport>({
       family,
       silentEndpoints: number,
       endpoints: list(
-        fields<EndpointReport>({
+        fieldsOf<EndpointReport>({
           ...numbers,
           address: text,
           port: number,

@@ -60,8 +60,3 @@ export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry)
   if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';
   return undefined;
 }
-
-/** From where load-balancer IPs take packets. All others are dropped. */
-export function acceptedSourcesText(sourceRanges: readonly string[]): string {
-  return `load-balancer IPs accept only ${sourceRanges.join(', ')}`;
-}

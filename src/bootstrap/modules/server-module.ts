@@ -11,7 +11,7 @@ import {
 import { PrometheusMetrics } from '../../adapters/metrics/prometheus-metrics.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
 import { featureGateStates } from '../configuration/schema/feature-gates.js';
-import { splitHostPort } from '../configuration/types/listen-address.js';
+import { splitHostPort } from '../../domain/net/listen-address.js';
 import {
   CLOCK,
   CLUSTER_SOURCE,
