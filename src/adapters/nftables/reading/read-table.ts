@@ -22,7 +22,6 @@ export async function readTable(
   byDigest: boolean,
   signal?: AbortSignal,
 ): Promise<TableReading> {
-  if (!transport.lookUp) return whole(transport, family, signal);
   const state = await transport.read(family, LISTED_SETS, signal);
   if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
