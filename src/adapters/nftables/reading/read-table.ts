@@ -26,7 +26,7 @@ export async function readTable(
   if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
-  const chains = tableChains(desired, node);
+  const chains = tableChains(desired, node).map(({ chain }) => chain);
   if (needsLists || !fits(chains, tableSets(desired), state, family, transport))
     return whole(transport, family, signal);
   const inspection = new Inspection(transport, family, desired, state, signal);
