@@ -217,13 +217,12 @@ describe('nf_tables in memory', () => {
     kernel.bystanderCommits();
     expect([kernel.commits.length, kernel.operationCount, await kernel.generation()]).toEqual([1, 2, 5]);
     expect(() => kernel.tamper('IPv4', [{ op: 'delete-chain', chain: 'two' }])).toThrow(NftCommitError);
-    expect(await new MemoryNftTransport({ generation: undefined }).generation()).toBeUndefined();
   });
 
   it('reports the generation of its commits, and gives none to those that change nothing', async () => {
     const elements = [{ key: '192.0.2.1' }];
     const add: Operation = { op: 'add-elements', set: ADDRESSES, elements };
-    const before = (await kernel.generation())!;
+    const before = await kernel.generation();
     expect(await kernel.commit('IPv4', [chain('one'), add])).toBe(before + 1);
     expect(await kernel.commit('IPv4', [add, { op: 'flush-chain', chain: 'one' }])).toBeUndefined();
     expect(await kernel.generation()).toBe(before + 1);
@@ -231,7 +230,6 @@ describe('nf_tables in memory', () => {
       before + 2,
     );
     expect(await kernel.commit('IPv4', [{ op: 'delete-table' }])).toBe(before + 3);
-    expect(await new MemoryNftTransport({ generation: undefined }).commit('IPv4', [TABLE])).toBeUndefined();
   });
 
   it('can be out of order as a whole', async () => {
