@@ -31,7 +31,7 @@ export {
   type ReadOptions,
   type WriteResult,
 } from './application/ports/driver.js';
-export type { WriteEffect, WriteWatch } from './application/ports/write-watch.js';
+export type { WriteWatch } from './application/ports/write-watch.js';
 export { Claims, type ClaimChange, type FrontendConflict } from './domain/reconcile/claims.js';
 export type { RuleDifference } from './domain/reconcile/rule-difference.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';

@@ -41,7 +41,7 @@ export async function compileAll<Rules, Change>(
     }
     const earlier = candidates.get(key);
     const former = earlier ? earlier.former : present;
-    const kept = entry && unexplained.explain(entry.name, change);
+    const kept = entry && unexplained.explain(entry, wanted, change);
     candidates.set(key, { former: former ?? kept });
     desired.replace(key, wanted, change);
     if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();

@@ -3,7 +3,6 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type {
   ApplyResult,
@@ -65,10 +64,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const all = [...entries];
     const { failed, changes } = await this.compileForStart(all, node, options);
     const reading = await readKernel(driver, { mayRecognize: true });
-    const adopted = driver.adopted?.(reading.actual);
-    if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
-    if (adopted && options.keepUnexplained)
-      this.unexplained = UnexplainedRules.kept(driver.desired, adopted, all);
+    if (failed.length > 0) this.fallBack(failed, all, reading.actual);
+    this.keepUnexplained(options, all, reading.actual);
     // What an earlier process left is all that they can go back to.
     const outcome = await this.recover({ signal: options.signal }, reading);
     const lost = driver.lost?.(reading.actual) ?? [];
@@ -113,8 +110,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const all = [...entries];
     await this.compileForStart(all, node, options);
     const actual = await this.driver.read();
-    const adopted = this.driver.adopted?.(actual);
-    if (adopted && options.keepUnexplained) UnexplainedRules.kept(this.driver.desired, adopted, all);
+    this.keepUnexplained(options, all, actual);
     const lines = await this.driver.differences?.(actual);
     return lines && listDifferences(lines);
   }
@@ -155,7 +151,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     try {
       const { written, failed = [] } = await this.driver.commit(change, this.node);
       if (failed.length === 0) return { written, failed };
-      const rest = await this.recover({ candidates, signal });
+      const rest = await this.recover({ candidates, refused: failed, signal });
       return { written: written + rest.written, failed: rest.failed };
     } catch (error) {
       // What a failed write left behind is unknown until everything has been compared.
@@ -188,11 +184,22 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   private fallBack(
     failed: readonly ServiceFailure[],
     entries: readonly ForwardingEntry[],
-    adopted: AdoptedRules<Rules>,
+    actual: Actual,
   ): void {
+    const { desired } = this.driver;
+    const adopted = this.driver.adopted?.(actual);
     const keys = new Set(failed.map(({ key }) => key));
-    for (const { key, name } of entries)
-      if (keys.has(key)) this.driver.desired.replace(key, adopted.rules(adopted.label(name), key));
+    for (const { key, name } of adopted ? entries : [])
+      if (keys.has(key)) desired.replace(key, adopted!.rules(adopted!.labelsOf(name, undefined) ?? [], key));
+  }
+
+  private keepUnexplained(
+    { keepUnexplained }: StartOptions,
+    entries: readonly ForwardingEntry[],
+    actual: Actual,
+  ): void {
+    const adopted = keepUnexplained ? this.driver.adopted?.(actual) : undefined;
+    if (adopted) this.unexplained = UnexplainedRules.kept(this.driver.desired, adopted, entries);
   }
 
   private result(

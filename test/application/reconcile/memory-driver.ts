@@ -63,7 +63,6 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
   constructor(private readonly kernel: MemoryKernel) {
     this.watch = {
       seesEveryWrite: true,
-      ours: (write) => write(),
       epoch: () => Promise.resolve(kernel.epoch),
     };
   }
@@ -109,9 +108,9 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
     const { lines } = this.desired;
     const labelOf = (value: string) => value.slice(0, value.indexOf(': '));
     return {
-      label: (name: ServicePortName) => displayName(name),
+      labelsOf: (name: ServicePortName) => [displayName(name)],
       labels: () => new Set([...actual.values()].map(labelOf)),
-      rules(label: string, owner: ServicePortKey) {
+      rules([label]: readonly string[], owner: ServicePortKey) {
         const own = [...actual].filter(
           ([key, value]) => labelOf(value) === label && (lines.holder(key) ?? owner) === owner,
         );

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
-import type { VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
+import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
@@ -46,7 +46,7 @@ async function retire(
   if (!wasHere) return 0;
   await servers.read().catch(unless(IpvsUnavailableError));
   const idle = new Map<VirtualServerKey, ServedAddress>();
-  for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
+  for (const { server } of servers.removable()) idle.set(virtualServerKey(server), { server, endpoints: [] });
   expectDone(await servers.make(idle));
   await destroySets(leftovers);
   for (let first = true; ; first = false) {

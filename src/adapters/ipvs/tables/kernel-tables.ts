@@ -1,7 +1,5 @@
 import type { IpvsDesiredState } from '../../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../../domain/ipvs/ipvs-change.js';
-import { SERVICE_SETS } from '../../../domain/ipvs/service-sets.js';
-import { Unexplained } from '../../../domain/ipvs/unexplained.js';
 import type { AddressTable } from './address-table.js';
 import type { ServerTable } from './server-table.js';
 import type { SetTable } from './set-table.js';
@@ -30,20 +28,10 @@ export class KernelTables {
   /** A change about everything that is desired or in the kernel. */
   changeOfAll(desired: IpvsDesiredState): IpvsChange {
     const all = new IpvsChange();
-    for (const key of [...desired.allServers().keys(), ...this.servers.keys()]) all.servers.add(key);
+    for (const key of [...Array.from(desired.servers(), ([key]) => key), ...this.servers.keys()])
+      all.servers.add(key);
     for (const address of [...desired.addresses(), ...this.addresses.all()]) all.addresses.add(address);
-    for (const set of SERVICE_SETS)
-      for (const member of [...desired.membersOf(set), ...this.sets.members(set)]) all.member(set, member);
-    for (const owner of desired.ownersOfIptablesRules()) all.rules.add(owner);
+    for (const member of [...desired.members(), ...this.sets.members()]) all.members.add(member);
     return all;
-  }
-
-  /** What is in the kernel and no service port explains. */
-  unexplained(desired: IpvsDesiredState): Unexplained {
-    return new Unexplained(desired, {
-      servers: this.servers.keys(),
-      addresses: this.addresses.all(),
-      members: (set) => this.sets.members(set),
-    });
   }
 }

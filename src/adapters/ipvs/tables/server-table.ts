@@ -14,9 +14,11 @@ import {
 } from '../../../domain/ipvs/virtual-server.js';
 import { cidrContains, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
+import { ENOENT, ESRCH } from '../../netlink/errno.js';
+import { NetlinkRequestError } from '../../netlink/errors.js';
 import { Draining } from './draining.js';
 import { carryOut, type Outcome, type PlannedStep } from './planned-steps.js';
-import type { VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
+import type { StepOutcome, VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
 
 /**
  * The longest time that a real server drains, in milliseconds: a day, far beyond any pod's grace period. Without a limit, as in
@@ -26,6 +28,12 @@ export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 
 /** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
+
+/** Another program deleted it before us. */
+function isGone({ kind }: VirtualServerStep, error: StepOutcome): boolean {
+  const isDeletion = kind === 'delete' || kind === 'delete-real';
+  return isDeletion && error instanceof NetlinkRequestError && [ENOENT, ESRCH].includes(error.errno);
+}
 
 interface KnownServer {
   readonly server: VirtualServer;
@@ -99,10 +107,14 @@ export class ServerTable {
     return serverLines([{ server, endpoints: shown }]);
   }
 
-  /** The virtual servers that may be deleted. */
-  removable(): readonly (readonly [VirtualServerKey, VirtualServer])[] {
-    const all = [...this.known].map(([key, { server }]) => [key, server] as const);
-    return all.filter(([, server]) => !this.isExcluded(server));
+  /** The virtual servers that may be deleted, with the real servers that get new connections. */
+  removable(): readonly ServedAddress[] {
+    return [...this.known.values()]
+      .filter(({ server }) => !this.isExcluded(server))
+      .map(({ server, reals }) => ({
+        server,
+        endpoints: [...reals.values()].filter(({ weight }) => weight > 0),
+      }));
   }
 
   /** The virtual servers of UDP that have real servers. */
@@ -146,7 +158,10 @@ export class ServerTable {
   }
 
   private carryOut(planned: readonly Planned[]): Promise<Outcome<VirtualServerKey>> {
-    return carryOut(planned, (steps) => this.servers.apply(steps));
+    return carryOut(planned, async (steps) => {
+      const outcomes = await this.servers.apply(steps);
+      return outcomes.map((error, index) => (isGone(steps[index]!, error) ? undefined : error));
+    });
   }
 
   private planned(about: VirtualServerKey, { server, endpoints }: ServedAddress): Planned[] {

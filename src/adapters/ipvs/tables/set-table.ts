@@ -1,5 +1,12 @@
 import type { SetMember } from '../../../domain/ipvs/service-port-rules.js';
-import { SERVICE_SETS, setHeader, setName, type ServiceSet } from '../../../domain/ipvs/service-sets.js';
+import {
+  SERVICE_SETS,
+  setHeader,
+  setName,
+  setOf,
+  withoutSet,
+  type ServiceSet,
+} from '../../../domain/ipvs/service-sets.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { IpSets, IpSetStep } from '../../ipset/ip-sets.js';
 import { ForeignIpSetError, IpSetsNotMadeError } from '../errors.js';
@@ -52,12 +59,10 @@ export class SetTable {
     return this.known.has(set);
   }
 
-  members(set: ServiceSet): Iterable<string> {
-    return this.known.get(set) ?? [];
-  }
-
-  has({ set, member }: SetMember): boolean {
-    return this.known.get(set)?.has(member) ?? false;
+  members(): readonly SetMember[] {
+    return [...this.known].flatMap(([set, members]) =>
+      Array.from(members, (member): SetMember => `${set} ${member}`),
+    );
   }
 
   /** The sets that have members. */
@@ -71,7 +76,7 @@ export class SetTable {
   }
 
   /** Deletes what is there of the members, in their order. */
-  delete(members: readonly SetMember[]): Promise<Outcome<SetMember>> {
+  remove(members: readonly SetMember[]): Promise<Outcome<SetMember>> {
     return this.change('delete', members);
   }
 
@@ -89,16 +94,13 @@ export class SetTable {
   private change(kind: 'add' | 'delete', members: readonly SetMember[]): Promise<Outcome<SetMember>> {
     return this.carryOut(
       members.flatMap((about) => {
-        if (this.has(about) === (kind === 'add')) return [];
-        const step = { kind, set: setName(about.set, this.family), member: about.member };
-        return [{ step, about, done: () => this.note(kind, about) }];
+        const member = withoutSet(about);
+        const present = this.known.get(setOf(about));
+        if ((present?.has(member) ?? false) === (kind === 'add')) return [];
+        const step = { kind, set: setName(setOf(about), this.family), member };
+        return [{ step, about, done: () => void present?.[kind](member) }];
       }),
     );
-  }
-
-  private note(kind: 'add' | 'delete', { set, member }: SetMember): void {
-    if (kind === 'add') this.known.get(set)!.add(member);
-    else this.known.get(set)!.delete(member);
   }
 
   private carryOut<T>(
