@@ -1,11 +1,16 @@
 import { errorMessage } from '../../application/error-message.js';
 import {
   RefusedError,
-  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
 } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DifferenceLines,
+  Surroundings,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
@@ -59,7 +64,13 @@ export interface IptablesBackendOptions {
 }
 
 /** Programs one family's tables filter, nat and mangle through iptables-restore. */
-export class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange, SavedTables> {
+export class IptablesDriver
+  implements
+    Driver<IptablesServicePortRules, IptablesChange, SavedTables>,
+    Surroundings,
+    Adoption<IptablesServicePortRules, SavedTables>,
+    Comparison<SavedTables>
+{
   readonly mode = 'iptables';
   readonly watch: IptablesWatch;
   desired = new IptablesDesiredState();

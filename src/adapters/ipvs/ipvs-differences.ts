@@ -20,14 +20,14 @@ export function* ipvsDifferences(
   family: IpFamily,
 ): Generator<RuleDifference | undefined> {
   for (const set of SERVICE_SETS)
-    if (!sets.exists(set)) yield differing('+', `ipset ${createLine(setHeader(set, family))}`);
+    if (!sets.sets.has(set)) yield differing('+', `ipset ${createLine(setHeader(set, family))}`);
   yield* differingThings(
     desired,
-    sets.members(),
+    sets.members.all(),
     desired.members(),
     (member) => `ipset ${addLine(setName(setOf(member), family), withoutSet(member))}`,
   );
-  const all = new Set([...servers.keys(), ...Array.from(desired.servers(), ([key]) => key)]);
+  const all = new Set([...servers.keys(), ...desired.serverKeys()]);
   for (const key of all) {
     yield undefined;
     const wanted = desired.server(key);

@@ -1,5 +1,13 @@
 import type { Clock } from '../../application/ports/clock.js';
-import type { DifferenceLines, Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  DifferenceLines,
+  Notes,
+  Surroundings,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
@@ -22,7 +30,6 @@ import { IpvsRules, type RulesDriverFactory } from './ipvs-rules.js';
 import type { ServiceAddresses } from './kernel/service-addresses.js';
 import type { VirtualServers } from './kernel/virtual-servers.js';
 import { OrderedWrite, type RulesWrite } from './ordered-write.js';
-import { AddressTable } from './tables/address-table.js';
 import { KernelTables } from './tables/kernel-tables.js';
 import { ServerTable, SWEEP_PERIOD } from './tables/server-table.js';
 import { SetTable } from './tables/set-table.js';
@@ -58,7 +65,15 @@ interface IpvsActual extends PresentState {
  * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
  * rules are refused as a whole. Of what is in the kernel only the rules give signs of foreign writes.
  */
-export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, IpvsActual> {
+export class IpvsDriver
+  implements
+    Driver<IpvsServicePortRules, IpvsChange, IpvsActual>,
+    Surroundings,
+    Notes,
+    Adoption<IpvsServicePortRules, IpvsActual>,
+    Comparison<IpvsActual>,
+    DelayedRemoval
+{
   readonly mode = 'ipvs';
   readonly watch: WriteWatch;
   desired = new IpvsDesiredState();
@@ -82,9 +97,10 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     private readonly options: IpvsDriverOptions,
   ) {
     this.tables = new KernelTables(
+      family,
       new ServerTable(family, kernel.servers, options.excludeCIDRs, clock, logger),
       new SetTable(family, kernel.sets),
-      new AddressTable(family, kernel.addresses),
+      kernel.addresses,
     );
     this.rules = new IpvsRules(kernel.rules);
     this.watch = { seesEveryWrite: false, epoch: () => this.rules.watch.epoch() };
@@ -139,8 +155,8 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     const { servers, sets, addresses } = this.tables;
     return {
       servers: servers.removable(),
-      addresses: [...addresses.all()],
-      members: sets.members(),
+      addresses: addresses.all(),
+      members: sets.members.all(),
       rules: await this.rules.read(signal),
       servingUdp: servers.servingUdp(),
     };

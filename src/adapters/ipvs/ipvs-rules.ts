@@ -1,4 +1,5 @@
-import { RefusedError, type DifferenceLines, type WriteResult } from '../../application/ports/driver.js';
+import { RefusedError, type WriteResult } from '../../application/ports/driver.js';
+import type { DifferenceLines } from '../../application/ports/driver-abilities.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';

@@ -53,7 +53,8 @@ export class OrderedWrite {
   /** @throws IpvsTemporaryError when all was tried, if something was refused that is nobody's fault */
   async run(): Promise<void> {
     const { change, rulesLast } = this;
-    const { sets, addresses, servers } = this.tables;
+    const { addresses, servers } = this.tables;
+    const sets = this.tables.sets.members;
     const members = inOrder(change.members);
     const isGate = (member: SetMember): boolean => setOf(member) === GATE;
     await this.add(
@@ -74,7 +75,8 @@ export class OrderedWrite {
 
   /** Sets that still have members keep their rules. */
   private async addRules(): Promise<void> {
-    this.written += await this.rules.add(new Set([...this.desired.filled, ...this.tables.sets.filled]));
+    const present = [...this.change.members].filter((member) => this.tables.sets.members.has(member));
+    this.written += await this.rules.add(new Set([...this.desired.filled, ...present.map(setOf)]));
   }
 
   private async makeServers(): Promise<void> {

@@ -1,11 +1,17 @@
 import type { StartOptions } from '../../application/ports/backend.js';
 import {
   RefusedError,
-  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
 } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  DifferenceLines,
+  Recognition,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
@@ -44,7 +50,14 @@ export interface NftablesOptions {
  * Programs one family's table `kube-proxy` through a transport. Chains and sets that are no longer needed stay until
  * the next verification, because packets may be on their way to them.
  */
-export class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, TableReading> {
+export class NftablesDriver
+  implements
+    Driver<NftablesServicePortRules, TableChange, TableReading>,
+    Adoption<NftablesServicePortRules, TableReading>,
+    Recognition<TableReading>,
+    Comparison<TableReading>,
+    DelayedRemoval
+{
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
   readonly compile: typeof compileNftables;

@@ -98,7 +98,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
 
   async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
     const actual = await this.driver.read({ signal });
-    const lines = await this.driver.differences?.(actual, signal);
+    const lines = this.driver.differences?.(actual);
     return lines && listDifferences(lines, signal);
   }
 
@@ -111,7 +111,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     await this.compileForStart(all, node, options);
     const actual = await this.driver.read();
     this.keepUnexplained(options, all, actual);
-    const lines = await this.driver.differences?.(actual);
+    const lines = this.driver.differences?.(actual);
     return lines && listDifferences(lines);
   }
 

@@ -53,8 +53,8 @@ export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, Ipvs
     return served && { ...served, owner: this.holder(key)! };
   }
 
-  *servers(): Generator<readonly [VirtualServerKey, ServedAddress]> {
-    for (const { part } of this.parts.held()) if (part.served) yield [part.key, part.served];
+  *serverKeys(): Generator<VirtualServerKey> {
+    for (const { part } of this.parts.held()) if (part.served) yield part.key;
   }
 
   /** The service ports that want this virtual server, address or member; none if it must not be there. */

@@ -24,9 +24,8 @@ export function ipvsDesiredTables(
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
 ): IpvsDesiredTables {
-  const servers = [...desired.servers()].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
-    servers: servers.map(([, served]) => served),
+    servers: [...desired.serverKeys()].sort().map((key) => desired.server(key)!),
     addresses: [...desired.addresses()].sort(),
     sets: desiredSets(desired, node.family),
     rules: new DesiredTables(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),

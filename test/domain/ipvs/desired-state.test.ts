@@ -73,7 +73,7 @@ function note(present: Set<string>, what: string, wanted: boolean): void {
 function everything(desired: IpvsDesiredState): Follower {
   const follower = new Follower();
   const change = new IpvsChange();
-  for (const [key] of desired.servers()) change.servers.add(key);
+  for (const key of desired.serverKeys()) change.servers.add(key);
   for (const owner of desired.ownersOfIptablesRules()) change.rules.add(owner);
   for (const address of desired.addresses()) change.addresses.add(address);
   for (const member of desired.members()) change.members.add(member);

@@ -41,7 +41,7 @@ async function retire(
   signal: AbortSignal,
 ): Promise<number> {
   const { family, servers, addresses, sets, rules } = leftovers;
-  const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
+  const wasHere = sets.sets.all().length > 0 || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return 0;
   await servers.read().catch(unless(IpvsUnavailableError));
