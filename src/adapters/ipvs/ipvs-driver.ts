@@ -20,7 +20,7 @@ import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
-import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IpSets } from '../ipset/ip-sets.js';
@@ -54,12 +54,6 @@ export interface IpvsDriverOptions {
   readonly pause?: () => Promise<unknown>;
 }
 
-/** What was read; the tables remember it as well, and what is written since. */
-interface IpvsActual extends PresentState {
-  /** The virtual servers of UDP that have real servers. */
-  readonly servingUdp: readonly (readonly [VirtualServerKey, FrontendAddress])[];
-}
-
 /**
  * Programs one family of mode ipvs: virtual servers, the addresses of services on their device, IP sets, and the iptables rules
  * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
@@ -67,11 +61,11 @@ interface IpvsActual extends PresentState {
  */
 export class IpvsDriver
   implements
-    Driver<IpvsServicePortRules, IpvsChange, IpvsActual>,
+    Driver<IpvsServicePortRules, IpvsChange, PresentState>,
     Surroundings,
     Notes,
-    Adoption<IpvsServicePortRules, IpvsActual>,
-    Comparison<IpvsActual>,
+    Adoption<IpvsServicePortRules, PresentState>,
+    Comparison<PresentState>,
     DelayedRemoval
 {
   readonly mode = 'ipvs';
@@ -150,7 +144,7 @@ export class IpvsDriver
     return this.write(change, this.rules.changeOf(this.desired, change.rules, node));
   }
 
-  async read({ signal }: ReadOptions = {}): Promise<IpvsActual> {
+  async read({ signal }: ReadOptions = {}): Promise<PresentState> {
     await this.tables.read(signal);
     const { servers, sets, addresses } = this.tables;
     return {
@@ -158,11 +152,10 @@ export class IpvsDriver
       addresses: addresses.all(),
       members: sets.members.all(),
       rules: await this.rules.read(signal),
-      servingUdp: servers.servingUdp(),
     };
   }
 
-  async repair({ rules: saved }: IpvsActual): Promise<WriteResult> {
+  async repair({ rules: saved }: PresentState): Promise<WriteResult> {
     const { tables, desired, node } = this;
     const setsMade = await tables.prepare();
     const rulesLast = this.isStart && (await this.kernel.servedByIptables());
@@ -172,18 +165,21 @@ export class IpvsDriver
     return { written: setsMade + written, failed };
   }
 
-  *differences({ rules: saved }: IpvsActual): DifferenceLines {
+  *differences({ rules: saved }: PresentState): DifferenceLines {
     const { desired, tables, rules, node, family } = this;
     yield* ipvsDifferences(desired, tables, family);
     yield* rules.differences(desired, saved, node);
   }
 
-  adopted(actual: IpvsActual): IpvsAdoptedRules {
+  adopted(actual: PresentState): IpvsAdoptedRules {
     return new IpvsAdoptedRules(actual, this.desired);
   }
 
-  lost({ servingUdp }: IpvsActual): readonly FrontendAddress[] {
-    return servingUdp.flatMap(([key, frontend]) => (this.tables.servers.has(key) ? [] : frontend));
+  lost({ servers }: PresentState): readonly FrontendAddress[] {
+    return servers
+      .filter(({ server, endpoints }) => server.protocol === 'UDP' && endpoints.length > 0)
+      .filter(({ server }) => !this.tables.servers.has(virtualServerKey(server)))
+      .map(({ server: { address, port } }) => ({ address, port }));
   }
 
   /** Deletes real servers that have drained; looks once in a while. */

@@ -14,8 +14,7 @@ import type {
 } from '../ports/backend.js';
 import { RefusedError, type Driver } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import type { Candidates } from './candidates.js';
-import { compileAll, type Compiled } from './compile-all.js';
+import { compileAll, type Candidates, type Compiled } from './compile-all.js';
 import { listDifferences } from './list-differences.js';
 import { readKernel, type Reading } from './reading.js';
 import { RecoveryRound, type RoundOptions, type RoundOutcome } from './recovery-round.js';

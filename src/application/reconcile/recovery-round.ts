@@ -5,7 +5,7 @@ import { isUnexplained, labelOf } from '../../domain/reconcile/unexplained.js';
 import type { ServiceFailure } from '../ports/backend.js';
 import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import type { Candidates } from './candidates.js';
+import type { Candidates } from './compile-all.js';
 import { readKernel, type Reading } from './reading.js';
 import { USUAL_LIMITS, type RoundBounds, type RoundLimits } from './round-limits.js';
 
@@ -143,13 +143,13 @@ export class RecoveryRound<Rules, Change, Actual> {
   /** To its last good rules, then to what the kernel holds of it. False if it has taken both steps. */
   private stepBack(key: ServicePortKey, held: AdoptedRules<Rules> | undefined): boolean {
     const { desired } = this.driver;
-    const candidate = this.options.candidates?.get(key);
+    const { candidates } = this.options;
     const last = this.stepsBack.get(key);
-    const toLastGood = candidate !== undefined && last === undefined;
+    const toLastGood = candidates?.has(key) === true && last === undefined;
     if (!toLastGood && (!held || last === 'to what the kernel holds')) return false;
     if (!this.wanted.has(key)) this.wanted.set(key, desired.rules(key));
     this.stepsBack.set(key, toLastGood ? 'to last good rules' : 'to what the kernel holds');
-    desired.replace(key, toLastGood ? candidate.former : heldRules(held!, key, desired.rules(key)));
+    desired.replace(key, toLastGood ? candidates.get(key) : heldRules(held!, key, desired.rules(key)));
     return true;
   }
 

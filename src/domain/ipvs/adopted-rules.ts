@@ -11,7 +11,8 @@ import { setOf, withoutSet } from './service-sets.js';
 
 /** What the kernel has of a family. */
 export interface PresentState {
-  readonly servers: Iterable<ServedAddress>;
+  /** Those that may be deleted, with the real servers that get new connections. */
+  readonly servers: readonly ServedAddress[];
   readonly addresses: Iterable<string>;
   readonly members: Iterable<SetMember>;
   readonly rules: SavedTables;

@@ -1,6 +1,5 @@
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
-import type { FrontendAddress } from '../../../domain/conntrack/frontend-map.js';
 import { serverLines } from '../../../domain/ipvs/render-servers.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import {
@@ -115,15 +114,6 @@ export class ServerTable {
         server,
         endpoints: [...reals.values()].filter(({ weight }) => weight > 0),
       }));
-  }
-
-  /** The virtual servers of UDP that have real servers. */
-  servingUdp(): readonly (readonly [VirtualServerKey, FrontendAddress])[] {
-    return [...this.known].flatMap(([key, { server, reals }]) =>
-      server.protocol === 'UDP' && reals.size > 0
-        ? [[key, { address: server.address, port: server.port }] as const]
-        : [],
-    );
   }
 
   /** Whether some real server drains. */
