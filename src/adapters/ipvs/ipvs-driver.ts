@@ -184,12 +184,11 @@ export class IpvsDriver
 
   /** Deletes real servers that have drained; looks once in a while. */
   async removeUnused(): Promise<void> {
-    const { servers } = this.tables;
     const now = this.clock.now();
-    if (!servers.isDraining || now < this.nextSweep) return;
+    if (now < this.nextSweep) return;
     this.nextSweep = now + SWEEP_PERIOD;
     try {
-      await servers.sweep();
+      await this.tables.servers.sweep();
     } catch (error) {
       this.logger.error(
         { family: this.family, error },
