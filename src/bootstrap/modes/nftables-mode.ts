@@ -2,13 +2,14 @@ import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
-import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
+import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { BACKEND, FAMILY } from '../family/identifiers.js';
 import { LOGGER, METRICS } from '../identifiers.js';
@@ -46,14 +47,12 @@ export class NftablesMode implements Mode {
     const backend = provide(
       BACKEND,
       { family: FAMILY, logger: LOGGER, metrics: METRICS },
-      ({ family, logger, metrics }) =>
-        nftablesBackend(
-          family,
-          transports.families[family],
-          generations,
-          logger.child({ caller: 'nftables' }),
-          { observer: metrics },
-        ),
+      ({ family, logger: parent, metrics }) => {
+        const logger = parent.child({ caller: 'nftables' });
+        const transport = transports.families[family];
+        const options = { observer: metrics };
+        return new Reconciler(new NftablesDriver(family, transport, generations, logger, options), logger);
+      },
     );
     return {
       name: this.name,
@@ -88,8 +87,8 @@ export class NftablesMode implements Mode {
     try {
       const attempts = new Attempts();
       for (const family of IP_FAMILIES) {
-        const backend = nftablesBackend(family, transports.families[family], generations, this.logger);
-        await attempts.make(() => backend.cleanup().catch(unlessWithoutNfTables));
+        const driver = new NftablesDriver(family, transports.families[family], generations, this.logger);
+        await attempts.make(() => driver.cleanup().catch(unlessWithoutNfTables));
       }
       attempts.end();
       return [];

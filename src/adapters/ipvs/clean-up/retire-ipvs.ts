@@ -1,7 +1,8 @@
+import { delay } from '../../../application/delay.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
-import type { VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
+import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
@@ -41,19 +42,19 @@ async function retire(
   signal: AbortSignal,
 ): Promise<number> {
   const { family, servers, addresses, sets, rules } = leftovers;
-  const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
+  const wasHere = sets.sets.all().length > 0 || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return 0;
   await servers.read().catch(unless(IpvsUnavailableError));
   const idle = new Map<VirtualServerKey, ServedAddress>();
-  for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
+  for (const { server } of servers.removable()) idle.set(virtualServerKey(server), { server, endpoints: [] });
   expectDone(await servers.make(idle));
   await destroySets(leftovers);
   for (let first = true; ; first = false) {
     const left = await removeDrained(leftovers, idle);
     if (left === 0) return 0;
     if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
-    await pause(SWEEP_PERIOD, clock, signal);
+    await delay(clock, SWEEP_PERIOD, signal);
     if (signal.aborted) return left;
     await servers.read().catch(unless(IpvsUnavailableError));
     await servers.sweep();
@@ -76,18 +77,4 @@ async function removeDrained(
   );
   for (const error of outcomes) if (error) throw error;
   return left.length;
-}
-
-/** Waits, unless aborted. */
-function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.after(milliseconds, end);
-    signal.addEventListener('abort', end);
-  });
 }
