@@ -1,5 +1,5 @@
 import { AnswerError, parseAnswer } from '../answers/parse-answer.js';
-import type { Shape } from '../answers/shape.js';
+import type { Shape } from '../../domain/shapes/shape.js';
 import { cutText } from '../cut-text.js';
 import { NoAnswerError, type NodeProxy, type ProxyQuestion, type Silence } from '../ports/node-proxies.js';
 

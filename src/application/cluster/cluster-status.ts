@@ -1,4 +1,4 @@
-import { anything, fields, flag, list, number, oneOf, optional, text } from '../answers/shape.js';
+import { anything, fields, flag, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
 import type { NodeAnswer } from './ask-nodes.js';
 
 /** What is shown of a proxy's status as it is. */

@@ -1,6 +1,6 @@
 import { servicePortKey } from '../../domain/model/service-port-name.js';
-import { protocol } from '../answers/node-shapes.js';
-import { fields, flag, list, number, optional, text } from '../answers/shape.js';
+import { protocol } from '../../domain/shapes/net-shapes.js';
+import { fields, flag, list, number, optional, text } from '../../domain/shapes/shape.js';
 import type { NodeAnswer } from './ask-nodes.js';
 
 /** Connections of one service port. */

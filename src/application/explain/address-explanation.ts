@@ -1,5 +1,5 @@
-import { family, protocol } from '../answers/node-shapes.js';
-import { fields, having, list, optional, text } from '../answers/shape.js';
+import { family, protocol } from '../../domain/shapes/net-shapes.js';
+import { fields, having, list, optional, text } from '../../domain/shapes/shape.js';
 import { endpointExplanation, serviceExplanation, frontendExplanation, portStatus } from './explanation.js';
 
 /** Of a service port; `port` is empty for an unnamed one. */

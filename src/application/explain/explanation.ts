@@ -1,6 +1,6 @@
 import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import type { UnservedKind } from '../../domain/model/unserved.js';
-import { family, protocol } from '../answers/node-shapes.js';
+import { family, protocol } from '../../domain/shapes/net-shapes.js';
 import {
   fields,
   fieldsOf,
@@ -13,7 +13,7 @@ import {
   time,
   variants,
   word,
-} from '../answers/shape.js';
+} from '../../domain/shapes/shape.js';
 import type {
   DegradedStatus,
   FailedStatus,

@@ -5,6 +5,7 @@ import { belongsTo } from '../status/frontend-conflicts.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
 import type { Finding, FindingKind } from './findings.js';
+import { counted } from '../words/counted.js';
 
 /** What clients outside this node get from a frontend, and why. */
 export function explainedFrontend(
@@ -35,7 +36,7 @@ function frontendReason(
       const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
       const where = policy === 'Local' ? ' on this node' : '';
       return count > 0
-        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
+        ? `to ${counted(count, 'endpoint')}${where}`
         : 'endpoints exist, but their hints exclude this node';
     }
   }

@@ -1,5 +1,15 @@
-import { family } from '../answers/node-shapes.js';
-import { fields, list, number, oneOf, optional, text, time, variants, word } from '../answers/shape.js';
+import { family } from '../../domain/shapes/net-shapes.js';
+import {
+  fields,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  variants,
+  word,
+} from '../../domain/shapes/shape.js';
 
 /** How a list changed. */
 export type ListChange = ReturnType<typeof listChange>;

@@ -1,5 +1,16 @@
-import { family } from '../answers/node-shapes.js';
-import { fields, fieldsOf, flag, list, number, oneOf, optional, text, time, word } from '../answers/shape.js';
+import { family } from '../../domain/shapes/net-shapes.js';
+import {
+  fields,
+  fieldsOf,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  word,
+} from '../../domain/shapes/shape.js';
 import type { ResourceKind, SourceState } from '../ports/cluster-source.js';
 import type { TroubledPort } from './service-statuses.js';
 import { familyHistory } from './sync-history.js';

@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { fields, flag, number, optional, text, time } from '../answers/shape.js';
+import { fields, flag, number, optional, text, time } from '../../domain/shapes/shape.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncReport } from '../ports/sync-observer.js';
 

@@ -1,5 +1,6 @@
 import type { PortStatus } from '../explain/explanation.js';
 import type { RowState, ServiceRow } from '../status/service-row.js';
+import { counted } from './counted.js';
 
 /* What states are called, on terminals and on the page alike. Nothing here needs more than the values. */
 
@@ -32,9 +33,7 @@ export function portStatusText(status: PortStatus, time: (milliseconds: number) 
       return `${stateWord(status.state)} ${time(status.since)}`;
     case 'degraded':
       return `${stateWord(status.state)} since ${time(status.since)}: ${status.reason}`;
-    case 'failed': {
-      const attempts = `${status.attempts} ${status.attempts === 1 ? 'attempt' : 'attempts'}`;
-      return `${stateWord(status.state)} since ${time(status.since)}, ${attempts}: ${status.reason}`;
-    }
+    case 'failed':
+      return `${stateWord(status.state)} since ${time(status.since)}, ${counted(status.attempts, 'attempt')}: ${status.reason}`;
   }
 }

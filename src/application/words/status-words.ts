@@ -1,17 +1,21 @@
 import type { FamilyStatus, WatchStatus } from '../status/proxy-status.js';
 import { counted } from './counted.js';
 
+type Counting = (count: number, noun: string) => string;
+
 /**
  * How a family is: on terminals and on the page alike.
  * @param time how a time, in milliseconds since the epoch, is written
+ * @param count how things are counted
  */
 export function familyWords(
   { inSync, programmed, failed, degraded, sync: { lastSuccess, drift } }: FamilyStatus,
   time: (milliseconds: number) => string,
+  count: Counting = counted,
 ): string {
   return [
     inSync ? 'in sync' : 'not in sync',
-    `${counted(programmed, 'service port')} programmed`,
+    `${count(programmed, 'service port')} programmed`,
     ...(failed.length > 0 ? [`${failed.length} failing`] : []),
     ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
     lastSuccess
@@ -19,15 +23,18 @@ export function familyWords(
       : 'no sync yet',
     ...(drift.last === undefined
       ? []
-      : [`${counted(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
+      : [`${count(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
   ].join(', ');
 }
 
 /** How a watch is. */
-export function watchWords({ state, connected, objects, silence, failure }: WatchStatus): string {
+export function watchWords(
+  { state, connected, objects, silence, failure }: WatchStatus,
+  count: Counting = counted,
+): string {
   return [
     connected ? 'connected' : state.replace('-', ' '),
-    counted(objects, 'object'),
+    count(objects, 'object'),
     ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
     ...(failure === undefined ? [] : [failure]),
   ].join(', ');

@@ -4,7 +4,7 @@ import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
 import { validate } from './validate.js';
 
 /** How the proxies of a cluster are found and asked. */
-interface ClusterAccess {
+export interface ClusterAccess {
   /** The namespace of their pods. */
   readonly namespace: string;
   /** The labels of their pods, as a selector. */

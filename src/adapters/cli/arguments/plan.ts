@@ -4,7 +4,7 @@ import { subcommand } from './subcommand.js';
 
 const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 
-interface PlanOptions {
+export interface PlanOptions {
   readonly family?: keyof typeof FAMILIES;
   readonly diff?: boolean;
 }

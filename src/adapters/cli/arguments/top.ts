@@ -7,7 +7,7 @@ import { namespaceOption, outputOption, subcommand, type OutputOptions } from '.
 const SHORTEST = 100;
 const LONGEST = 60_000;
 
-interface TopOptions extends OutputOptions {
+export interface TopOptions extends OutputOptions {
   readonly namespace?: string;
   readonly sort: TrafficOrder;
   readonly interval: string;

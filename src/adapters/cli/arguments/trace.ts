@@ -5,7 +5,7 @@ import { UsageError } from '../usage-error.js';
 import { refuseOperands } from './operands.js';
 import { outputOption, subcommand, type OutputFormat } from './subcommand.js';
 
-interface TraceOptions {
+export interface TraceOptions {
   readonly from?: string;
   readonly to?: string;
   readonly queries?: string;

@@ -1,5 +1,5 @@
 import { AnswerError, LARGEST_ANSWER, parseAnswer } from '../../../application/answers/parse-answer.js';
-import type { Shape } from '../../../application/answers/shape.js';
+import type { Shape } from '../../../domain/shapes/shape.js';
 import { cutText } from '../../../application/cut-text.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { splitHostPort } from '../../../domain/net/listen-address.js';

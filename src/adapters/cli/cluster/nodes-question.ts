@@ -1,4 +1,4 @@
-import type { Shape } from '../../../application/answers/shape.js';
+import type { Shape } from '../../../domain/shapes/shape.js';
 import type { NodeAnswer, SilentNode } from '../../../application/cluster/ask-nodes.js';
 
 /** What is made of the answers of nodes. One serves once. */

@@ -1,6 +1,6 @@
 import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
 import { traceAnswer } from '../../../application/trace/answer.js';
-import { both } from '../../../application/answers/shape.js';
+import { both } from '../../../domain/shapes/shape.js';
 import { clusterDifferences, shortened } from '../../../application/cluster/cluster-differences.js';
 import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
 import { HistorySum } from '../../../application/cluster/cluster-history.js';

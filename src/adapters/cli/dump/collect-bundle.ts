@@ -1,7 +1,7 @@
 import { differenceAnswer } from '../../../application/difference/difference-report.js';
 import { historyAnswer } from '../../../application/status/change-entry.js';
 import { servicesAnswer } from '../../../application/status/service-row.js';
-import { anything, fields } from '../../../application/answers/shape.js';
+import { anything, fields } from '../../../domain/shapes/shape.js';
 import { statusAnswer } from '../../../application/status/proxy-status.js';
 import type { NodeBundle } from '../../../application/cluster/node-bundle.js';
 import { CannotAskError } from '../asking/cannot-ask-error.js';

@@ -1,5 +1,8 @@
-import { trafficAnswer } from '../../../application/answers/traffic-answer.js';
-import type { PortReport, TrafficReport } from '../../../domain/traffic/traffic-report.js';
+import {
+  trafficAnswer,
+  type PortReport,
+  type TrafficReport,
+} from '../../../domain/traffic/traffic-report.js';
 import type { Asked } from '../arguments/subcommands.js';
 import type { RequestFor } from '../arguments/subcommands.js';
 import { LONGEST_QUERY, listServices } from '../asking/list-services.js';

@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../application/answers/parse-answer.js';
-import { fields, fieldsOf, list, optional, text, type Shape } from '../../../application/answers/shape.js';
+import { fields, fieldsOf, list, optional, text, type Shape } from '../../../domain/shapes/shape.js';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   NoAnswerError,

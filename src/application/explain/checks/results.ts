@@ -1,6 +1,6 @@
 import type { TraceOutcome } from '../../../domain/trace/trace.js';
-import { protocol } from '../../answers/node-shapes.js';
-import { fields, list, number, optional, text, word } from '../../answers/shape.js';
+import { protocol } from '../../../domain/shapes/net-shapes.js';
+import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
 
 /** Packets that another program's rules refuse or drop, always or by chance. */
 export type Obstacle = ReturnType<typeof obstacle>;

@@ -4,7 +4,7 @@ import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../asking/answer
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { PortLink } from '../../parts/port-link.js';
-import { clockTime } from '../../parts/time.js';
+import { clockTime, counted } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 
 /** What failed, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
@@ -94,7 +94,7 @@ function Watches({ watches }: { readonly watches: readonly WatchStatus[] }): JSX
     <ul class="lines">
       {watches.map((watch) => (
         <li key={watch.kind}>
-          <Mark kind={watch.connected ? 'good' : 'bad'} /> {watch.kind}: {watchWords(watch)}
+          <Mark kind={watch.connected ? 'good' : 'bad'} /> {watch.kind}: {watchWords(watch, counted)}
         </li>
       ))}
     </ul>

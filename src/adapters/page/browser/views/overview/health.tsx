@@ -4,7 +4,7 @@ import type { ProxyStatus } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
 import { Lines } from '../../parts/lines.js';
-import { clockTime, span } from '../../parts/time.js';
+import { clockTime, counted, span } from '../../parts/time.js';
 
 const STATES: Readonly<Record<ProxyStatus['state'], { readonly mark: MarkKind; readonly words: string }>> = {
   good: { mark: 'good', words: 'All is well' },
@@ -37,7 +37,7 @@ export function Health({ status }: { readonly status: ProxyStatus }): JSX.Elemen
         </Fact>
         {families.map((family) => (
           <Fact key={family.family} name={family.family}>
-            {familyWords(family, clockTime)}
+            {familyWords(family, clockTime, counted)}
           </Fact>
         ))}
       </dl>

@@ -1,5 +1,5 @@
-import type { Protocol } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Protocol } from '../model/service-port-name.js';
+import type { IpFamily } from '../net/ip-family.js';
 import { word } from './shape.js';
 
 /** Shapes of what several answers have in common. */

@@ -73,17 +73,19 @@ type MayBeMissing<Fields extends Shapes> = {
   [Name in keyof Fields]: undefined extends ReturnType<Fields[Name]> ? Name : never;
 }[keyof Fields];
 
-/** What has these fields; what is optional may be missing. */
-type Checked<Fields extends Shapes> = {
+type Parts<Fields extends Shapes> = {
   readonly [Name in keyof Fields as Exclude<Name, MayBeMissing<Fields>>]: ReturnType<Fields[Name]>;
 } & {
   readonly [Name in keyof Fields as Extract<Name, MayBeMissing<Fields>>]?: ReturnType<Fields[Name]>;
 };
 
+/** What has these fields; what is optional may be missing. */
+export type Checked<Fields extends Shapes> = {
+  readonly [Name in keyof Parts<Fields>]: Parts<Fields>[Name];
+};
+
 /** An object with these fields. Its type follows from them: `ReturnType<typeof shape>`. */
-export function fields<Fields extends Shapes>(
-  shapes: Fields,
-): Shape<{ readonly [Name in keyof Checked<Fields>]: Checked<Fields>[Name] }> {
+export function fields<Fields extends Shapes>(shapes: Fields): Shape<Checked<Fields>> {
   const named = Object.entries(shapes);
   return (value, at) => {
     const object = objectOf(value, at);
