@@ -50,9 +50,9 @@ function walkOf(entries: Iterable<ForwardingEntry>, node: NodeNetwork): Walk {
     ),
   };
   const read = ({ set, keys }: WantedElements): Promise<readonly KernelElement[]> => {
-    const wanted = keys as readonly Buffer[];
+    const wanted = keys as readonly Uint8Array[];
     return Promise.resolve(
-      elements.get(set.name)!.filter(({ key }) => wanted.some((each) => each.equals(key!))),
+      elements.get(set.name)!.filter(({ key }) => wanted.some((each) => Buffer.from(each).equals(key!))),
     );
   };
   const ruleset = { tables: [table], deviceNumbers: new Map<string, number>() };

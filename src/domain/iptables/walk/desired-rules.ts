@@ -1,11 +1,9 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { IptablesDesiredState } from '../state/desired-state.js';
 import { DesiredTables } from '../state/desired-tables.js';
-import { OWNED_TABLE, type BaseRules, type Chain, type RuleText, type TableName } from '../table.js';
+import { OWNED_TABLE, type BaseRules, type RuleText, type TableName } from '../table.js';
 import type { RuleSource, WalkedChain } from './rule-source.js';
 import { WalkedRule } from './rule.js';
-
-const BUILT_IN: ReadonlySet<string> = new Set(['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING']);
 
 /**
  * The tables as they should be, and nothing of other programs. The chains of a service port are made when a packet comes to
@@ -21,15 +19,17 @@ export class DesiredRules implements RuleSource {
   ) {
     const tables = new DesiredTables(desired, baseRules);
     const names = [...new Set(baseRules.shared.map(({ table }) => table))];
-    for (const chain of baseRules.chains) this.add(chain.table, chain.name, walkedRules(chain.rules));
+    for (const { table, name, rules } of baseRules.chains) this.add(table, name, rules);
     // What other programs put there is not known.
     for (const { table, name } of baseRules.unmanagedChains) this.add(table, name, []);
     for (const { table, name, before, entries, after } of names.flatMap((table) => tables.shared(table)))
-      this.add(table, name, [
-        ...walkedRules(before),
-        ...entries.map(({ entry, owner }) => new WalkedRule(entry.rule, false, owner)),
-        ...walkedRules(after),
-      ]);
+      this.shared.set(`${table} ${name}`, {
+        rules: [
+          ...walkedRules(table, name, before),
+          ...entries.map(({ entry, owner }) => new WalkedRule(table, name, entry.rule, owner)),
+          ...walkedRules(table, name, after),
+        ],
+      });
     this.addJumps(baseRules);
   }
 
@@ -48,27 +48,30 @@ export class DesiredRules implements RuleSource {
       if (place === 'first') chain.rules.unshift(rule);
       else chain.rules.push(rule);
     }
-    for (const { table, name, rules: texts } of rules.values()) this.add(table, name, walkedRules(texts));
+    for (const { table, name, rules: texts } of rules.values()) this.add(table, name, texts);
   }
 
-  private add(table: TableName, name: string, rules: readonly WalkedRule[]): void {
-    this.shared.set(`${table} ${name}`, { name, policy: BUILT_IN.has(name) ? 'ACCEPT' : undefined, rules });
+  private add(table: TableName, name: string, rules: readonly RuleText[]): void {
+    this.shared.set(`${table} ${name}`, { rules: walkedRules(table, name, rules) });
   }
 
   private ownedBy(owner: ServicePortKey): ReadonlyMap<string, WalkedChain> {
     const present = this.owned.get(owner);
     if (present) return present;
     const chains = this.desired.rules(owner)?.chains ?? [];
-    const made = new Map(chains.map((chain) => [chain.name, walkedChain(chain, owner)]));
+    const made = new Map(
+      chains.map(({ name, rules }) => [name, { rules: walkedRules(OWNED_TABLE, name, rules, owner) }]),
+    );
     this.owned.set(owner, made);
     return made;
   }
 }
 
-function walkedChain({ name, rules }: Chain, owner: ServicePortKey): WalkedChain {
-  return { name, policy: undefined, rules: walkedRules(rules, owner) };
-}
-
-function walkedRules(rules: readonly RuleText[], owner?: ServicePortKey): readonly WalkedRule[] {
-  return rules.map((rule) => new WalkedRule(rule, false, owner));
+function walkedRules(
+  table: TableName,
+  chain: string,
+  rules: readonly RuleText[],
+  owner?: ServicePortKey,
+): readonly WalkedRule[] {
+  return rules.map((rule) => new WalkedRule(table, chain, rule, owner));
 }

@@ -94,7 +94,7 @@ export class ChainWalk {
       case 'new-connection':
         return goOn(true, course);
       case 'translated':
-        return goOn(course.translated, course);
+        return goOn(course.isTranslated, course);
       case 'member':
         return this.member(statement, course);
       case 'verdict-map': {
@@ -124,7 +124,11 @@ export class ChainWalk {
         return [translate(value, course, place)];
       }
       case 'masquerade':
-        return end({ ...course, masquerade: true }, place, 'rewrites the source to an address of this node');
+        return end(
+          { ...course, isMasqueraded: true },
+          place,
+          'rewrites the source to an address of this node',
+        );
       case 'reject':
         return end({ ...course, verdict: 'refused' }, place, 'answers with an ICMP error');
       case 'drop':
@@ -211,7 +215,7 @@ function end(course: Course, place: Place, effect: string): readonly Turn[] {
 function translate(value: string | undefined, course: Course, place: Place): Turn {
   if (value === undefined) return { course, to: 'rule' };
   const [destination, port] = value.split(' . ') as [string, string];
-  const translated = { ...course, destination, port: Number(port), translated: true };
+  const translated = { ...course, destination, port: Number(port), isTranslated: true };
   const effect = `sends it to ${hostPort(destination, Number(port))}`;
   return { course: withStep(translated, place, effect), to: 'end' };
 }

@@ -1,25 +1,13 @@
 import type { Protocol } from '../../model/service-port-name.js';
 import type { Step } from '../../trace/trace.js';
+import type * as walk from '../../walk/course.js';
 import type { Ending } from './ending.js';
 
-/** A packet in flight: what the rules have changed so far, and how likely it comes this way. */
-export interface Course {
-  readonly source: string;
-  readonly destination: string;
-  readonly port: number;
+/** A packet in flight through the rules of the table. */
+export interface Course extends walk.Course {
   readonly protocol: Protocol;
-  /** Empty if there is none. */
-  readonly inputInterface: string;
-  readonly mark: number;
   readonly priority: number;
-  readonly translated: boolean;
-  readonly masquerade: boolean;
-  readonly verdict: 'refused' | 'dropped' | undefined;
   readonly remembers: Ending['remembers'];
-  readonly probability: number;
-  readonly steps: readonly Step[];
-  /** The service port whose frontend the packet was sent to, once a rule has found it. */
-  readonly servicePort?: string;
 }
 
 /** A rule that is being evaluated. */

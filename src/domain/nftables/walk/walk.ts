@@ -1,4 +1,3 @@
-import { isLoopback } from '../../net/address.js';
 import type { ChainRules } from '../layout/node-rules.js';
 import type { Ending } from './ending.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
@@ -6,7 +5,9 @@ import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk } from './chain-walk.js';
 import type { Course } from './course.js';
-import { HookPath } from '../../walk/hook-path.js';
+import { endingOf, startOf } from '../../walk/course.js';
+import { HookPath, translating } from '../../walk/hook-path.js';
+import { localTo } from '../../walk/local-addresses.js';
 
 /**
  * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and
@@ -19,35 +20,22 @@ export function walk(
   packet: Packet,
   environment: PacketEnvironment,
 ): readonly Ending[] {
-  const start: Course = {
-    source: packet.source,
-    destination: packet.destination,
-    port: packet.destinationPort,
-    protocol: packet.protocol,
-    inputInterface: packet.inputInterface ?? '',
-    mark: 0,
-    priority: 0,
-    translated: false,
-    masquerade: false,
-    verdict: undefined,
-    remembers: [],
-    probability: 1,
-    steps: [],
-  };
-  const isLocal = (address: string): boolean =>
-    environment.localAddresses.has(address) || isLoopback({ family: packet.family, text: address });
+  const { protocol } = packet;
+  const start: Course = { ...startOf(packet), protocol, priority: 0, remembers: [] };
+  const isLocal = localTo(environment, packet);
   const chains = new ChainWalk(table, packet.family, environment, isLocal);
   const baseChains = baseChainsOf(table);
-  const path = new HookPath<Course>((hook, course, translates) => {
-    let courses: readonly Course[] = [course];
-    for (const { chain } of baseChains) {
-      if (chain.hook.hook !== hook || (chain.hook.type === 'nat' && !translates)) continue;
-      courses = courses.flatMap((each) => (each.verdict ? [each] : chains.base(chain.name, hook, each)));
-    }
-    return courses;
+  const path = new HookPath<Course>((hook) => {
+    const met = baseChains.filter(({ chain }) => chain.hook.hook === hook);
+    return met.map(({ chain }) => {
+      const station = (course: Course) => chains.base(chain.name, hook, course);
+      return chain.hook.type === 'nat' ? translating(station) : station;
+    });
   }, isLocal);
-  const courses = packet.inputInterface === undefined ? path.leave(start) : path.arrive(start);
-  return courses.map(endingOf);
+  return path.follow(start).map((course) => {
+    const { mark, priority, remembers } = course;
+    return { ...endingOf(course), sticky: remembers.length > 0, mark, priority, remembers };
+  });
 }
 
 type BaseChain = ChainRules & { readonly chain: { readonly name: string; readonly hook: Hook } };
@@ -57,15 +45,4 @@ function baseChainsOf(table: TableContents): readonly BaseChain[] {
   return [...table.chains.values()]
     .filter((chain): chain is BaseChain => !!chain.chain.hook)
     .sort((a, b) => a.chain.hook.priority - b.chain.hook.priority);
-}
-
-function endingOf(course: Course): Ending {
-  const { verdict, translated, destination, port, masquerade, mark, priority, remembers } = course;
-  const { probability, steps } = course;
-  const sticky = remembers.length > 0;
-  const carried = { probability, masquerade, sticky, steps, mark, priority, remembers };
-  if (verdict) return { verdict, ...carried };
-  return translated
-    ? { verdict: 'sent', endpoint: { address: destination, port }, ...carried }
-    : { verdict: 'untouched', ...carried };
 }

@@ -31,10 +31,10 @@ export async function lookUpElements(
   channel: NetlinkChannel,
   table: ReadTable,
   set: string,
-  keys: readonly Buffer[],
+  keys: readonly Uint8Array[],
 ): Promise<readonly KernelElement[]> {
   const found: KernelElement[] = [];
-  const ask = (wanted: readonly Buffer[]): Promise<boolean> =>
+  const ask = (wanted: readonly Uint8Array[]): Promise<boolean> =>
     channel.runExclusive((conversation) => {
       const attempt = `looking up elements of the set ${set} of nf_tables`;
       const put = (writer: MessageWriter): void => {
@@ -64,7 +64,7 @@ function putSet(writer: MessageWriter, table: ReadTable, set: string): void {
   writer.putText(nf.ELEMENTS.SET, set);
 }
 
-function putKey(writer: MessageWriter, key: Buffer): void {
+function putKey(writer: MessageWriter, key: Uint8Array): void {
   const element = writer.beginNest(nf.LIST_ELEMENT);
   const data = writer.beginNest(nf.ELEMENT.KEY);
   writer.putBytes(nf.DATA.VALUE, key);
