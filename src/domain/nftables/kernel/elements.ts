@@ -1,3 +1,4 @@
+import type { Wanted } from '../../walk/on-demand.js';
 import { compareBytes, hex } from './bytes.js';
 import type { KernelElement, KernelSet, KernelTable } from './ruleset.js';
 
@@ -8,14 +9,19 @@ export interface WantedElements {
   readonly keys: 'all' | readonly Uint8Array[];
 }
 
-/** The elements of sets as far as they were read. A walk asks for those that it needs, and is repeated when they are there. */
-export class ElementStore {
+export type ReadElements = (wanted: WantedElements) => Promise<readonly KernelElement[]>;
+
+/** The elements of sets as far as they were read. */
+export class ElementStore implements Wanted {
   private readonly read = new Map<KernelSet, Map<string, KernelElement | undefined>>();
   private readonly listed = new Map<KernelSet, readonly KernelElement[]>();
   private missing = new Map<
     KernelSet,
     { readonly table: KernelTable; readonly keys: Map<string, Uint8Array> }
   >();
+
+  /** @param readElements what it does not return does not exist */
+  constructor(private readonly readElements: ReadElements) {}
 
   /** The element that the kernel would find. An element that was not read yet is taken for missing, and noted as wanted. */
   find(table: KernelTable, set: KernelSet, key: Uint8Array): KernelElement | undefined {
@@ -30,27 +36,22 @@ export class ElementStore {
     return known?.get(text);
   }
 
-  /** What was wanted since the last call. */
-  takeWanted(): readonly WantedElements[] {
-    const wanted = [...this.missing].map(([set, { table, keys }]) => ({
-      table,
-      set,
-      keys: set.ranges === undefined ? [...keys.values()] : ('all' as const),
-    }));
+  /** All of a set at once where it has ranges, else what was looked for. */
+  async readWanted(): Promise<boolean> {
+    const { missing } = this;
     this.missing = new Map();
-    return wanted;
-  }
-
-  /** What the kernel has of what was wanted. */
-  add({ set, keys }: WantedElements, elements: readonly KernelElement[]): void {
-    if (keys === 'all') {
-      this.listed.set(set, sorted(elements));
-      return;
+    for (const [set, { table, keys }] of missing) {
+      if (set.ranges !== undefined) {
+        this.listed.set(set, sorted(await this.readElements({ table, set, keys: 'all' })));
+        continue;
+      }
+      const found = await this.readElements({ table, set, keys: [...keys.values()] });
+      const known = this.read.get(set) ?? new Map<string, KernelElement | undefined>();
+      this.read.set(set, known);
+      for (const text of keys.keys()) known.set(text, undefined);
+      for (const element of found) if (element.key) known.set(hex(element.key), element);
     }
-    const known = this.read.get(set) ?? new Map<string, KernelElement | undefined>();
-    this.read.set(set, known);
-    for (const key of keys) known.set(hex(key), undefined);
-    for (const element of elements) if (element.key) known.set(hex(element.key), element);
+    return missing.size > 0;
   }
 
   private want(table: KernelTable, set: KernelSet, key: Uint8Array): void {

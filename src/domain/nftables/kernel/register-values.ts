@@ -5,6 +5,7 @@ import { compareBytes, hostWord, networkHalf } from './bytes.js';
 import type { CompareOperator, CtKey, MetaKey } from './expression.js';
 import type { KernelCourse } from './kernel-course.js';
 import { addressBytes } from './packet-bytes.js';
+import type { KernelRuleset } from './ruleset.js';
 
 const ETHERTYPE = { IPv4: 0x0800, IPv6: 0x86dd } as const;
 const NFPROTO = { IPv4: 2, IPv6: 10 } as const;
@@ -14,8 +15,8 @@ const INTERFACE_NAME_LENGTH = 16;
 /** What of the machine the values depend on. */
 export interface Devices {
   /** The device towards an address; undefined if that is not known. */
-  towards(address: string): string | undefined;
-  numberOf(name: string): number | undefined;
+  readonly towards: (address: string) => string | undefined;
+  readonly numbers: KernelRuleset['deviceNumbers'];
 }
 
 /** A value of the packet as `meta` puts it into a register; undefined if it is not known. */
@@ -104,6 +105,6 @@ function interfaceName(name: string): Uint8Array {
 }
 
 function deviceNumber(name: string, devices: Devices): Uint8Array | undefined {
-  const number = name === '' ? 0 : devices.numberOf(name);
+  const number = name === '' ? 0 : devices.numbers.get(name);
   return number === undefined ? undefined : hostWord(number);
 }

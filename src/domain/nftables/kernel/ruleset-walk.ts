@@ -37,10 +37,11 @@ export class RulesetWalk {
     private readonly packet: Packet,
     localAddresses: ReadonlySet<string>,
     elements: ElementStore,
-    devices: Devices,
+    towards: Devices['towards'],
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
+    const devices = { towards, numbers: ruleset.deviceNumbers };
     const run = new RuleRun(this.chains, elements, devices, this.isLocal);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
   }
