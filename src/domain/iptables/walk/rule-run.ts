@@ -34,10 +34,10 @@ export class RuleRun {
     ];
   }
 
-  private act({ meaning: { target }, table, servicePort }: WalkedRule, course: TablesCourse): TablesTurn {
+  private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
     if (target.kind !== 'other') return effectOf(target, course, this.surroundings);
     const { name, isGoto } = target;
-    const chain = this.rules.chain(table, name, servicePort);
+    const chain = this.rules.chain(table, name);
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
     const verb = isGoto ? 'goto' : 'jump';
     return { course, to: { verb, chain }, effect: `${verb} ${name}` };

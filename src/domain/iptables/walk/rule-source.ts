@@ -1,4 +1,3 @@
-import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { Chain } from '../../walk/turn.js';
 import type { WalkedRule } from './rule.js';
 
@@ -10,9 +9,6 @@ export interface WalkedChain extends Chain<WalkedRule> {
 
 /** The tables of one family: those that the kernel has, or that should be there. */
 export interface RuleSource {
-  /**
-   * Undefined when there is no such chain.
-   * @param from the service port behind the rule that leads there, if there is one
-   */
-  chain(table: string, name: string, from?: ServicePortKey): WalkedChain | undefined;
+  /** Undefined when there is no such chain. */
+  chain(table: string, name: string): WalkedChain | undefined;
 }
