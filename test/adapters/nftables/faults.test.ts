@@ -3,7 +3,7 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { outcomeOf, type Outcome } from '../../../src/domain/nftables/walk/ending.js';
+import { outcomeOf, type Outcome } from '../../support/trace/outcome.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';

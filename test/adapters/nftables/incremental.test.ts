@@ -5,7 +5,8 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
-import { endpointText, type Ending } from '../../../src/domain/nftables/walk/ending.js';
+import type { Ending } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';

@@ -3,7 +3,7 @@ import { NftablesTracer } from '../../../src/adapters/nftables/nftables-tracer.j
 import type { Tracer } from '../../../src/application/ports/tracer.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { endpointText } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText } from '../../support/trace/outcome.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import { history, LOCAL_ADDRESSES, settings, survivors } from '../../support/nftables/cluster-arbitraries.js';
 import { encodedTracer } from '../../support/nftables/encoded-ruleset.js';

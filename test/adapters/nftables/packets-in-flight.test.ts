@@ -7,7 +7,7 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
-import { endpointText } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText } from '../../support/trace/outcome.js';
 import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { LOCAL_ADDRESSES, NODE, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';

@@ -6,7 +6,7 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { outcomeOf } from '../../../src/domain/nftables/walk/ending.js';
+import { outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';

@@ -6,7 +6,8 @@ import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired
 import { MalformedTable } from '../../../src/domain/nftables/walk/chain-walk.js';
 import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
 import type { Statement } from '../../../src/domain/nftables/layout/rule.js';
-import { endpointText, outcomeOf, type Ending } from '../../../src/domain/nftables/walk/ending.js';
+import type { Ending } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText, outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';

@@ -1,5 +1,5 @@
 import type { Step } from '../../trace/trace.js';
-import type { HookName, Traveler } from '../walk/hook-path.js';
+import type { HookName, Traveler } from '../../walk/hook-path.js';
 import type { Headers } from './packet-bytes.js';
 import { TABLE_NAME } from '../layout/table.js';
 import type { KernelTable } from './ruleset.js';

@@ -1,7 +1,7 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
 import type { Packet } from '../../trace/packet.js';
-import type { HookName } from '../walk/hook-path.js';
+import type { HookName } from '../../walk/hook-path.js';
 import type { CompareOperator, CtKey, MetaKey } from './expression.js';
 import type { KernelCourse } from './kernel-course.js';
 import { addressBytes } from './packet-bytes.js';

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../net/address.js';
 import type { Packet } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
-import { HookPath, type HookName } from '../walk/hook-path.js';
+import { HookPath, type HookName } from '../../walk/hook-path.js';
 import type { ElementStore } from './elements.js';
 import type { KernelVerdict } from './expression.js';
 import { withKernelStep, type KernelCourse, type KernelPlace } from './kernel-course.js';

@@ -6,7 +6,7 @@ import type { Hook } from '../layout/table.js';
 import type { TableContents } from '../text/table-contents.js';
 import { ChainWalk } from './chain-walk.js';
 import type { Course } from './course.js';
-import { HookPath } from './hook-path.js';
+import { HookPath } from '../../walk/hook-path.js';
 
 /**
  * Sends a packet through the rules of a table, hook by hook, as the kernel would (docs/spec/nftables.md §7), and
