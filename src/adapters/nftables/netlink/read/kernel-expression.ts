@@ -75,7 +75,7 @@ const MEANINGS = {
   payload({ dreg, base = 0, offset = 0, length = 0 }) {
     const to = register(dreg);
     const header = BASES[base];
-    return to !== undefined && header && { kind: 'payload', to, base: header, offset, length };
+    return to === undefined || !header ? undefined : { kind: 'payload', to, base: header, offset, length };
   },
   meta({ dreg, sreg, key: number = 0 }) {
     const key = META_KEYS[number];

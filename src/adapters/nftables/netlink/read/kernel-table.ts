@@ -22,11 +22,22 @@ export function kernelTable(
     family,
     name: table.name!,
     number: table.handle ?? 0,
-    chains: new Map(
+    chains: new Chains(
       inOrder.map(({ chain, rules }, order) => [chain.name!, kernelChain(chain, order, rules)]),
     ),
     sets: new Map([...sets].map(([name, set]) => [name, kernelSet(name, set)])),
   };
+}
+
+/** Rules or elements that were read later may lead to a chain that was not there yet; nobody knows what is in it. */
+class Chains extends Map<string, KernelChain> {
+  override get(name: string): KernelChain {
+    const unknown = {
+      kind: 'unknown',
+      name: `the chain ${name}, which came after the others were read`,
+    } as const;
+    return super.get(name) ?? { name, number: 0, rules: [{ expressions: [unknown] }] };
+  }
 }
 
 /** @param order of chains that have no number yet, as nobody sent them to the kernel */

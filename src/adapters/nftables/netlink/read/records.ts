@@ -3,7 +3,6 @@ import * as nf from '../nf-tables.js';
 import {
   AttributeLayout,
   attributesOf,
-  bytes,
   listOf,
   nested,
   number,
