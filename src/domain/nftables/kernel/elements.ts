@@ -11,6 +11,9 @@ export interface WantedElements {
 
 export type ReadElements = (wanted: WantedElements) => Promise<readonly KernelElement[]>;
 
+/** Finds the element of a set that the kernel would find. */
+export type FindElement = (table: KernelTable, set: KernelSet, key: Uint8Array) => KernelElement | undefined;
+
 /** The elements of sets as far as they were read. */
 export class ElementStore implements Wanted {
   private readonly read = new Map<KernelSet, Map<string, KernelElement | undefined>>();
@@ -23,8 +26,8 @@ export class ElementStore implements Wanted {
   /** @param readElements what it does not return does not exist */
   constructor(private readonly readElements: ReadElements) {}
 
-  /** The element that the kernel would find. An element that was not read yet is taken for missing, and noted as wanted. */
-  find(table: KernelTable, set: KernelSet, key: Uint8Array): KernelElement | undefined {
+  /** An element that was not read yet is taken for missing, and noted as wanted. */
+  readonly find: FindElement = (table, set, key) => {
     if (set.ranges !== undefined) {
       const elements = this.listed.get(set);
       if (!elements) this.want(table, set, key);
@@ -34,7 +37,7 @@ export class ElementStore implements Wanted {
     const known = this.read.get(set);
     if (!known?.has(text)) this.want(table, set, key);
     return known?.get(text);
-  }
+  };
 
   /** All of a set at once where it has ranges, else what was looked for. */
   async readWanted(): Promise<boolean> {

@@ -18,6 +18,6 @@ export function follow(
 ): Promise<readonly TracedEnding[]> {
   const elements = new ElementStore(read);
   const devices = new OnDemand(deviceTowards);
-  const walk = new RulesetWalk(ruleset, packet, localAddresses, elements, devices.find);
+  const walk = new RulesetWalk(ruleset, packet, localAddresses, elements.find, devices.find);
   return walkUntilKnown(() => walk.endings(), elements, devices);
 }

@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '../../walk/turn.js';
 import { hostWord, readHostWord, readNetworkHalf } from './bytes.js';
-import type { ElementStore } from './elements.js';
+import type { FindElement } from './elements.js';
 import { isEffective, type Expression, type KernelVerdict } from './expression.js';
 import { isOurs, type KernelCourse } from './kernel-course.js';
 import type { ListedChains, ListedRule } from './listed-rule.js';
@@ -32,7 +32,7 @@ const REGISTERS_LENGTH = 64;
 export class RuleRun {
   constructor(
     private readonly chains: ListedChains,
-    private readonly elements: ElementStore,
+    private readonly find: FindElement,
     private readonly devices: Devices,
     private readonly isLocal: (address: string) => boolean,
   ) {}
@@ -162,7 +162,7 @@ export class RuleRun {
     const { table } = rule;
     const set = table.sets.get(name);
     if (!set) return undefined;
-    const element = this.elements.find(table, set, course.registers.slice(from, from + set.keyLength));
+    const element = this.find(table, set, course.registers.slice(from, from + set.keyLength));
     if ((element !== undefined) === inverted) return nextRule(course);
     const found = element && isOurs(table) ? withServicePort(course, element) : course;
     if (to === undefined) return found;

@@ -4,7 +4,7 @@ import { ChainWalk } from '../../walk/chain-walk.js';
 import { endingOf, startOf, type HookName } from '../../walk/course.js';
 import { HookPath, translating, type Station } from '../../walk/hook-path.js';
 import { localTo } from '../../walk/local-addresses.js';
-import type { ElementStore } from './elements.js';
+import type { FindElement } from './elements.js';
 import type { KernelCourse } from './kernel-course.js';
 import { ListedChains, policyOf, type ListedRule } from './listed-rule.js';
 import { headersOf } from './packet-bytes.js';
@@ -36,13 +36,13 @@ export class RulesetWalk {
     private readonly ruleset: KernelRuleset,
     private readonly packet: Packet,
     localAddresses: ReadonlySet<string>,
-    elements: ElementStore,
+    find: FindElement,
     towards: Devices['towards'],
   ) {
     this.isLocal = localTo({ localAddresses }, packet);
     this.chains = new ListedChains(packet.family);
     const devices = { towards, numbers: ruleset.deviceNumbers };
-    const run = new RuleRun(this.chains, elements, devices, this.isLocal);
+    const run = new RuleRun(this.chains, find, devices, this.isLocal);
     this.walk = new ChainWalk((rule, course) => run.meet(rule, course));
   }
 
