@@ -30,7 +30,7 @@ export class UserspaceDesiredWalk {
   walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
     const desired = new IptablesDesiredState();
     const ports = new Map<string, ProxiedPort>();
-    for (const entry of this.entries.of(packet.source, packet.destination, packet.destinationPort)) {
+    for (const entry of this.entries.of(packet)) {
       const { name, key, frontends } = entry;
       // The process has no sockets for SCTP.
       if (name.protocol === 'SCTP') continue;

@@ -23,7 +23,7 @@ export class DesiredWalk implements Walk {
 
   walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
     const desired = new NftablesDesiredState();
-    const concerned = this.entries.of(packet.source, packet.destination, packet.destinationPort);
+    const concerned = this.entries.of(packet);
     for (const entry of concerned) desired.replace(entry.key, compileNftables(entry));
     const written = new WrittenTable(this.node.family, desiredTable(desired, this.node));
     // Rules of ours ask for the names of devices, never for their numbers.
