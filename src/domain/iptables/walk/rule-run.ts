@@ -1,9 +1,9 @@
 import { shareOf } from '../../walk/course.js';
 import { nextRule, shareText, uncertain, type Turn } from '../../walk/turn.js';
 import type { Surroundings, TablesCourse } from './course.js';
-import { effectOf } from './effects.js';
 import type { RuleSource } from './rule-source.js';
 import type { WalkedRule } from './rule.js';
+import { pass } from './target.js';
 
 type TablesTurn = Turn<TablesCourse, WalkedRule>;
 
@@ -22,7 +22,7 @@ export class RuleRun {
     const { target, chance, asks, remembers } = rule.meaning;
     if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
     const applies = rule.appliesTo(course, this.surroundings);
-    if (applies === false || (target.kind === 'pass' && remembers.length === 0)) return [nextRule(course)];
+    if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
     if (applies !== true)
       return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
     const turn = this.act(rule, this.remembering(rule, shareOf(course, chance)));
@@ -35,11 +35,10 @@ export class RuleRun {
   }
 
   private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
-    if (target.kind !== 'other') return effectOf(target, course, this.surroundings);
-    const { name, isGoto } = target;
+    if (typeof target === 'function') return target(course, this.surroundings);
+    const { verb, name } = target;
     const chain = this.rules.chain(table, name);
     if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
-    const verb = isGoto ? 'goto' : 'jump';
     return { course, to: { verb, chain }, effect: `${verb} ${name}` };
   }
 

@@ -268,6 +268,12 @@ describe('a walk through tables', () => {
     );
   });
 
+  it('comes to a chain whatever its name is', () => {
+    expect(walked({ filter: ['-A FORWARD -j constructor', '-A constructor -j DROP'] })).toMatchObject([
+      { verdict: 'dropped' },
+    ]);
+  });
+
   it('ends although chains call each other in a circle', () => {
     const [ending] = walked({ filter: ['-A FORWARD -j one', '-A one -j two', '-A two -j one'] });
     expect(ending!.verdict).toBe('untouched');
