@@ -1,6 +1,6 @@
 import { WrittenTable } from '../../../src/adapters/nftables/netlink/trace/written-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
-import { ElementStore } from '../../../src/domain/nftables/kernel/elements.js';
+import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
 import type { Expression } from '../../../src/domain/nftables/kernel/expression.js';
 import type {
   KernelChain,
@@ -59,16 +59,13 @@ export function walkTable(
   packet: Packet,
   { localAddresses, remembered }: PacketEnvironment,
 ): readonly TracedEnding[] {
-  const elements = new (class extends ElementStore {
-    override find(_: KernelTable, { name }: KernelSet, key: Buffer): KernelElement | undefined {
-      const text = Buffer.from(key).toString('hex');
-      if (name.startsWith(TELLS)) return { comment: `${name} ${text}` };
-      return remembered?.get(name)?.has(text) ? { key } : find(name, key);
-    }
-  })();
-  const devices = { towards: () => undefined, numberOf: () => undefined };
+  const findElement: FindElement = (_, { name }, key) => {
+    const text = Buffer.from(key).toString('hex');
+    if (name.startsWith(TELLS)) return { comment: `${name} ${text}` };
+    return remembered?.get(name)?.has(text) ? { key } : find(name, key);
+  };
   const ruleset = { tables: [table, RECEIVER], deviceNumbers: new Map<string, number>() };
-  return new RulesetWalk(ruleset, packet, localAddresses, elements, devices).endings();
+  return new RulesetWalk(ruleset, packet, localAddresses, findElement, () => undefined).endings();
 }
 
 /** What the rules that this ending met have remembered of the client. */

@@ -8,7 +8,7 @@ import { compileIptables } from '../compile/compile.js';
 import type { IptablesHost, IptablesOptions } from '../compile/options.js';
 import { IptablesDesiredState } from '../state/desired-state.js';
 import { IptablesConcernedEntries } from './concerned-entries.js';
-import { DesiredRules } from './desired-rules.js';
+import { desiredRules } from './desired-rules.js';
 import { walkTables } from './tables-walk.js';
 
 /** Follows packets through the tables that these entries make. For each packet it compiles what concerns that packet. */
@@ -32,7 +32,7 @@ export class IptablesDesiredWalk {
     const desired = new IptablesDesiredState();
     for (const entry of this.entries.of(packet))
       desired.replace(entry.key, compileIptables(entry, this.options));
-    const rules = new DesiredRules(desired, iptablesBaseRules(this.node, this.host));
+    const rules = desiredRules(desired, iptablesBaseRules(this.node, this.host));
     return walkTables(rules, packet, environment);
   }
 }

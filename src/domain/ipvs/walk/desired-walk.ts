@@ -2,7 +2,7 @@ import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { IptablesHost } from '../../iptables/compile/options.js';
 import { IptablesConcernedEntries } from '../../iptables/walk/concerned-entries.js';
-import { DesiredRules } from '../../iptables/walk/desired-rules.js';
+import { desiredRules } from '../../iptables/walk/desired-rules.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ipvsBaseRules } from '../base-rules.js';
@@ -43,7 +43,7 @@ export class IpvsDesiredWalk {
       members: new Set(desired.membersOf(set)),
     }));
     return {
-      rules: new DesiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+      rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
       sets: new Map(sets.map((set) => [set.name, set])),
       server: (id) => desiredServer(desired, id),
       addresses: new Set(desired.addresses()),

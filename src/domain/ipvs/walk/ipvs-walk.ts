@@ -4,7 +4,7 @@ import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
-import { Balancer } from './balancer.js';
+import { balanced } from './balancer.js';
 import type { FindServer } from './walked-server.js';
 
 /** Everything of mode ipvs in one family that packets meet: as it should be, or as the kernel has it. */
@@ -34,7 +34,7 @@ export function walkIpvs(
     sets,
     furtherAddresses: addresses,
     ...(devices && { devices }),
-    interceptor: new Balancer(server),
+    balancer: (course) => balanced(server, course),
   });
   return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
 }
