@@ -59,11 +59,13 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
 }
 
 const runs = 50;
+/** Of thousands of packets for each cluster, a part, another one each time. */
+const STRIDE = 4;
 
 describe('a table changed step by step', () => {
   it('equals the table of a fresh start, is found right, and does what the forwarding table says', async () => {
     await fc.assert(
-      fc.asyncProperty(history, settings, async (changes, nodeSettings) => {
+      fc.asyncProperty(history, settings, fc.nat(STRIDE - 1), async (changes, nodeSettings, first) => {
         const kernel = new MemoryNftTransport();
         const proxy = proxyOn(kernel, nodeSettings);
         await live(proxy, changes);
@@ -85,17 +87,17 @@ describe('a table changed step by step', () => {
         expect(kernel.operationCount).toBe(0);
         expect(kernel.refusedCount).toBe(0);
         for (const family of IP_FAMILIES)
-          expectForwarding(proxy, new WalkedTable(family, kernel.contents(family)!), family);
+          expectForwarding(proxy, new WalkedTable(family, kernel.contents(family)!), family, first);
       }),
       { numRuns: runs },
     );
   });
 });
 
-function expectForwarding(proxy: InMemoryProxy, table: WalkedTable, family: IpFamily): void {
+function expectForwarding(proxy: InMemoryProxy, table: WalkedTable, family: IpFamily, first: number): void {
   const entries = [...proxy.families.get(family)!.sync.table.entries()];
   const { network } = proxy.contexts.of(family, false);
-  for (const packet of packets(family)) {
+  for (const packet of [...packets(family)].filter((_, place) => place % STRIDE === first)) {
     const isLocalClient = packet.inputInterface === undefined;
     const own = isLocalClient ? new Set([...localAddresses, packet.source]) : localAddresses;
     const expected = expectedOutcome(entries, network, packet, own);

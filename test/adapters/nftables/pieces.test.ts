@@ -9,7 +9,7 @@ import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired
 import { outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { TableContents } from '../../support/nftables/table-contents.js';
 import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
 import { WalkedTable } from '../../support/nftables/walked-table.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';

@@ -6,7 +6,7 @@ import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import { endpointText, outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
-import { contentsOf } from '../../../src/domain/nftables/text/table-contents.js';
+import { contentsOf } from '../../support/nftables/table-contents.js';
 import { TableChange } from '../../../src/domain/nftables/state/table-change.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { rememberedBy, WalkedTable } from '../../support/nftables/walked-table.js';

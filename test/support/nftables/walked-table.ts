@@ -9,7 +9,7 @@ import type {
   KernelTable,
 } from '../../../src/domain/nftables/kernel/ruleset.js';
 import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { TableContents } from './table-contents.js';
 import type { Packet, PacketEnvironment } from '../../../src/domain/trace/packet.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 

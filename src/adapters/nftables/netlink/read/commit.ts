@@ -1,5 +1,5 @@
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
-import { GENERATION, recordOf } from './records.js';
+import { GENERATION, recordOf } from '../messages/records.js';
 
 /** What NFT_MSG_NEWGEN tells of a transaction, or of the last one. */
 export interface Commit {

@@ -3,10 +3,10 @@ import { AttributeReader } from '../../../netlink/attribute-reader.js';
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
 import type { SetLayout } from '../encode/set-layout.js';
 import * as nf from '../nf-tables.js';
-import { attributesOf } from './attribute-layout.js';
+import { attributesOf } from '../messages/attribute-layout.js';
 import { componentsText } from './component-text.js';
-import { VERDICT_LAYOUT, verdictName, type VerdictRecord } from './expressions.js';
-import { readUserdata, type Userdata } from './userdata.js';
+import { VERDICT_LAYOUT, verdictName, type VerdictRecord } from '../messages/expressions.js';
+import { readUserdata, type Userdata } from '../messages/userdata.js';
 
 const NO_USERDATA: Userdata = {};
 

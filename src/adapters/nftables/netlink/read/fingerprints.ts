@@ -1,16 +1,14 @@
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { Rule } from '../../../../domain/nftables/layout/rule.js';
-import type { ChainDefinition, Hook, SetDefinition } from '../../../../domain/nftables/layout/table.js';
+import type { ChainDefinition, SetDefinition } from '../../../../domain/nftables/layout/table.js';
 import { AttributeReader } from '../../../netlink/attribute-reader.js';
 import { MessageWriter } from '../../../netlink/message-writer.js';
-import { putRule } from '../encode/rule-encoder.js';
+import { ruleRecord } from '../encode/rule-encoder.js';
+import { HOOKS } from '../messages/hooks.js';
 import { describeLayout, setLayout } from '../encode/set-layout.js';
 import { VERDICT_CODES } from '../nf-tables.js';
-import { expressionText } from './expressions.js';
-import { RULE, type ChainRecord, type RuleRecord, type SetRecord } from './records.js';
-
-/** In the order of their numbers. */
-export const HOOKS: readonly Hook['hook'][] = ['prerouting', 'input', 'forward', 'output', 'postrouting'];
+import { expressionText } from '../messages/expressions.js';
+import { RULE, type ChainRecord, type RuleRecord, type SetRecord } from '../messages/records.js';
 
 const REGULAR_CHAIN = 'regular chain';
 
@@ -34,7 +32,7 @@ export function setFingerprint(set: SetRecord): string {
 /** That of the rule when the kernel lists it: the rule is encoded as for sending, then read. */
 export function fingerprintRule(family: IpFamily, rule: Rule): string {
   const writer = new MessageWriter(4096);
-  putRule(writer, family, rule);
+  RULE.write(writer, ruleRecord(family, rule));
   return ruleFingerprint(RULE.read(new AttributeReader(writer.bytes, 0, writer.length)));
 }
 

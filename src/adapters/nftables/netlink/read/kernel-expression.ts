@@ -12,7 +12,7 @@ import {
   type ExpressionRecord,
   type ExpressionValues,
   type VerdictRecord,
-} from './expressions.js';
+} from '../messages/expressions.js';
 import { expressionsOfExtension } from './iptables-extension.js';
 
 /* Numbers of linux/netfilter/nf_tables.h (docs/spec/nft-netlink.md §9). */

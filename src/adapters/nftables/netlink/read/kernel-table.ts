@@ -7,9 +7,9 @@ import type {
   KernelTable,
 } from '../../../../domain/nftables/kernel/ruleset.js';
 import { ELEMENT_FLAG, SET_FLAG, VERDICT_CODES } from '../nf-tables.js';
-import { HOOKS } from './fingerprints.js';
+import { HOOKS } from '../messages/hooks.js';
 import { kernelExpressions, kernelVerdict } from './kernel-expression.js';
-import type { ChainRecord, ElementRecord, RuleRecord, SetRecord } from './records.js';
+import type { ChainRecord, ElementRecord, RuleRecord, SetRecord } from '../messages/records.js';
 import type { ListedTable } from './table-listing.js';
 
 /** What was listed, in the terms in which packets are followed. */

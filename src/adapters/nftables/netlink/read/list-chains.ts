@@ -6,7 +6,7 @@ import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../../netlink/protocol.js';
 import * as nf from '../nf-tables.js';
 import { askerOf } from './ask.js';
-import { CHAIN, recordOf } from './records.js';
+import { CHAIN, recordOf } from '../messages/records.js';
 
 /**
  * The names of all chains of nf_tables in a family, of all programs, including iptables-nft. None if the kernel has no

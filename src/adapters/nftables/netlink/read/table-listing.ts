@@ -12,7 +12,7 @@ import {
   type RuleRecord,
   type SetRecord,
   type TableRecord,
-} from './records.js';
+} from '../messages/records.js';
 
 /** A table without elements of sets: what takes the kernel only a few milliseconds to list. `Rule` is what is kept of each rule. */
 export interface ListedTable<Rule> {

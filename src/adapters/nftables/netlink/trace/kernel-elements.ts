@@ -7,7 +7,7 @@ import * as nf from '../nf-tables.js';
 import { askerOf } from '../read/ask.js';
 import { LOOKED_UP_AT_ONCE, lookUpElements, putSet, type SetPlace } from '../read/element-lookup.js';
 import { kernelElement } from '../read/kernel-table.js';
-import { ELEMENTS, recordOf } from '../read/records.js';
+import { ELEMENTS, recordOf } from '../messages/records.js';
 import type { ReadTable } from './read-ruleset.js';
 import { readSteadily } from './steady-reading.js';
 

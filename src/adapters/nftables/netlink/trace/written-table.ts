@@ -8,7 +8,7 @@ import { MessageWriter } from '../../../netlink/message-writer.js';
 import { BatchEncoder } from '../encode/batch-encoder.js';
 import { NEWSETELEM } from '../nf-tables.js';
 import { kernelElement, kernelRule, kernelTable } from '../read/kernel-table.js';
-import { ELEMENTS, recordOf } from '../read/records.js';
+import { ELEMENTS, recordOf } from '../messages/records.js';
 import { TableListing } from '../read/table-listing.js';
 
 /** What a table is made of. */

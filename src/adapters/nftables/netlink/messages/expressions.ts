@@ -1,13 +1,16 @@
 import { DATA, EXPRESSION, VERDICT, VERDICT_CODES } from '../nf-tables.js';
 import {
   AttributeLayout,
+  byte,
   bytes,
   flags,
   listOf,
+  long,
   nested,
   number,
   text,
   type Fields,
+  type Form,
   type Values,
 } from './attribute-layout.js';
 
@@ -21,7 +24,7 @@ export const DATA_LAYOUT = new AttributeLayout({
   value: [DATA.VALUE, bytes],
   verdict: [DATA.VERDICT, nested(VERDICT_LAYOUT)],
 });
-const data = nested(DATA_LAYOUT);
+export const data = nested(DATA_LAYOUT);
 
 export type VerdictRecord = Values<typeof VERDICT_LAYOUT.fields>;
 export type DataRecord = Values<typeof DATA_LAYOUT.fields>;
@@ -74,13 +77,13 @@ export const EXPRESSIONS = layouts({
     flags: [7, flags],
   },
   masq: { flags: [1, flags], 'port-min': [2, number], 'port-max': [3, number] },
-  reject: { type: [1, number], code: [2, number] },
+  reject: { type: [1, number], code: [2, byte] },
   dynset: {
     set: [1, text],
     op: [3, number],
     key: [4, number],
     data: [5, number],
-    timeout: [6, number],
+    timeout: [6, long],
     expression: [7, data],
     flags: [9, flags],
     expressions: [10, data],
@@ -101,17 +104,28 @@ export interface ExpressionRecord {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
-export const readExpressions = listOf((attribute): ExpressionRecord => {
-  const attributes = attribute.nested();
-  let name = '';
-  let values: ExpressionRecord['values'];
-  while (attributes.next()) {
-    if (attributes.type === EXPRESSION.NAME) name = attributes.text();
-    else if (attributes.type === EXPRESSION.DATA && isKnown(name))
-      values = EXPRESSIONS[name].read(attributes.nested());
-  }
-  return { name, ...(values && { values }) };
-});
+const expression: Form<ExpressionRecord> = {
+  read(attribute) {
+    const attributes = attribute.nested();
+    let name = '';
+    let values: ExpressionRecord['values'];
+    while (attributes.next()) {
+      if (attributes.type === EXPRESSION.NAME) name = attributes.text();
+      else if (attributes.type === EXPRESSION.DATA && isKnown(name))
+        values = EXPRESSIONS[name].read(attributes.nested());
+    }
+    return { name, ...(values && { values }) };
+  },
+  write(writer, type, { name, values = {} }) {
+    const nest = writer.beginNest(type);
+    writer.putText(EXPRESSION.NAME, name);
+    const its = writer.beginNest(EXPRESSION.DATA);
+    if (isKnown(name)) EXPRESSIONS[name].write(writer, values);
+    writer.endNest(its);
+    writer.endNest(nest);
+  },
+};
+export const expressions = listOf(expression);
 
 /**
  * Describes an expression in text that compares equal for equal expressions: the attributes in order of their numbers, without
@@ -119,19 +133,21 @@ export const readExpressions = listOf((attribute): ExpressionRecord => {
  */
 export function expressionText({ name, values }: ExpressionRecord): string {
   if (!values || !isKnown(name)) return `${name} (unknown)`;
-  const found = Object.entries<Fields[string]>(EXPRESSIONS[name].fields).flatMap(([label, [, form]]) => {
-    const value = values[label];
-    if (value === undefined || (form === flags && value === 0)) return [];
-    return [`${label} ${form === flags ? `0x${(value as number).toString(16)}` : valueText(value)}`];
-  });
+  const found = Object.entries<readonly [number, unknown]>(EXPRESSIONS[name].fields).flatMap(
+    ([label, [, form]]) => {
+      const value = values[label];
+      if (value === undefined || (form === flags && value === 0)) return [];
+      return [`${label} ${form === flags ? `0x${(value as number).toString(16)}` : valueText(value)}`];
+    },
+  );
   return [name, ...found].join(' ');
 }
 
 function valueText(value: unknown): string {
   if (Buffer.isBuffer(value)) return value.toString('hex');
   if (typeof value !== 'object') return String(value);
-  const { value: bytesOfData, verdict } = value as DataRecord;
-  if (bytesOfData) return bytesOfData.toString('hex');
+  const { value: operand, verdict } = value as DataRecord;
+  if (operand) return valueText(operand);
   if (!verdict) return 'nothing';
   const { code = 0, chain } = verdict;
   return `verdict ${code | 0}${chain === undefined ? '' : ` ${chain}`}`;

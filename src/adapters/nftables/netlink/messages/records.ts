@@ -3,6 +3,7 @@ import * as nf from '../nf-tables.js';
 import {
   AttributeLayout,
   attributesOf,
+  bytes,
   listOf,
   nested,
   number,
@@ -11,12 +12,18 @@ import {
   type Form,
   type Values,
 } from './attribute-layout.js';
-import { DATA_LAYOUT, readExpressions } from './expressions.js';
-import { readUserdata, type Userdata } from './userdata.js';
+import { data, expressions } from './expressions.js';
+import { commentUserdata, readUserdata, type Userdata } from './userdata.js';
 
 /* What messages of nf_tables tell (docs/spec/nft-netlink.md §5, §6), whether the kernel lists it or it is sent to the kernel. */
 
-const userdata: Form<Userdata> = (attribute) => readUserdata(attribute.value());
+/** What else is in it than a comment is written where it belongs. */
+const userdata: Form<Userdata> = {
+  read: (attribute) => readUserdata(attribute.value()),
+  write(writer, type, { comment }) {
+    if (comment !== undefined) writer.putBytes(type, commentUserdata(comment));
+  },
+};
 const HOOK = new AttributeLayout({ number: [nf.HOOK.NUMBER, number], priority: [nf.HOOK.PRIORITY, number] });
 const FIELD = new AttributeLayout({ length: [nf.FIELD_LENGTH, number] });
 const DESCRIPTION = new AttributeLayout({
@@ -24,17 +31,18 @@ const DESCRIPTION = new AttributeLayout({
   fields: [nf.DESCRIPTION_CONCATENATION, listOf(nested(FIELD))],
 });
 const ELEMENT = new AttributeLayout({
-  key: [nf.ELEMENT.KEY, nested(DATA_LAYOUT)],
-  data: [nf.ELEMENT.DATA, nested(DATA_LAYOUT)],
+  key: [nf.ELEMENT.KEY, data],
+  data: [nf.ELEMENT.DATA, data],
   flags: [nf.ELEMENT.FLAGS, number],
   userdata: [nf.ELEMENT.USERDATA, userdata],
-  lastKey: [nf.ELEMENT.LAST_KEY, nested(DATA_LAYOUT)],
+  lastKey: [nf.ELEMENT.LAST_KEY, data],
 });
 
 export const TABLE = new AttributeLayout({
   name: [nf.TABLE.NAME, text],
   flags: [nf.TABLE.FLAGS, number],
   handle: [nf.TABLE.HANDLE, number],
+  userdata: [nf.TABLE.USERDATA, userdata],
 });
 export const CHAIN = new AttributeLayout({
   table: [nf.CHAIN.TABLE, text],
@@ -47,7 +55,7 @@ export const CHAIN = new AttributeLayout({
 export const RULE = new AttributeLayout({
   table: [nf.RULE.TABLE, text],
   chain: [nf.RULE.CHAIN, text],
-  expressions: [nf.RULE.EXPRESSIONS, readExpressions],
+  expressions: [nf.RULE.EXPRESSIONS, expressions],
   userdata: [nf.RULE.USERDATA, userdata],
 });
 export const SET = new AttributeLayout({
@@ -59,9 +67,12 @@ export const SET = new AttributeLayout({
   dataType: [nf.SET.DATA_TYPE, number],
   dataLength: [nf.SET.DATA_LENGTH, number],
   description: [nf.SET.DESCRIPTION, nested(DESCRIPTION)],
+  id: [nf.SET.ID, number],
+  userdata: [nf.SET.USERDATA, bytes],
   count: [nf.SET.COUNT, number],
 });
 export const ELEMENTS = new AttributeLayout({
+  table: [nf.ELEMENTS.TABLE, text],
   set: [nf.ELEMENTS.SET, text],
   list: [nf.ELEMENTS.LIST, listOf(nested(ELEMENT))],
 });

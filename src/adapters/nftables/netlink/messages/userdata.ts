@@ -17,3 +17,17 @@ export function readUserdata(bytes: Buffer, start = 0, end = bytes.length): User
   }
   return { comment, digest };
 }
+
+/** Userdata of a table, rule or element: its comment. */
+export function commentUserdata(comment: string): Buffer {
+  return userdataEntry(USERDATA.COMMENT, closedText(comment));
+}
+
+export function userdataEntry(type: number, value: Uint8Array): Buffer {
+  if (value.length > 255) throw new RangeError(`userdata of ${value.length} bytes`);
+  return Buffer.concat([Uint8Array.of(type, value.length), value]);
+}
+
+export function closedText(text: string): Buffer {
+  return Buffer.from(`${text}\0`);
+}
