@@ -90,7 +90,10 @@ export function shareOf<C extends Course>(course: C, share: number): C {
   return { ...course, probability: course.probability * share };
 }
 
-/** @param isSent whether it was sent to an endpoint, unless a verdict stopped it */
+/**
+ * How a course ended.
+ * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
+ */
 export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
   const { verdict, destination: address, port, probability, isMasqueraded, isSticky, steps } = course;
   const arrives = verdict === undefined && isSent;

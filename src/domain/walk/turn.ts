@@ -22,21 +22,25 @@ export interface Turn<C extends Course, R extends Place = never> {
   readonly isUncertain?: true;
 }
 
-/** Turns that rules of every mode lead to, in the same words. */
-
+/** The turns that rules of every mode lead to, in the same words: this one, that no further rule of the base chain is met. */
 export function accepted<C extends Course>(course: C): Turn<C> {
   return { course, to: 'end', effect: 'accepts it' };
 }
 
+/** Lost in silence. */
 export function dropped<C extends Course>(course: C): Turn<C> {
   return { course: { ...course, verdict: 'dropped' }, to: 'end', effect: 'drops it' };
 }
 
-/** @param answer `an error`, `icmp-port-unreachable` */
+/**
+ * The client learns that nothing serves it.
+ * @param answer `an error`, `icmp-port-unreachable`
+ */
 export function refused<C extends Course>(course: C, answer: string): Turn<C> {
   return { course: { ...course, verdict: 'refused' }, to: 'end', effect: `answers with ${answer}` };
 }
 
+/** To an endpoint. */
 export function sent<C extends Course>(course: C, destination: string, port: number): Turn<C> {
   return {
     course: { ...course, destination, port, isTranslated: true },
@@ -45,14 +49,17 @@ export function sent<C extends Course>(course: C, destination: string, port: num
   };
 }
 
+/** The effect, in words. */
 export function sendsTo(destination: string, port: number): string {
   return `sends it to ${hostPort(destination, port)}`;
 }
 
+/** The packet leaves with another source. */
 export function sourceRewritten<C extends Course>(course: C, to = 'an address of this node'): Turn<C> {
   return { course: { ...course, isMasqueraded: true }, to: 'end', effect: `rewrites the source to ${to}` };
 }
 
+/** Nothing to tell where it has that mark already. */
 export function marked<C extends Course>(course: C, mark: number): Turn<C> {
   const effect = mark === course.mark ? undefined : `sets the mark to 0x${mark.toString(16)}`;
   return { course: { ...course, mark }, to: 'rule', ...(effect !== undefined && { effect }) };
@@ -63,6 +70,7 @@ export function uncertain<C extends Course>(course: C, effect: string): Turn<C> 
   return { course, to: 'rule', effect, isUncertain: true };
 }
 
+/** The rule has nothing to do with the packet, or does nothing that decides about it. */
 export function nextRule<C extends Course>(course: C): Turn<C> {
   return { course, to: 'rule' };
 }

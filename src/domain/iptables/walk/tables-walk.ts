@@ -16,8 +16,6 @@ import type { WalkedRule } from './rule.js';
 export interface TablesWalkOptions {
   /** What match `set` can look up. */
   readonly sets?: ReadonlyMap<string, IpSet>;
-  /** Addresses that the node has besides those of the environment. */
-  readonly furtherAddresses?: ReadonlySet<string>;
   readonly devices?: DeviceTowards;
   /** What takes packets on their way through the tables, other than their rules. */
   readonly balancer?: Station<TablesCourse>;
@@ -45,11 +43,9 @@ export function walkTables(
   environment: PacketEnvironment,
   options: TablesWalkOptions = {},
 ): readonly TracedEnding[] {
-  const { sets = new Map(), furtherAddresses, devices = () => undefined } = options;
-  const { balancer = stay, process = stay } = options;
+  const { sets = new Map(), devices = () => undefined, balancer = stay, process = stay } = options;
   const { localAddresses, remembered } = environment;
-  const isOwn = localTo(environment, packet);
-  const isLocal = (address: string) => isOwn(address) || furtherAddresses?.has(address) === true;
+  const isLocal = localTo(environment, packet);
   const surroundings: Surroundings = {
     isLocal,
     ownAddress: ownAddressIn(localAddresses, packet),

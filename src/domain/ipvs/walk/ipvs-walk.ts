@@ -30,11 +30,17 @@ export function walkIpvs(
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
-  const endings = walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
-    sets,
-    furtherAddresses: addresses,
-    ...(devices && { devices }),
-    balancer: (course) => balanced(server, course),
-  });
+  const sent = isToOwn ? { ...packet, source: destination } : packet;
+  const localAddresses = new Set([...environment.localAddresses, ...addresses]);
+  const endings = walkTables(
+    rules,
+    sent,
+    { ...environment, localAddresses },
+    {
+      sets,
+      ...(devices && { devices }),
+      balancer: (course) => balanced(server, course),
+    },
+  );
   return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
 }
