@@ -93,7 +93,7 @@ describe.each(iptablesVariants)('a walk through what iptables-%s saves', (varian
         hook: 'forward',
         where: 'filter firewall',
         rule: '-A firewall -s 198.18.0.0/24 -p tcp -m multiport --dports 443,8080 -j DROP',
-        effect: 'dropped',
+        effect: 'drops it',
         isForeign: true,
       });
     }

@@ -1,7 +1,7 @@
 import type { Tracer, Walk } from '../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import { DesiredWalk } from '../../domain/nftables/walk/desired-walk.js';
+import { DesiredWalk } from './netlink/trace/desired-walk.js';
 
 /** Follows packets through nftables mode. */
 export class NftablesTracer implements Tracer {

@@ -47,7 +47,7 @@ export class ServiceChainNames {
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const HASH_LENGTH = 16;
-const characters = Buffer.alloc(HASH_LENGTH);
+const characters = new Array<number>(HASH_LENGTH).fill(0);
 
 /** The first 16 characters of the Base32 (RFC 4648) of the text's SHA-256 (docs/spec/iptables.md §8.2). */
 function hashOf(text: string): string {
@@ -58,5 +58,5 @@ function hashOf(text: string): string {
     const window = (digest.charCodeAt(bit >> 3) << 8) | digest.charCodeAt((bit >> 3) + 1);
     characters[index] = BASE32.charCodeAt((window >> (11 - (bit & 7))) & 31);
   }
-  return characters.toString('latin1');
+  return String.fromCharCode(...characters);
 }

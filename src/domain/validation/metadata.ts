@@ -27,10 +27,14 @@ const annotationsFit: Rule = ({ annotations }, field, report) => {
   if (!isObject(annotations)) return;
   let size = 0;
   for (const [key, value] of Object.entries(annotations))
-    size += Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+    size += byteLength(key) + (typeof value === 'string' ? byteLength(value) : 0);
   if (size > LARGEST_ANNOTATIONS)
     report(`${field}.annotations`, `have ${size} bytes; at most ${LARGEST_ANNOTATIONS} are allowed`);
 };
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
 
 const finalizer: TextCheck = (name) =>
   qualifiedName(name) ??

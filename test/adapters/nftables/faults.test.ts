@@ -3,12 +3,12 @@ import { MemoryNftTransport, type Blame } from '../../support/fakes/memory-nft-t
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
-import { outcomeOf, type Outcome } from '../../../src/domain/nftables/walk/ending.js';
+import { outcomeOf, type Outcome } from '../../support/trace/outcome.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import type { Operation, SetDefinition } from '../../../src/domain/nftables/layout/table.js';
-import { walk } from '../../../src/domain/nftables/walk/walk.js';
 import { SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { WalkedTable } from '../../support/nftables/walked-table.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 const SERVICES = 50;
@@ -44,7 +44,8 @@ function outcome(kernel: MemoryNftTransport, number: number): Outcome {
     protocol: 'TCP',
     destinationPort: 80,
   } as const;
-  return outcomeOf(walk(kernel.contents('IPv4')!, packet, { localAddresses: new Set() }));
+  const table = new WalkedTable('IPv4', kernel.contents('IPv4')!);
+  return outcomeOf(table.walk(packet, { localAddresses: new Set() }));
 }
 
 /** Elements of the frontend of a service, in all sets. */

@@ -1,21 +1,15 @@
 import fc from 'fast-check';
 import { NftablesTracer } from '../../../src/adapters/nftables/nftables-tracer.js';
-import type { Tracer } from '../../../src/application/ports/tracer.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { endpointText } from '../../../src/domain/nftables/walk/ending.js';
+import { endpointText } from '../../support/trace/outcome.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 import { history, LOCAL_ADDRESSES, settings, survivors } from '../../support/nftables/cluster-arbitraries.js';
-import { encodedTracer } from '../../support/nftables/encoded-ruleset.js';
 import { expectedOutcome, type Expected } from '../../support/nftables/expected-outcome.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 import { packets } from '../../support/nftables/pool-packets.js';
 
-const compiled = new NftablesTracer(() => Promise.reject(new Error('there is no kernel')));
-const tracers: readonly (readonly [rules: string, tracer: Tracer])[] = [
-  ['as they are compiled', compiled],
-  ['as the kernel would list them', encodedTracer],
-];
+const tracer = new NftablesTracer(() => Promise.reject(new Error('there is no kernel')));
 /** Of thousands for each cluster, a few, other ones each time. */
 const STRIDE = 97;
 
@@ -26,7 +20,7 @@ function outcomeOf(endings: readonly TracedEnding[]): Expected | 'mixed' {
   return new Map(endings.map((ending) => [endpointText(ending)!, ending.masquerade]));
 }
 
-describe.each(tracers)('nftables rules, %s', (_, tracer) => {
+describe('nftables rules', () => {
   it('lead packets where the forwarding table says', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, fc.nat(STRIDE - 1), async (changes, nodeSettings, first) => {
@@ -37,7 +31,7 @@ describe.each(tracers)('nftables rules, %s', (_, tracer) => {
           const table = new ForwardingTable();
           table.update(proxy.state, proxy.state.serviceKeys(), forwarding);
           const entries = [...table.entries()];
-          const rules = await tracer.desired(entries, network);
+          const rules = tracer.desired(entries, network);
           for (const packet of [...packets(family)].filter((_packet, place) => place % STRIDE === first)) {
             const isOwn = packet.inputInterface === undefined;
             const localAddresses = new Set(isOwn ? [...LOCAL_ADDRESSES, packet.source] : LOCAL_ADDRESSES);

@@ -6,12 +6,12 @@ import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
-import { outcomeOf } from '../../../src/domain/nftables/walk/ending.js';
+import { outcomeOf } from '../../support/trace/outcome.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
-import { walk } from '../../../src/domain/nftables/walk/walk.js';
+import type { TableContents } from '../../support/nftables/table-contents.js';
 import { LOCAL_ADDRESSES, NODE, POOL, SETTINGS } from '../../support/nftables/cluster-arbitraries.js';
+import { WalkedTable } from '../../support/nftables/walked-table.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 
 function* packets(): Iterable<Packet> {
@@ -34,7 +34,8 @@ function* packets(): Iterable<Packet> {
 
 function outcomes(table: TableContents): readonly unknown[] {
   const localAddresses = new Set(LOCAL_ADDRESSES);
-  return [...packets()].map((packet) => outcomeOf(walk(table, packet, { localAddresses })));
+  const walked = new WalkedTable('IPv4', table);
+  return [...packets()].map((packet) => outcomeOf(walked.walk(packet, { localAddresses })));
 }
 
 /** Services of every kind: policies, affinity, source ranges, endpoints here and elsewhere. */

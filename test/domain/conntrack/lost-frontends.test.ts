@@ -8,7 +8,7 @@ import { parseSave } from '../../support/iptables/parse-save.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import { lostUdpFrontends as lostInNftables } from '../../../src/domain/nftables/state/lost-frontends.js';
-import { contentsOf } from '../../../src/domain/nftables/text/table-contents.js';
+import { contentsOf } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import {
   forwardingTable,

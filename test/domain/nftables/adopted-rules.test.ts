@@ -6,7 +6,7 @@ import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { NftablesDesiredState } from '../../../src/domain/nftables/state/desired-state.js';
 import type { NftablesServicePortRules } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
-import { contentsOf, type TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import { contentsOf, type TableContents } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 

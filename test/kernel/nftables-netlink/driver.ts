@@ -1,7 +1,7 @@
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import * as nf from '../../../src/adapters/nftables/netlink/nf-tables.js';
-import { attributesOf } from '../../../src/adapters/nftables/netlink/read/table-reader.js';
+import { attributesOf } from '../../../src/adapters/nftables/netlink/messages/attribute-layout.js';
 import { MessageWriter } from '../../../src/adapters/netlink/message-writer.js';
 import { NETLINK_NETFILTER, NLM_F_DUMP, NLM_F_REQUEST } from '../../../src/adapters/netlink/protocol.js';
 import { NetlinkSocket } from '../../../src/adapters/netlink/netlink-socket.js';

@@ -3,7 +3,7 @@ import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { formatPriority, parsePriority } from '../../../src/domain/nftables/layout/priority.js';
 import type { Key, KeyField, Rule, Statement } from '../../../src/domain/nftables/layout/rule.js';
 import type { DataType, Hook, SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { TableContents } from '../nftables/table-contents.js';
 
 /** A refusal by the kernel. `code` is its name for the error. */
 export class KernelRefusal extends Error {

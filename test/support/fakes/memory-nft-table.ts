@@ -7,7 +7,7 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
-import type { SetContents, TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { SetContents, TableContents } from '../nftables/table-contents.js';
 import { checkElement, checkReach, checkRule, KernelRefusal, verdictTarget } from './memory-nft-checks.js';
 
 interface Chain extends ChainRules {

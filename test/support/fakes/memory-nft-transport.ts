@@ -8,7 +8,7 @@ import type {
   SetDefinition,
   SetElement,
 } from '../../../src/domain/nftables/layout/table.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { TableContents } from '../nftables/table-contents.js';
 import {
   NftCommitError,
   type ChainState,

@@ -5,7 +5,7 @@ import { renderRule } from '../../../src/domain/nftables/text/render-text.js';
 import type { Rule } from '../../../src/domain/nftables/layout/rule.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';
 import type { SetElement } from '../../../src/domain/nftables/layout/table.js';
-import type { TableContents } from '../../../src/domain/nftables/text/table-contents.js';
+import type { TableContents } from '../../support/nftables/table-contents.js';
 
 /**
  * Rules of service ports in any order, without proxy ports, which are the kernel's choice; without KUBE-FIREWALL, which

@@ -3,28 +3,30 @@ import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { Rule } from '../../../domain/nftables/layout/rule.js';
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import {
+  TABLE_NAME,
   type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
 } from '../../../domain/nftables/layout/table.js';
-import { ENOENT, EPERM } from '../../netlink/errno.js';
+import { EPERM } from '../../netlink/errno.js';
 import { NetlinkPermissionError, NetlinkRequestError } from '../../netlink/errors.js';
-import { readReply, type NetlinkMessage } from '../../netlink/message-reader.js';
+import { readReply } from '../../netlink/message-reader.js';
 import { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
-import type { NetlinkRequest } from '../../netlink/netlink-request.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './encode/batch-encoder.js';
 import { DisturbedReadError } from './read/disturbed-read-error.js';
-import { fingerprintChain, fingerprintRule, fingerprintSet } from './read/fingerprints.js';
+import { fingerprintChain, fingerprintRule, fingerprintSet, ruleFingerprint } from './read/fingerprints.js';
 import * as nf from './nf-tables.js';
-import { LOOKED_UP_AT_ONCE, lookUpElements } from './read/element-lookup.js';
-import { queryContents, queryStructure, type Ask, type Question } from './read/table-query.js';
+import { askerOf, readGeneration } from './read/ask.js';
 import { readCommit } from './read/commit.js';
+import { LOOKED_UP_AT_ONCE } from './read/element-lookup.js';
+import { listTables } from './read/table-listing.js';
+import { lookUpOwn, readState } from './read/table-state.js';
 
 /** How often a read is restarted because of commits that may concern tables of other programs. */
 const UNDISTURBED_ATTEMPTS = 3;
@@ -63,23 +65,16 @@ export class NetlinkNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
     return this.channel.runExclusive(async (conversation) => {
-      const ask: Ask = (question) =>
-        this.ask(conversation, nf.familyWord(family), {
-          ...question,
-          onMessage: (message) => {
-            signal?.throwIfAborted();
-            question.onMessage?.(message);
-          },
-        });
+      const ask = askerOf(conversation, nf.familyWord(family), signal);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-        const before = await this.readGeneration(conversation);
-        const structure = await queryStructure(ask);
-        if (structure === undefined) return undefined;
-        if (structure === 'disturbed') continue;
+        const before = await readGeneration(conversation);
+        const listed = (await listTables(ask, ruleFingerprint, TABLE_NAME)).get(TABLE_NAME);
+        if (!listed) return undefined;
+        if (listed.isTorn) continue;
         const mayChange = attempt + 1 < UNDISTURBED_ATTEMPTS;
-        if (mayChange && before !== (await this.readGeneration(conversation))) continue;
-        const state = await queryContents(ask, structure, family, expected);
-        if (state !== 'disturbed') return state;
+        if (mayChange && before !== (await readGeneration(conversation))) continue;
+        const state = await readState(ask, listed, family, expected);
+        if (state) return state;
       }
       throw new DisturbedReadError(family, READ_ATTEMPTS);
     });
@@ -95,7 +90,7 @@ export class NetlinkNftTransport implements NftTransport {
       if (from > 0) await yieldToEventLoop();
       const some = keys.slice(from, from + LOOKED_UP_AT_ONCE);
       const elements = await this.channel.runExclusive((conversation) =>
-        Promise.resolve(lookUpElements(conversation, family, set, some)),
+        Promise.resolve(lookUpOwn(conversation, family, set, some)),
       );
       for (const [key, element] of elements) found.set(key, element);
     }
@@ -103,7 +98,7 @@ export class NetlinkNftTransport implements NftTransport {
   }
 
   generation(): Promise<number> {
-    return this.channel.runExclusive((conversation) => this.readGeneration(conversation));
+    return this.channel.runExclusive(readGeneration);
   }
 
   fingerprintRule(family: IpFamily, rule: Rule): string {
@@ -176,33 +171,6 @@ export class NetlinkNftTransport implements NftTransport {
       if (!(error instanceof UnsafeTextError)) throw error;
       throw new NftCommitError(family, [{ ...encoder.position, reason: error.message }]);
     }
-  }
-
-  private async readGeneration(conversation: NetlinkConversation): Promise<number> {
-    let generation = 0;
-    const onMessage = (message: NetlinkMessage) => void ({ generation } = readCommit(message));
-    await this.ask(conversation, 0, { type: nf.GETGEN, name: 'GETGEN', onMessage });
-    return generation;
-  }
-
-  /** Sends one request and passes on the answer. False if the requested object does not exist. */
-  private async ask(
-    conversation: NetlinkConversation,
-    familyWord: number,
-    { type, name, all = false, put, onMessage = () => undefined }: Question,
-  ): Promise<boolean> {
-    const request: NetlinkRequest = {
-      type,
-      attempt: `${name} of nf_tables`,
-      put(writer) {
-        writer.putWord(familyWord);
-        put?.(writer);
-      },
-    };
-    const { errno, explanation } = await conversation[all ? 'dump' : 'ask'](request, onMessage);
-    if (errno === 0) return true;
-    if (errno === ENOENT) return false;
-    throw new NetlinkRequestError(request.attempt, errno, explanation);
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Course, Surroundings } from './course.js';
+import type { Surroundings, TablesCourse } from './course.js';
 
 /** One condition of a rule. */
 export interface Condition {
   /** As the rule has it. */
   readonly text: string;
   /** Undefined: it cannot be told. */
-  holds(course: Course, surroundings: Surroundings): boolean | undefined;
+  holds(course: TablesCourse, surroundings: Surroundings): boolean | undefined;
 }
 
 /** Turns an answer round where the rule says so; what cannot be told stays so. */

@@ -1,74 +1,38 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import type { IptablesDesiredState } from '../state/desired-state.js';
 import { DesiredTables } from '../state/desired-tables.js';
-import { OWNED_TABLE, type BaseRules, type Chain, type RuleText, type TableName } from '../table.js';
-import type { RuleSource, WalkedChain } from './rule-source.js';
+import type { BaseRules, RuleText, TableName } from '../table.js';
+import type { RuleSource } from './rule-source.js';
 import { WalkedRule } from './rule.js';
 
-const BUILT_IN: ReadonlySet<string> = new Set(['PREROUTING', 'INPUT', 'FORWARD', 'OUTPUT', 'POSTROUTING']);
-
-/**
- * The tables as they should be, and nothing of other programs. The chains of a service port are made when a packet comes to
- * one of them.
- */
-export class DesiredRules implements RuleSource {
-  private readonly shared = new Map<string, WalkedChain>();
-  private readonly owned = new Map<ServicePortKey, ReadonlyMap<string, WalkedChain>>();
-
-  constructor(
-    private readonly desired: IptablesDesiredState,
-    baseRules: BaseRules,
-  ) {
-    const tables = new DesiredTables(desired, baseRules);
-    const names = [...new Set(baseRules.shared.map(({ table }) => table))];
-    for (const chain of baseRules.chains) this.add(chain.table, chain.name, walkedRules(chain.rules));
-    // What other programs put there is not known.
-    for (const { table, name } of baseRules.unmanagedChains) this.add(table, name, []);
-    for (const { table, name, before, entries, after } of names.flatMap((table) => tables.shared(table)))
-      this.add(table, name, [
-        ...walkedRules(before),
-        ...entries.map(({ entry, owner }) => new WalkedRule(entry.rule, false, owner)),
-        ...walkedRules(after),
-      ]);
-    this.addJumps(baseRules);
-  }
-
-  chain(table: string, name: string, from?: ServicePortKey): WalkedChain | undefined {
-    const shared = this.shared.get(`${table} ${name}`);
-    if (shared || table !== OWNED_TABLE || from === undefined) return shared;
-    return this.ownedBy(from).get(name);
-  }
-
-  private addJumps({ jumps }: BaseRules): void {
-    const rules = new Map<string, { table: TableName; name: string; rules: RuleText[] }>();
-    for (const { table, chain: name, rule, place } of jumps) {
-      const key = `${table} ${name}`;
-      const chain = rules.get(key) ?? { table, name, rules: [] };
-      rules.set(key, chain);
-      if (place === 'first') chain.rules.unshift(rule);
-      else chain.rules.push(rule);
+/** The tables as they should be, and nothing of other programs. */
+export function desiredRules(desired: IptablesDesiredState, baseRules: BaseRules): RuleSource {
+  const chains = new Map<string, { readonly rules: WalkedRule[] }>();
+  const chainOf = (table: TableName, name: string): WalkedRule[] => {
+    const key = `${table} ${name}`;
+    const present = chains.get(key) ?? { rules: [] };
+    chains.set(key, present);
+    return present.rules;
+  };
+  const add = (table: TableName, name: string, rules: readonly RuleText[], owner?: ServicePortKey): void => {
+    const chain = chainOf(table, name);
+    for (const rule of rules) chain.push(new WalkedRule(table, name, rule, owner));
+  };
+  const tables = new DesiredTables(desired, baseRules);
+  for (const { table, name, rules } of baseRules.chains) add(table, name, rules);
+  // What other programs put there is not known.
+  for (const { table, name } of baseRules.unmanagedChains) add(table, name, []);
+  for (const table of new Set(baseRules.shared.map((chain) => chain.table)))
+    for (const { name, before, entries, after } of tables.shared(table)) {
+      add(table, name, before);
+      for (const { entry, owner } of entries) add(table, name, [entry.rule], owner);
+      add(table, name, after);
     }
-    for (const { table, name, rules: texts } of rules.values()) this.add(table, name, walkedRules(texts));
+  for (const { chain, owner } of tables.owned()) add(chain.table, chain.name, chain.rules, owner);
+  for (const { table, chain, rule, place } of baseRules.jumps) {
+    const walked = new WalkedRule(table, chain, rule);
+    if (place === 'first') chainOf(table, chain).unshift(walked);
+    else chainOf(table, chain).push(walked);
   }
-
-  private add(table: TableName, name: string, rules: readonly WalkedRule[]): void {
-    this.shared.set(`${table} ${name}`, { name, policy: BUILT_IN.has(name) ? 'ACCEPT' : undefined, rules });
-  }
-
-  private ownedBy(owner: ServicePortKey): ReadonlyMap<string, WalkedChain> {
-    const present = this.owned.get(owner);
-    if (present) return present;
-    const chains = this.desired.rules(owner)?.chains ?? [];
-    const made = new Map(chains.map((chain) => [chain.name, walkedChain(chain, owner)]));
-    this.owned.set(owner, made);
-    return made;
-  }
-}
-
-function walkedChain({ name, rules }: Chain, owner: ServicePortKey): WalkedChain {
-  return { name, policy: undefined, rules: walkedRules(rules, owner) };
-}
-
-function walkedRules(rules: readonly RuleText[], owner?: ServicePortKey): readonly WalkedRule[] {
-  return rules.map((rule) => new WalkedRule(rule, false, owner));
+  return { chain: (table, name) => chains.get(`${table} ${name}`) };
 }

@@ -1,23 +1,19 @@
 import type { PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
+import { OnDemand, walkUntilKnown, type Wanted } from '../../walk/on-demand.js';
 
 /** The device that packets to an address go out through; undefined where that is not known. */
 export type DeviceTowards = (address: string) => string | undefined;
 
-/** Walks again as long as rules ask for devices that were not known yet: routes are asked only where a rule looks at them. */
-export async function walkWithDevices(
+/**
+ * Walks with devices that are asked for where a rule looks at them.
+ * @param sources what else the walk looks up
+ */
+export function walkWithDevices(
   { deviceTowards }: PacketEnvironment,
   walk: (devices: DeviceTowards) => readonly TracedEnding[],
+  ...sources: readonly Wanted[]
 ): Promise<readonly TracedEnding[]> {
-  const known = new Map<string, string>();
-  for (;;) {
-    const wanted = new Set<string>();
-    const endings = walk((address) => {
-      const device = known.get(address);
-      if (device === undefined) wanted.add(address);
-      return device;
-    });
-    if (!deviceTowards || wanted.size === 0) return endings;
-    for (const address of wanted) known.set(address, await deviceTowards(address));
-  }
+  const devices = new OnDemand(deviceTowards);
+  return walkUntilKnown(() => walk(devices.find), devices, ...sources);
 }

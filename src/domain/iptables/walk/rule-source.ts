@@ -1,19 +1,14 @@
-import type { ServicePortKey } from '../../model/service-port-name.js';
+import type { Chain } from '../../walk/turn.js';
 import type { WalkedRule } from './rule.js';
 
 /** A chain to walk through. */
-export interface WalkedChain {
-  readonly name: string;
-  /** What becomes of packets at the end of a built-in chain. */
-  readonly policy: 'ACCEPT' | 'DROP' | undefined;
-  readonly rules: readonly WalkedRule[];
+export interface WalkedChain extends Chain<WalkedRule> {
+  /** A built-in chain drops what no rule decides about. */
+  readonly drops?: true;
 }
 
 /** The tables of one family: those that the kernel has, or that should be there. */
 export interface RuleSource {
-  /**
-   * Undefined when there is no such chain.
-   * @param from the service port behind the rule that leads there, if there is one
-   */
-  chain(table: string, name: string, from?: ServicePortKey): WalkedChain | undefined;
+  /** Undefined when there is no such chain. */
+  chain(table: string, name: string): WalkedChain | undefined;
 }

@@ -1,7 +1,8 @@
 import type { ServicePortKey } from '../../model/service-port-name.js';
+import type { Place } from '../../walk/course.js';
 import type { RuleText } from '../table.js';
 import type { Condition } from './condition.js';
-import type { Course, Surroundings } from './course.js';
+import type { Surroundings, TablesCourse } from './course.js';
 import { chanceOf } from './matches/chance.js';
 import { conditionsOf } from './matches/conditions-of.js';
 import { recentOf } from './matches/recent.js';
@@ -23,21 +24,31 @@ export interface RuleMeaning {
 export type Applicability = boolean | { readonly unclear: string };
 
 /** A rule to walk through. It is taken apart when first needed: most rules of a large table never are. */
-export class WalkedRule {
+export class WalkedRule implements Place {
   private known: RuleMeaning | undefined;
 
   constructor(
+    readonly table: string,
+    private readonly chain: string,
     /** As iptables-save prints it after `-A CHAIN `. */
-    readonly text: RuleText,
-    readonly isForeign: boolean,
+    private readonly text: RuleText,
     readonly servicePort?: ServicePortKey,
+    readonly isForeign?: true,
   ) {}
+
+  get where(): string {
+    return `${this.table} ${this.chain}`;
+  }
+
+  get rule(): string {
+    return `-A ${this.chain}${this.text === '' ? '' : ` ${this.text}`}`;
+  }
 
   get meaning(): RuleMeaning {
     return (this.known ??= meaningOf(this.text));
   }
 
-  appliesTo(course: Course, surroundings: Surroundings): Applicability {
+  appliesTo(course: TablesCourse, surroundings: Surroundings): Applicability {
     const unclear: string[] = [];
     for (const condition of this.meaning.conditions) {
       const holds = condition.holds(course, surroundings);

@@ -34,13 +34,11 @@ export class SavedRules implements RuleSource {
     const ownsChain = this.isOwn(table, name);
     const walkedRule = (text: string): WalkedRule => {
       const isForeign = !ownsChain && !this.isOwn(table, TARGET.exec(text)?.[1] ?? '');
-      return new WalkedRule(text, isForeign, isForeign ? undefined : servicePortOf(text));
+      return isForeign
+        ? new WalkedRule(table, name, text, undefined, true)
+        : new WalkedRule(table, name, text, servicePortOf(text));
     };
-    return {
-      name,
-      policy: policy === 'ACCEPT' || policy === 'DROP' ? policy : undefined,
-      rules: rules.map(walkedRule),
-    };
+    return { rules: rules.map(walkedRule), ...(policy === 'DROP' && { drops: true }) };
   }
 }
 

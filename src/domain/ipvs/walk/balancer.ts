@@ -1,54 +1,40 @@
-import { withStep, type Course } from '../../iptables/walk/course.js';
-import { shareText } from '../../iptables/walk/effects.js';
-import type { Interceptor } from '../../iptables/walk/tables-walk.js';
-import { hostPort } from '../../net/address.js';
-import type { Step } from '../../trace/trace.js';
+import type { TablesCourse } from '../../iptables/walk/course.js';
+import { shareOf, withStep, type Place } from '../../walk/course.js';
+import { sendsTo, shareText } from '../../walk/turn.js';
 import { serverLine } from '../render-servers.js';
 import { isSticky, sharesOf, type Share } from './scheduling.js';
 import type { FindServer, WalkedServer } from './walked-server.js';
 
-/** IPVS, as packets on their way through the tables meet it. */
-export class Balancer implements Interceptor {
-  constructor(private readonly find: FindServer) {}
-
-  intercept(course: Course, hook: 'input' | 'output'): readonly Course[] | undefined {
-    const found = this.serverFor(course);
-    if (!found) return undefined;
-    const shares = sharesOf(found.server, found.realServers);
-    if (shares.length > 0) return shares.map((share) => sent(course, hook, found, share));
-    const why =
-      found.realServers.length === 0 ? 'it has no real server' : 'all its real servers have weight 0';
-    return [{ ...withStep(course, stepAt(hook, found, `refused: ${why}`)), verdict: 'refused' }];
-  }
-
-  /** One for the port, else one for all ports of the address. */
-  private serverFor({ destination: address, port, packet: { protocol } }: Course): WalkedServer | undefined {
-    const find = (port: number) => this.find({ address, port, protocol });
-    return find(port) ?? find(0);
-  }
+/** What IPVS makes of a packet that comes to it on its way through the tables. */
+export function balanced(find: FindServer, course: TablesCourse): readonly TablesCourse[] {
+  const { destination: address, packet } = course;
+  const at = (port: number) => find({ address, port, protocol: packet.protocol });
+  // One for the port, else one for all ports of the address.
+  const found = at(course.port) ?? at(0);
+  if (!found) return [course];
+  const shares = sharesOf(found.server, found.realServers);
+  if (shares.length > 0) return shares.map((share) => sentOn(course, found, share));
+  const why = found.realServers.length === 0 ? 'it has no real server' : 'all its real servers have weight 0';
+  return [withStep({ ...course, verdict: 'refused' }, placeOf(found), `refused: ${why}`)];
 }
 
-function sent(
-  course: Course,
-  hook: string,
+function sentOn(
+  course: TablesCourse,
   found: WalkedServer,
   { realServer: { address, port: realPort }, share }: Share,
-): Course {
+): TablesCourse {
   const { server } = found;
   const port = realPort === 0 ? course.port : realPort;
   const chosen = share < 1 ? `, ${shareText(share)} (${server.scheduler})` : '';
-  const effect = `the destination becomes ${hostPort(address, port)}${chosen}`;
   return {
-    ...withStep(course, stepAt(hook, found, effect)),
+    ...withStep(shareOf(course, share), placeOf(found), `${sendsTo(address, port)}${chosen}`),
     destination: address,
     port,
     virtualServer: { address: server.address, port: course.port },
     isSticky: isSticky(server),
-    probability: course.probability * share,
   };
 }
 
-function stepAt(hook: string, { server, servicePort }: WalkedServer, effect: string): Step {
-  const rule = serverLine(server);
-  return { hook, where: 'ipvs', rule, effect, ...(servicePort !== undefined && { servicePort }) };
+function placeOf({ server, servicePort }: WalkedServer): Place {
+  return { where: 'ipvs', rule: serverLine(server), ...(servicePort !== undefined && { servicePort }) };
 }

@@ -1,8 +1,8 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../forwarding/node-network.js';
 import type { IptablesHost } from '../../iptables/compile/options.js';
-import { IptablesConcernedEntries } from '../../iptables/walk/concerned-entries.js';
-import { DesiredRules } from '../../iptables/walk/desired-rules.js';
+import { ConcernedEntries } from '../../trace/concerned-entries.js';
+import { desiredRules } from '../../iptables/walk/desired-rules.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ipvsBaseRules } from '../base-rules.js';
@@ -16,7 +16,7 @@ import type { WalkedServer } from './walked-server.js';
 
 /** Follows packets through what these entries make. For each packet it compiles what concerns that packet. */
 export class IpvsDesiredWalk {
-  private readonly entries: IptablesConcernedEntries;
+  private readonly entries: ConcernedEntries;
 
   /** @param options the scheduler of Services that do not ask for one, and which others there are */
   constructor(
@@ -25,7 +25,7 @@ export class IpvsDesiredWalk {
     private readonly host: Pick<IptablesHost, 'randomFully'>,
     private readonly options: Omit<IpvsOptions, 'node'>,
   ) {
-    this.entries = new IptablesConcernedEntries([...entries]);
+    this.entries = new ConcernedEntries(entries);
   }
 
   walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
@@ -39,7 +39,7 @@ export class IpvsDesiredWalk {
     const { node, host } = this;
     const sets = desiredSets(desired, node.family);
     return {
-      rules: new DesiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
+      rules: desiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
       sets: new Map(sets.map((set) => [set.name, set])),
       server: (id) => desiredServer(desired, id),
       addresses: new Set(desired.addresses()),

@@ -4,7 +4,7 @@ import type { RuleSource } from '../../iptables/walk/rule-source.js';
 import { walkTables } from '../../iptables/walk/tables-walk.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
 import type { TracedEnding } from '../../trace/traced-ending.js';
-import { Balancer } from './balancer.js';
+import { balanced } from './balancer.js';
 import type { FindServer } from './walked-server.js';
 
 /** Everything of mode ipvs in one family that packets meet: as it should be, or as the kernel has it. */
@@ -30,11 +30,17 @@ export function walkIpvs(
   const { inputInterface, destination } = packet;
   // To an address of its own the node sends with that address as the source.
   const isToOwn = inputInterface === undefined && addresses.has(destination);
-  const endings = walkTables(rules, isToOwn ? { ...packet, source: destination } : packet, environment, {
-    sets,
-    furtherAddresses: addresses,
-    ...(devices && { devices }),
-    interceptor: new Balancer(server),
-  });
+  const sent = isToOwn ? { ...packet, source: destination } : packet;
+  const localAddresses = new Set([...environment.localAddresses, ...addresses]);
+  const endings = walkTables(
+    rules,
+    sent,
+    { ...environment, localAddresses },
+    {
+      sets,
+      ...(devices && { devices }),
+      balancer: (course) => balanced(server, course),
+    },
+  );
   return isToOwn ? endings.map((ending) => ({ ...ending, source: destination })) : endings;
 }

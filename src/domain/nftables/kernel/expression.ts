@@ -19,20 +19,20 @@ export type Expression =
       readonly field: 'saddr' | 'daddr';
       readonly result: 'type' | 'exists';
     }
-  | { readonly kind: 'cmp'; readonly from: number; readonly op: CompareOperator; readonly value: Buffer }
+  | { readonly kind: 'cmp'; readonly from: number; readonly op: CompareOperator; readonly value: Uint8Array }
   | {
       readonly kind: 'range';
       readonly from: number;
       readonly inverted: boolean;
-      readonly first: Buffer;
-      readonly last: Buffer;
+      readonly first: Uint8Array;
+      readonly last: Uint8Array;
     }
   | {
       readonly kind: 'bitwise';
       readonly from: number;
       readonly to: number;
-      readonly mask: Buffer;
-      readonly xor: Buffer;
+      readonly mask: Uint8Array;
+      readonly xor: Uint8Array;
     }
   | {
       readonly kind: 'byteorder';
@@ -59,7 +59,7 @@ export type Expression =
     }
   /** A number that nobody can foresee: `numgen`, `jhash`. */
   | { readonly kind: 'random'; readonly to: number; readonly modulus: number; readonly offset: number }
-  | { readonly kind: 'immediate'; readonly to: number; readonly value: Buffer }
+  | { readonly kind: 'immediate'; readonly to: number; readonly value: Uint8Array }
   | { readonly kind: 'verdict'; readonly verdict: KernelVerdict }
   | {
       readonly kind: 'nat';

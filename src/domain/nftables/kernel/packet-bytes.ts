@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
 import type { Packet } from '../../trace/packet.js';
+import { networkHalf } from './bytes.js';
 
 /** An ephemeral port, as clients use them. */
 const SOURCE_PORT = 40000;
@@ -8,8 +9,8 @@ const TCP_SYN = 0x02;
 
 /** The headers of a packet, as rules see them. */
 export interface Headers {
-  readonly network: Buffer;
-  readonly transport: Buffer;
+  readonly network: Uint8Array;
+  readonly transport: Uint8Array;
 }
 
 const TRANSPORT_LENGTHS = { TCP: 20, UDP: 8, SCTP: 12 } as const;
@@ -20,7 +21,7 @@ const ADDRESSES = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 
 export function headersOf(packet: Packet): Headers {
   const { family, source, destination, protocol, destinationPort } = packet;
   const number = PROTOCOL_NUMBERS[protocol];
-  const network = Buffer.alloc(family === 'IPv4' ? 20 : 40);
+  const network = new Uint8Array(family === 'IPv4' ? 20 : 40);
   if (family === 'IPv4') {
     network.set([0x45, 0, 0, 60, 0, 1, 0x40, 0, 64, number]);
   } else {
@@ -28,27 +29,27 @@ export function headersOf(packet: Packet): Headers {
   }
   network.set(addressBytes(source), ADDRESSES[family].saddr);
   network.set(addressBytes(destination), ADDRESSES[family].daddr);
-  const transport = Buffer.alloc(TRANSPORT_LENGTHS[protocol]);
-  transport.writeUInt16BE(SOURCE_PORT, 0);
-  transport.writeUInt16BE(destinationPort, 2);
+  const transport = new Uint8Array(TRANSPORT_LENGTHS[protocol]);
+  transport.set(networkHalf(SOURCE_PORT));
+  transport.set(networkHalf(destinationPort), 2);
   if (protocol === 'TCP') transport.set([0x50, TCP_SYN], 12);
   return { network, transport };
 }
 
 /** The same with another destination. */
 export function readdressed({ network, transport }: Headers, address: string, port: number): Headers {
-  const headers = { network: Buffer.from(network), transport: Buffer.from(transport) };
+  const headers = { network: network.slice(), transport: transport.slice() };
   headers.network.set(addressBytes(address), address.includes(':') ? 24 : 16);
-  headers.transport.writeUInt16BE(port, 2);
+  headers.transport.set(networkHalf(port), 2);
   return headers;
 }
 
-export function addressBytes(text: string): Buffer {
-  return Buffer.from(ipaddr.parse(text).toByteArray());
+export function addressBytes(text: string): Uint8Array {
+  return Uint8Array.from(ipaddr.parse(text).toByteArray());
 }
 
 /** Canonical text of four or sixteen bytes. */
-export function addressText(bytes: Buffer): string {
+export function addressText(bytes: Uint8Array): string {
   const address = ipaddr.fromByteArray([...bytes]);
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 }

@@ -1,52 +1,45 @@
 import type { IpFamily } from '../../net/ip-family.js';
 import { PROTOCOL_NUMBERS } from '../../model/protocol-number.js';
-import type { Packet } from '../../trace/packet.js';
-import type { HookName } from '../walk/hook-path.js';
+import { isLeaving } from '../../walk/course.js';
+import { compareBytes, hostWord, networkHalf } from './bytes.js';
 import type { CompareOperator, CtKey, MetaKey } from './expression.js';
 import type { KernelCourse } from './kernel-course.js';
 import { addressBytes } from './packet-bytes.js';
+import type { KernelRuleset } from './ruleset.js';
 
 const ETHERTYPE = { IPv4: 0x0800, IPv6: 0x86dd } as const;
 const NFPROTO = { IPv4: 2, IPv6: 10 } as const;
 const CT_STATE_NEW = 8;
 const CT_STATUS = { snat: 0x10, dnat: 0x20 } as const;
 const INTERFACE_NAME_LENGTH = 16;
-/** Hooks at which it is known where the packet goes out. */
-const ROUTED: ReadonlySet<HookName> = new Set(['forward', 'output', 'postrouting']);
-
 /** What of the machine the values depend on. */
 export interface Devices {
   /** The device towards an address; undefined if that is not known. */
-  towards(address: string): string | undefined;
-  numberOf(name: string): number | undefined;
+  readonly towards: (address: string) => string | undefined;
+  readonly numbers: KernelRuleset['deviceNumbers'];
 }
 
 /** A value of the packet as `meta` puts it into a register; undefined if it is not known. */
-export function metaValue(
-  key: MetaKey,
-  course: KernelCourse,
-  { family, protocol }: Packet,
-  hook: HookName,
-  devices: Devices,
-): Buffer | undefined {
+export function metaValue(key: MetaKey, course: KernelCourse, devices: Devices): Uint8Array | undefined {
+  const { hook, inputInterface, packet } = course;
   switch (key) {
     case 'protocol':
-      return networkHalf(ETHERTYPE[family]);
+      return networkHalf(ETHERTYPE[packet.family]);
     case 'nfproto':
-      return Buffer.of(NFPROTO[family]);
+      return Uint8Array.of(NFPROTO[packet.family]);
     case 'l4proto':
-      return Buffer.of(PROTOCOL_NUMBERS[protocol]);
+      return Uint8Array.of(PROTOCOL_NUMBERS[packet.protocol]);
     case 'mark':
       return hostWord(course.mark);
     case 'priority':
       return hostWord(course.priority);
     case 'iifname':
-      return interfaceName(hook === 'output' || hook === 'postrouting' ? '' : course.inputInterface);
+      return interfaceName(hook === 'output' || hook === 'postrouting' ? '' : inputInterface);
     case 'iif':
-      return deviceNumber(hook === 'output' ? '' : course.inputInterface, devices);
+      return deviceNumber(hook === 'output' ? '' : inputInterface, devices);
     case 'oifname':
     case 'oif': {
-      const device = ROUTED.has(hook) ? devices.towards(course.destination) : '';
+      const device = isLeaving(course) ? devices.towards(course.destination) : '';
       if (device === undefined) return undefined;
       return key === 'oifname' ? interfaceName(device) : deviceNumber(device, devices);
     }
@@ -54,14 +47,14 @@ export function metaValue(
 }
 
 /** A value of the connection as `ct` puts it into a register. */
-export function ctValue(key: CtKey, { translated, masquerade }: KernelCourse, packet: Packet): Buffer {
+export function ctValue(key: CtKey, { packet, isTranslated, isMasqueraded }: KernelCourse): Uint8Array {
   switch (key) {
     case 'state':
       return hostWord(CT_STATE_NEW);
     case 'status':
-      return hostWord((translated ? CT_STATUS.dnat : 0) | (masquerade ? CT_STATUS.snat : 0));
+      return hostWord((isTranslated ? CT_STATUS.dnat : 0) | (isMasqueraded ? CT_STATUS.snat : 0));
     case 'direction':
-      return Buffer.of(0);
+      return Uint8Array.of(0);
     case 'mark':
       return hostWord(0);
     case 'original saddr':
@@ -69,7 +62,7 @@ export function ctValue(key: CtKey, { translated, masquerade }: KernelCourse, pa
     case 'original daddr':
       return addressBytes(packet.destination);
     case 'original protocol':
-      return Buffer.of(PROTOCOL_NUMBERS[packet.protocol]);
+      return Uint8Array.of(PROTOCOL_NUMBERS[packet.protocol]);
     case 'original dport':
       return networkHalf(packet.destinationPort);
   }
@@ -78,7 +71,7 @@ export function ctValue(key: CtKey, { translated, masquerade }: KernelCourse, pa
 const RTN = { unicast: 1, local: 2, broadcast: 3, multicast: 5 } as const;
 
 /** The type of an address, as `fib` finds it in the routes. */
-export function addressType(address: string, family: IpFamily, isLocal: boolean): Buffer {
+export function addressType(address: string, family: IpFamily, isLocal: boolean): Uint8Array {
   if (isLocal) return hostWord(RTN.local);
   if (address === '255.255.255.255') return hostWord(RTN.broadcast);
   const first = addressBytes(address)[0]!;
@@ -87,8 +80,8 @@ export function addressType(address: string, family: IpFamily, isLocal: boolean)
 }
 
 /** As `cmp` compares: byte by byte, as far as the value goes. */
-export function compares(register: Buffer, op: CompareOperator, value: Buffer): boolean {
-  const order = Buffer.compare(register.subarray(0, value.length), value);
+export function compares(register: Uint8Array, op: CompareOperator, value: Uint8Array): boolean {
+  const order = compareBytes(register.subarray(0, value.length), value);
   switch (op) {
     case '==':
       return order === 0;
@@ -105,26 +98,13 @@ export function compares(register: Buffer, op: CompareOperator, value: Buffer): 
   }
 }
 
-/** 32 bits in the kernel's own byte order. */
-export function hostWord(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value >>> 0);
+function interfaceName(name: string): Uint8Array {
+  const bytes = new Uint8Array(INTERFACE_NAME_LENGTH);
+  new TextEncoder().encodeInto(name, bytes);
   return bytes;
 }
 
-function networkHalf(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeUInt16BE(value);
-  return bytes;
-}
-
-function interfaceName(name: string): Buffer {
-  const bytes = Buffer.alloc(INTERFACE_NAME_LENGTH);
-  bytes.write(name);
-  return bytes;
-}
-
-function deviceNumber(name: string, devices: Devices): Buffer | undefined {
-  const number = name === '' ? 0 : devices.numberOf(name);
+function deviceNumber(name: string, devices: Devices): Uint8Array | undefined {
+  const number = name === '' ? 0 : devices.numbers.get(name);
   return number === undefined ? undefined : hostWord(number);
 }

@@ -2,6 +2,7 @@ import type { IpFamily } from '../../net/ip-family.js';
 import { protocolOfNumber } from '../../model/protocol-number.js';
 import { hostPort } from '../../net/address.js';
 import { formatPriority } from '../layout/priority.js';
+import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import type { Expression, KernelVerdict } from './expression.js';
 import { addressText } from './packet-bytes.js';
 import type { KernelRule } from './ruleset.js';
@@ -12,10 +13,10 @@ interface Value {
   readonly form:
     'address' | 'port' | 'protocol' | 'name' | 'number' | 'priority' | 'state' | 'status' | 'route';
   /** Set by `&`: the bits that count. */
-  readonly mask?: Buffer;
-  readonly xor?: Buffer;
+  readonly mask?: Uint8Array;
+  readonly xor?: Uint8Array;
   /** If they are constant. */
-  readonly bytes?: Buffer;
+  readonly bytes?: Uint8Array;
 }
 
 /** A rule much as `nft list` prints it. */
@@ -152,9 +153,9 @@ class RuleWriter {
   private nat({ type, address, port }: Extract<Expression, { kind: 'nat' }>): string {
     const to = address === undefined ? undefined : this.registers.get(address);
     if (to && !to.bytes) return `${type} ${this.family === 'IPv4' ? 'ip' : 'ip6'} to ${to.text}`;
-    const toPort = port === undefined ? undefined : this.registers.get(port)?.bytes?.readUInt16BE(0);
+    const toPort = port === undefined ? undefined : this.registers.get(port)?.bytes;
     const host = to?.bytes ? addressText(to.bytes) : '';
-    return `${type} to ${toPort === undefined ? host : hostPort(host, toPort)}`;
+    return `${type} to ${toPort ? hostPort(host, readNetworkHalf(toPort)) : host}`;
   }
 }
 
@@ -169,11 +170,11 @@ function ctText(key: string): Value {
   return { text: `ct ${key}`, form };
 }
 
-function comparison(value: Value, op: string, literalValue: Buffer): string {
+function comparison(value: Value, op: string, literalValue: Uint8Array): string {
   const { text, form, mask } = value;
   const isBitTest = op === '!=' && literalValue.every((byte) => byte === 0);
   if (mask && isBitTest && (form === 'state' || form === 'status'))
-    return `${text} ${bitNames(form, mask.readUInt32LE(0))}`;
+    return `${text} ${bitNames(form, readHostWord(mask))}`;
   if (mask && form === 'address' && op !== '<')
     return `${text} ${op === '!=' ? '!= ' : ''}${addressText(literalValue)}/${ones(mask)}`;
   return `${maskedText(value)} ${op === '==' ? '' : `${op} `}${literal(value, literalValue)}`;
@@ -196,54 +197,53 @@ function maskedText({ text, form, mask }: Value): string {
 
 /** `mark | bits` and `mark ^ bits` are one expression with different masks. */
 function setText({ text, mask, xor, bytes }: Value, key: string): string {
-  if (key === 'priority' && bytes) return formatPriority(bytes.readUInt32LE(0));
+  if (key === 'priority' && bytes) return formatPriority(readHostWord(bytes));
   if (!mask || !xor) return text;
   if (mask.every((byte) => byte === 0xff)) return `${text} ^ ${hostHex(xor)}`;
   if (xor.every((byte) => byte === 0)) return `${text} & ${hostHex(mask)}`;
   return `${text} | ${hostHex(xor)}`;
 }
 
-function literal({ form, mask }: Value, bytes: Buffer): string {
+function literal({ form, mask }: Value, bytes: Uint8Array): string {
   switch (form) {
     case 'address':
       return partialAddress(bytes);
     case 'port':
-      return String(bytes.readUInt16BE(0));
+      return String(readNetworkHalf(bytes));
     case 'protocol':
       return protocolOfNumber(bytes[0]!)?.toLowerCase() ?? String(bytes[0]);
     case 'name': {
       const end = bytes.indexOf(0);
-      return end < 0 ? `"${bytes.toString()}*"` : `"${bytes.toString('utf8', 0, end)}"`;
+      const name = new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+      return end < 0 ? `"${name}*"` : `"${name}"`;
     }
     case 'priority':
       // Compared in the network's byte order.
-      return formatPriority(bytes.readUInt32BE(0));
+      return formatPriority(readHostWord(bytes.toReversed()));
     case 'route':
-      return bytes.length === 4 && bytes.readUInt32LE(0) === 2 ? 'local' : hostHex(bytes);
+      return bytes.length === 4 && readHostWord(bytes) === 2 ? 'local' : hostHex(bytes);
     default:
       return mask ? hostHex(bytes) : hex(bytes);
   }
 }
 
 /** A prefix that ends with a whole byte is compared by its bytes alone. */
-function partialAddress(bytes: Buffer): string {
+function partialAddress(bytes: Uint8Array): string {
   const length = bytes.length <= 4 ? 4 : 16;
-  const whole = addressText(Buffer.concat([bytes, Buffer.alloc(length - bytes.length)]));
+  const padded = new Uint8Array(length);
+  padded.set(bytes);
+  const whole = addressText(padded);
   return bytes.length === length ? whole : `${whole}/${bytes.length * 8}`;
 }
 
-function ones(mask: Buffer): number {
+function ones(mask: Uint8Array): number {
   let count = 0;
   for (const byte of mask) for (let bit = 7; bit >= 0; bit--) count += (byte >>> bit) & 1;
   return count;
 }
 
-function hex(bytes: Buffer): string {
-  return `0x${bytes.toString('hex')}`;
-}
-
-function hostHex(bytes: Buffer): string {
-  return hex(Buffer.from(bytes).reverse());
+function hostHex(bytes: Uint8Array): string {
+  return hex(bytes.toReversed());
 }
 
 function verdictText({ code, chain }: KernelVerdict): string {

@@ -48,13 +48,13 @@ export interface KernelSet {
 
 export interface KernelElement {
   /** Missing for the one that stands for all other keys. */
-  readonly key?: Buffer;
+  readonly key?: Uint8Array;
   /** The last key of a range of concatenated fields. */
-  readonly lastKey?: Buffer;
+  readonly lastKey?: Uint8Array;
   /** Ranges of single fields are two elements; this is the first key behind one. */
   readonly isEnd?: true;
   /** Of maps. */
-  readonly value?: Buffer;
+  readonly value?: Uint8Array;
   /** Of verdict maps. */
   readonly verdict?: KernelVerdict;
   readonly comment?: string;

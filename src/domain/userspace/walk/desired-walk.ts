@@ -1,6 +1,6 @@
 import type { ForwardingEntry } from '../../forwarding/forwarding-entry.js';
 import { IptablesDesiredState } from '../../iptables/state/desired-state.js';
-import { DesiredRules } from '../../iptables/walk/desired-rules.js';
+import { desiredRules } from '../../iptables/walk/desired-rules.js';
 import type { ServicePortKey } from '../../model/service-port-name.js';
 import { ConcernedEntries } from '../../trace/concerned-entries.js';
 import type { Packet, PacketEnvironment } from '../../trace/packet.js';
@@ -30,7 +30,7 @@ export class UserspaceDesiredWalk {
   walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
     const desired = new IptablesDesiredState();
     const ports = new Map<string, ProxiedPort>();
-    for (const entry of this.entries.of(packet.source, packet.destination, packet.destinationPort)) {
+    for (const entry of this.entries.of(packet)) {
       const { name, key, frontends } = entry;
       // The process has no sockets for SCTP.
       if (name.protocol === 'SCTP') continue;
@@ -38,7 +38,7 @@ export class UserspaceDesiredWalk {
       ports.set(`${proxyPort}/${name.protocol}`, proxied(entry));
       desired.replace(key, compilePortals(entry, frontends, proxyPort, this.address));
     }
-    const rules = new DesiredRules(desired, USERSPACE_BASE_RULES);
+    const rules = desiredRules(desired, USERSPACE_BASE_RULES);
     const { listen, host } = this.address;
     const localAddresses = new Set([...environment.localAddresses, listen ?? host]);
     const find = (protocol: string, port: number) => ports.get(`${port}/${protocol}`);

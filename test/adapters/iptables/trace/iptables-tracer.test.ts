@@ -75,7 +75,7 @@ describe('the tracer of mode iptables', () => {
         hook: 'forward',
         where: 'filter FORWARD',
         rule: '-A FORWARD -d 10.244.0.0/16 -p tcp -m tcp --dport 8080 -j DROP',
-        effect: 'dropped',
+        effect: 'drops it',
         isForeign: true,
       },
     ]);

@@ -1,5 +1,7 @@
 import { NetlinkNftTransport } from '../../../../src/adapters/nftables/netlink/netlink-transport.js';
 import { NetlinkSocket } from '../../../../src/adapters/netlink/netlink-socket.js';
+import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import type { Operation } from '../../../../src/domain/nftables/layout/table.js';
 import { commitMessage, errorMessage, FakeLibc, plainMessage } from '../../../support/fake-libc.js';
 
@@ -23,15 +25,14 @@ function open() {
 /** The answer to GETGEN. */
 const generation = (sequence: number, id: number): Buffer => commitMessage(sequence, { generation: id });
 
-/** A rule of a chain, in a dump. */
+/** A rule of a chain of ours, in a dump. */
 function ruleOf(chain: string, sequence: number): Buffer {
-  const name = Buffer.alloc(12);
-  name.writeUInt16LE(4 + chain.length + 1, 0);
-  name.writeUInt16LE(2, 2);
-  name.write(chain, 4);
-  const bytes = Buffer.concat([plainMessage(NEWRULE, sequence), name]);
-  bytes.writeUInt32LE(bytes.length, 0);
-  return bytes;
+  const writer = new MessageWriter(256);
+  const start = writer.beginMessage(NEWRULE, 0, sequence);
+  writer.putWord(2);
+  RULE.write(writer, { table: 'kube-proxy', chain });
+  writer.endMessage(start);
+  return Buffer.from(writer.bytes.subarray(0, writer.length));
 }
 
 describe('a commit', () => {
@@ -169,10 +170,8 @@ describe('a read', () => {
 
   it('is repeated when it has rules of a chain that was passed over', async () => {
     const { libc, transport } = open();
-    const [before, table, chains, , ...others] = round(1, 5, 5);
-    libc.incoming = [before!, table!, chains!, ruleOf('pick-2', 4), plainMessage(DONE, 4)];
-    libc.incoming.push(...round(5, 6, 6));
-    expect(others).toHaveLength(2);
+    const [before, table, chains, rules, sets] = round(1, 5, 5);
+    libc.incoming = [before!, table!, chains!, ruleOf('pick-2', 4), rules!, sets!, ...round(6, 6, 6)];
     expect(await transport.read('IPv4', [])).toEqual({ chains: new Map(), sets: new Map() });
   });
 

@@ -25,10 +25,10 @@ describe('a walk through tables', () => {
     });
     expect(ending).toMatchObject({ verdict: 'refused', masquerade: false });
     expect(ending!.steps.map(({ where, effect }) => `${where}: ${effect}`)).toEqual([
-      'mangle FORWARD: accepted by this table',
+      'mangle FORWARD: accepts it',
       'filter FORWARD: jump one',
-      'filter one: accepted by this table',
-      'security FORWARD: refused with icmp-admin-prohibited',
+      'filter one: accepts it',
+      'security FORWARD: answers with icmp-admin-prohibited',
     ]);
   });
 
@@ -136,11 +136,11 @@ describe('a walk through tables', () => {
     const [ending] = walked(tables);
     expect(ending!.verdict).toBe('dropped');
     expect(ending!.steps.map(({ effect }) => effect)).toEqual([
-      'the mark becomes 0xff',
-      'the mark becomes 0xf',
-      'the mark becomes 0x0',
-      'the mark becomes 0x1',
-      'dropped',
+      'sets the mark to 0xff',
+      'sets the mark to 0xf',
+      'sets the mark to 0x0',
+      'sets the mark to 0x1',
+      'drops it',
     ]);
   });
 
@@ -245,7 +245,7 @@ describe('a walk through tables', () => {
       ['dropped', 0.28125],
       ['10.1.1.3', 0.28125],
     ]);
-    expect(endings[0]!.steps[0]!.effect).toBe('the destination becomes 10.1.1.1:80 by chance, 1 in 4');
+    expect(endings[0]!.steps[0]!.effect).toBe('sends it to 10.1.1.1:80 by chance, 1 in 4');
   });
 
   it('tells foreign rules from those of the mode, and what service port a rule is about', () => {
@@ -266,6 +266,12 @@ describe('a walk through tables', () => {
         ['filter firewall', undefined, true],
       ],
     );
+  });
+
+  it('comes to a chain whatever its name is', () => {
+    expect(walked({ filter: ['-A FORWARD -j constructor', '-A constructor -j DROP'] })).toMatchObject([
+      { verdict: 'dropped' },
+    ]);
   });
 
   it('ends although chains call each other in a circle', () => {

@@ -73,7 +73,7 @@ describe('a virtual server', () => {
           hook: 'input',
           where: 'ipvs',
           rule: `-A -t ${VIP}:80 -s rr -p 600`,
-          effect: 'the destination becomes 10.1.1.1:8080, 1 in 2 (rr)',
+          effect: 'sends it to 10.1.1.1:8080, 1 in 2 (rr)',
         },
       ],
     });

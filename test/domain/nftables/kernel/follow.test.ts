@@ -64,7 +64,9 @@ function endings(
 ): Promise<readonly TracedEnding[]> {
   const read = ({ keys }: WantedElements) =>
     Promise.resolve(
-      keys === 'all' ? elements : elements.filter(({ key }) => keys.some((each) => each.equals(key!))),
+      keys === 'all'
+        ? elements
+        : elements.filter(({ key }) => keys.some((each) => Buffer.from(each).equals(key!))),
     );
   const deviceNumbers = new Map([['eth0', 2]]);
   return follow({ tables, deviceNumbers }, given, environment, read);

@@ -1,13 +1,20 @@
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import type { Expression } from '../../../../src/domain/nftables/kernel/expression.js';
 import { ruleText } from '../../../../src/domain/nftables/kernel/rule-text.js';
-import { kernelRule } from '../../../support/nftables/encoded-ruleset.js';
+import { kernelRule } from '../../../../src/adapters/nftables/netlink/read/kernel-table.js';
+import { RULE } from '../../../../src/adapters/nftables/netlink/messages/records.js';
+import { ruleRecord } from '../../../../src/adapters/nftables/netlink/encode/rule-encoder.js';
+import { AttributeReader } from '../../../../src/adapters/netlink/attribute-reader.js';
+import { MessageWriter } from '../../../../src/adapters/netlink/message-writer.js';
 import { hookedSamples, matchSamples } from '../../../support/nftables/every-statement.js';
 
 describe.each(IP_FAMILIES)('a rule that the kernel lists, %s', (family) => {
   const hooked = Object.values(hookedSamples(family)).flat();
   it.each([...matchSamples(family), ...hooked])('reads $text', ({ statements, text }) => {
-    expect(ruleText(kernelRule(family, { statements }), family)).toBe(text);
+    const writer = new MessageWriter();
+    RULE.write(writer, ruleRecord(family, { statements }));
+    const listed = kernelRule(RULE.read(new AttributeReader(writer.bytes, 0, writer.length)));
+    expect(ruleText(listed, family)).toBe(text);
   });
 
   const [protocolOffset, ip] = family === 'IPv4' ? [9, 'ip'] : [6, 'ip6'];

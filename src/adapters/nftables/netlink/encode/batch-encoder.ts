@@ -12,14 +12,14 @@ import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_ECHO, NLM_F_REQUEST } from '../../../
 import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
 import * as nf from '../nf-tables.js';
-import { putRule } from './rule-encoder.js';
+import { HOOKS } from '../messages/hooks.js';
+import { CHAIN, ELEMENTS, RULE, SET, TABLE, type ChainRecord, type SetRecord } from '../messages/records.js';
+import { ruleRecord } from './rule-encoder.js';
 import { setLayout } from './set-layout.js';
-import { commentUserdata, setUserdata } from './set-userdata.js';
+import { setUserdata } from './set-userdata.js';
 
 /** A list of elements is one attribute, whose length has 16 bits; no element is longer than the difference. */
 const MAX_LIST = 64_500;
-
-const HOOK_NUMBERS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
 
 /** The position of the encoder, for the errors that it throws. */
 export interface Position {
@@ -91,74 +91,59 @@ export class BatchEncoder {
     operation: number,
     described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>,
   ): void {
-    const { writer, family } = this;
+    const { writer } = this;
     const [type, flags] = messageOf(described.op);
     const start = this.begin(type, flags, operation, -1);
-    writer.putWord(family);
-    writer.putText(1, TABLE_NAME); // NFTA_*_TABLE, and the name of the table itself, are all number 1.
-    switch (described.op) {
-      case 'add-table':
-        writer.putU32(nf.TABLE.FLAGS, 0);
-        writer.putBytes(nf.TABLE.USERDATA, commentUserdata(safeComment(described.comment)));
-        break;
-      case 'delete-table':
-        break;
-      case 'add-chain':
-        this.chain(described.chain);
-        break;
-      case 'delete-chain':
-        writer.putText(nf.CHAIN.NAME, described.chain);
-        break;
-      case 'flush-chain':
-        writer.putText(nf.RULE.CHAIN, described.chain);
-        break;
-      case 'add-rule':
-        writer.putText(nf.RULE.CHAIN, described.chain);
-        putRule(writer, this.ipFamily, described.rule);
-        break;
-      case 'add-set':
-        this.set(described.set);
-        break;
-      case 'delete-set':
-        writer.putText(nf.SET.NAME, described.set.name);
-        break;
-      case 'flush-set':
-        writer.putText(nf.ELEMENTS.SET, described.set.name);
-        break;
-    }
+    writer.putWord(this.family);
+    this.object(described);
     writer.endMessage(start);
   }
 
-  private chain({ name, hook }: ChainDefinition): void {
+  private object(described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>): void {
     const { writer } = this;
-    writer.putText(nf.CHAIN.NAME, name);
-    if (!hook) return;
-    writer.putText(nf.CHAIN.TYPE, hook.type);
-    const nest = writer.beginNest(nf.CHAIN.HOOK);
-    writer.putU32(nf.HOOK.NUMBER, HOOK_NUMBERS[hook.hook]);
-    writer.putU32(nf.HOOK.PRIORITY, hook.priority);
-    writer.endNest(nest);
+    const table = TABLE_NAME;
+    switch (described.op) {
+      case 'add-table': {
+        const userdata = { comment: safeComment(described.comment) };
+        return TABLE.write(writer, { name: table, flags: 0, userdata });
+      }
+      case 'delete-table':
+        return TABLE.write(writer, { name: table });
+      case 'add-chain':
+        return CHAIN.write(writer, { table, ...chainRecord(described.chain) });
+      case 'delete-chain':
+        return CHAIN.write(writer, { table, name: described.chain });
+      case 'flush-chain':
+        return RULE.write(writer, { table, chain: described.chain });
+      case 'add-rule':
+        return RULE.write(writer, {
+          table,
+          chain: described.chain,
+          ...ruleRecord(this.ipFamily, described.rule),
+        });
+      case 'add-set':
+        return SET.write(writer, { table, ...this.setRecord(described.set) });
+      case 'delete-set':
+        return SET.write(writer, { table, name: described.set.name });
+      case 'flush-set':
+        return ELEMENTS.write(writer, { table, set: described.set.name });
+    }
   }
 
-  private set(set: SetDefinition): void {
-    const { writer } = this;
+  private setRecord(set: SetDefinition): SetRecord {
     const layout = setLayout(this.ipFamily, set);
-    writer.putText(nf.SET.NAME, set.name);
-    writer.putU32(nf.SET.FLAGS, layout.flags);
-    writer.putU32(nf.SET.KEY_TYPE, layout.keyType);
-    writer.putU32(nf.SET.KEY_LENGTH, layout.keyLength);
-    if (set.value !== undefined) {
-      writer.putU32(nf.SET.DATA_TYPE, layout.dataType);
-      writer.putU32(nf.SET.DATA_LENGTH, layout.dataLength);
-    }
-    writer.putU32(nf.SET.ID, ++this.setIds);
-    if (layout.size > 0) {
-      const description = writer.beginNest(nf.SET.DESCRIPTION);
-      writer.putU32(nf.DESCRIPTION_SIZE, layout.size);
-      writer.endNest(description);
-    }
+    const { flags, keyType, keyLength, dataType, dataLength, size } = layout;
     if (set.comment !== undefined) safeComment(set.comment);
-    writer.putBytes(nf.SET.USERDATA, setUserdata(set, layout.key, layout.value));
+    return {
+      name: set.name,
+      flags,
+      keyType,
+      keyLength,
+      ...(set.value !== undefined && { dataType, dataLength }),
+      id: ++this.setIds,
+      ...(size > 0 && { description: { size } }),
+      userdata: setUserdata(set, layout.key, layout.value),
+    };
   }
 
   private *elementMessages(
@@ -193,6 +178,11 @@ export class BatchEncoder {
       throw error;
     }
   }
+}
+
+function chainRecord({ name, hook }: ChainDefinition): ChainRecord {
+  if (!hook) return { name };
+  return { name, type: hook.type, hook: { number: HOOKS.indexOf(hook.hook), priority: hook.priority } };
 }
 
 /** What empties a table or a set is reported element by element. */

@@ -9,7 +9,7 @@ import type { MessageWriter } from '../../../netlink/message-writer.js';
 import { align, NLA_F_NESTED } from '../../../netlink/protocol.js';
 import type { Component } from '../read/components.js';
 import { ComponentScanner } from '../read/component-scanner.js';
-import { putVerdict } from './expression-writer.js';
+import { data } from '../messages/expressions.js';
 import { DATA, ELEMENT, DIGEST_LENGTH, LIST_ELEMENT, USERDATA, VERDICT_CODES } from '../nf-tables.js';
 import type { SetLayout } from './set-layout.js';
 
@@ -66,7 +66,7 @@ export class ElementEncoder {
 
   private putVerdict(text: string): void {
     const [verdict, chain] = safeVerdict(text).split(' ') as [keyof typeof VERDICT_CODES, string | undefined];
-    putVerdict(this.writer, ELEMENT.DATA, VERDICT_CODES[verdict], chain);
+    data.write(this.writer, ELEMENT.DATA, { verdict: { code: VERDICT_CODES[verdict], chain } });
     this.writer.reserve(MAX_ELEMENT);
   }
 

@@ -10,108 +10,151 @@ import type {
   Statement,
 } from '../../../../domain/nftables/layout/rule.js';
 import { safeComment, safeNumber } from '../../../../domain/nftables/text/safe-text.js';
-import type { MessageWriter } from '../../../netlink/message-writer.js';
-import { ExpressionWriter, register } from './expression-writer.js';
-import { familyWord, RULE } from '../nf-tables.js';
+import type { ExpressionName, ExpressionRecord, ExpressionValues } from '../messages/expressions.js';
+import type { RuleRecord } from '../messages/records.js';
+import { familyWord, VERDICT_CODES } from '../nf-tables.js';
 import { addressBytes, hostWord, interfaceBytes, maskBytes, networkPort, networkWord } from './operands.js';
-import { commentUserdata } from './set-userdata.js';
 
 const META = { PRIORITY: 2, MARK: 3, INPUT_NAME: 6, L4PROTO: 16 } as const;
 const CT = { STATE: 0, STATUS: 2 } as const;
 const CT_STATE_NEW = 8;
 const CT_STATUS_DNAT = 0x20;
 const RTN_LOCAL = 2;
+const FIB_TYPE = 3;
+const OPERATORS = { eq: 0, neq: 1, gte: 5 } as const;
+const HOST_TO_NETWORK = 1;
+const RANDOM = 1;
+/** Adds an element, or restarts its timeout. */
+const UPDATE = 1;
+const MAPS_ADDRESS_AND_PORT = 3;
+const FULLY_RANDOM = 0x10;
 /** Port unreachable. */
 const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
 /** Offsets of the addresses in the network header. */
 const OFFSET = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
-/** Writes a rule's expressions and comment as attributes of NEWRULE (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
-export function putRule(writer: MessageWriter, family: IpFamily, rule: Rule): void {
-  const list = writer.beginNest(RULE.EXPRESSIONS);
-  const encoder = new StatementEncoder(family, new ExpressionWriter(writer));
-  for (const statement of rule.statements) encoder.encode(statement);
-  writer.endNest(list);
-  if (rule.comment !== undefined) writer.putBytes(RULE.USERDATA, commentUserdata(safeComment(rule.comment)));
+/** A rule as it is sent (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
+export function ruleRecord(family: IpFamily, { statements, comment }: Rule): RuleRecord {
+  const encoder = new StatementEncoder(family);
+  for (const statement of statements) encoder.encode(statement);
+  const { expressions } = encoder;
+  return { expressions, ...(comment !== undefined && { userdata: { comment: safeComment(comment) } }) };
 }
 
+/**
+ * Writes statements as expressions, with all attributes that the kernel's dump of such an expression has, so that sent and listed ones
+ * compare equal attribute by attribute. Attributes are in the order in which nft sends them.
+ */
 class StatementEncoder {
+  readonly expressions: ExpressionRecord[] = [];
   private readonly addressLength: 4 | 16;
 
-  constructor(
-    private readonly family: IpFamily,
-    private readonly write: ExpressionWriter,
-  ) {
+  constructor(private readonly family: IpFamily) {
     this.addressLength = family === 'IPv4' ? 4 : 16;
   }
 
   encode(statement: Statement): void {
-    const { write } = this;
     switch (statement.kind) {
       case 'address':
         return this.address(statement.field, statement.is, statement.network);
       case 'input-interface':
-        write.metaLoad(META.INPUT_NAME, 1);
-        return write.compare(operator(statement.is), 1, interfaceBytes(statement.name, statement.wildcard));
+        this.add('meta', { key: META.INPUT_NAME, dreg: 1 });
+        return this.compare(operator(statement.is), interfaceBytes(statement.name, statement.wildcard));
       case 'dport':
-        write.payload('transport', 2, 2, 1);
-        return write.compare(operator(statement.is), 1, networkPort(statement.port));
+        this.payload('transport', 2, 2, 1);
+        return this.compare(operator(statement.is), networkPort(statement.port));
       case 'local-address':
-        write.fibType(statement.field, 1);
-        return write.compare('eq', 1, hostWord(RTN_LOCAL));
+        this.add('fib', { dreg: 1, result: FIB_TYPE, flags: statement.field === 'saddr' ? 1 : 2 });
+        return this.compare('eq', hostWord(RTN_LOCAL));
       case 'new-connection':
-        write.ctLoad(CT.STATE, 1);
+        this.add('ct', { key: CT.STATE, dreg: 1 });
         return this.hasBits(CT_STATE_NEW);
       case 'translated':
-        write.ctLoad(CT.STATUS, 1);
+        this.add('ct', { key: CT.STATUS, dreg: 1 });
         return this.hasBits(CT_STATUS_DNAT);
       case 'member':
         this.key(statement.key);
-        return write.lookup(statement.set, { inverted: statement.is === '!=' });
+        return this.add('lookup', { set: statement.set, sreg: 1, flags: statement.is === '!=' ? 1 : 0 });
       case 'verdict-map':
         this.key(statement.key);
-        return write.lookup(statement.map, { dreg: 0 });
+        return this.add('lookup', { set: statement.map, sreg: 1, dreg: 0, flags: 0 });
       case 'set-priority':
-        if (statement.to === 'none') write.immediate(hostWord(0), 1);
+        if (statement.to === 'none') this.add('immediate', { dreg: 1, data: { value: hostWord(0) } });
         else if ('map' in statement.to) this.mapped(statement.to);
         else this.random(statement.to);
-        return write.metaSet(META.PRIORITY, 1);
+        return this.add('meta', { key: META.PRIORITY, sreg: 1 });
       case 'priority-at-least':
-        write.metaLoad(META.PRIORITY, 1);
-        write.hostToNetwork(1);
-        return write.compare('gte', 1, networkWord(safeNumber('priority', statement.value, 0, 0xffffffff)));
+        this.add('meta', { key: META.PRIORITY, dreg: 1 });
+        this.add('byteorder', { sreg: 1, dreg: 1, op: HOST_TO_NETWORK, length: 4, size: 4 });
+        return this.compare('gte', networkWord(safeNumber('priority', statement.value, 0, 0xffffffff)));
       case 'mark-has':
-        write.metaLoad(META.MARK, 1);
+        this.add('meta', { key: META.MARK, dreg: 1 });
         return this.hasBits(markOf(statement.bit));
       case 'mark-set':
         return this.changeMark(~markOf(statement.bit), markOf(statement.bit));
       case 'mark-flip':
         return this.changeMark(0xffffffff, markOf(statement.bit));
-      case 'remember':
+      case 'remember': {
         this.key(statement.key);
-        return write.update(
-          statement.set,
-          safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000,
-        );
+        const timeout = safeNumber('timeout', statement.timeoutSeconds, 1, 0xffffffff) * 1000;
+        return this.add('dynset', { set: statement.set, op: UPDATE, key: 1, timeout });
+      }
       case 'dnat':
         this.mapped(statement);
-        return write.dnat(familyWord(this.family), register(this.addressLength / 4));
+        return this.translate();
       case 'masquerade':
-        return write.masquerade();
+        return this.add('masq', { flags: FULLY_RANDOM });
       case 'reject':
-        return write.reject(ICMP_CODE[this.family]);
+        return this.add('reject', { type: 0, code: ICMP_CODE[this.family] });
       case 'drop':
       case 'return':
-        return write.verdict(statement.kind);
+        return this.verdict(statement.kind);
       case 'jump':
       case 'goto':
-        return write.verdict(statement.kind, statement.chain);
+        return this.verdict(statement.kind, statement.chain);
     }
+  }
+
+  private add<Name extends ExpressionName>(name: Name, values: ExpressionValues<Name>): void {
+    this.expressions.push({ name, values });
+  }
+
+  private verdict(verdict: keyof typeof VERDICT_CODES, chain?: string): void {
+    this.add('immediate', { dreg: 0, data: { verdict: { code: VERDICT_CODES[verdict], chain } } });
+  }
+
+  private payload(base: 'network' | 'transport', offset: number, length: number, dreg: number): void {
+    this.add('payload', { dreg, base: base === 'network' ? 1 : 2, offset, length });
+  }
+
+  /** Compares the first register. */
+  private compare(comparison: keyof typeof OPERATORS, value: Buffer): void {
+    this.add('cmp', { sreg: 1, op: OPERATORS[comparison], data: { value } });
+  }
+
+  /** The register becomes (register & mask) ^ xor. */
+  private bitwise(register: number, mask: Buffer, xor: Buffer): void {
+    const values = { sreg: register, dreg: register, length: mask.length, op: 0 };
+    this.add('bitwise', { ...values, mask: { value: mask }, xor: { value: xor } });
+  }
+
+  /** To the address in the first register, and the port behind it. */
+  private translate(): void {
+    const port = register(this.addressLength / 4);
+    this.add('nat', {
+      type: 1,
+      family: familyWord(this.family),
+      'address-min': 1,
+      'address-max': 1,
+      'port-min': port,
+      'port-max': port,
+      flags: MAPS_ADDRESS_AND_PORT,
+    });
   }
 
   private mapped({ key, map }: { readonly key: Key; readonly map: string }): void {
     this.key(key);
-    this.write.lookup(map, { dreg: 1 });
+    this.add('lookup', { set: map, sreg: 1, dreg: 1, flags: 0 });
   }
 
   /** Loads the fields into consecutive slots, starting with the first. */
@@ -124,56 +167,57 @@ class StatementEncoder {
   }
 
   private field(field: KeyField, dreg: number): void {
-    const { write, family, addressLength } = this;
+    const { family, addressLength } = this;
     switch (field.field) {
       case 'saddr': {
-        write.payload('network', OFFSET[family].saddr, addressLength, dreg);
+        this.payload('network', OFFSET[family].saddr, addressLength, dreg);
         const bits = addressBits(family);
         const length = safeNumber('prefix length', field.prefixLength ?? bits, 0, bits);
-        if (length < bits) write.bitwise(dreg, maskBytes(addressLength, length), Buffer.alloc(addressLength));
+        if (length < bits) this.bitwise(dreg, maskBytes(addressLength, length), Buffer.alloc(addressLength));
         return;
       }
       case 'daddr':
-        return write.payload('network', OFFSET[family].daddr, addressLength, dreg);
+        return this.payload('network', OFFSET[family].daddr, addressLength, dreg);
       case 'l4proto':
-        return write.metaLoad(META.L4PROTO, dreg);
+        return this.add('meta', { key: META.L4PROTO, dreg });
       case 'dport':
-        return write.payload('transport', 2, 2, dreg);
+        return this.payload('transport', 2, 2, dreg);
       case 'priority':
-        return write.metaLoad(META.PRIORITY, dreg);
+        return this.add('meta', { key: META.PRIORITY, dreg });
     }
   }
 
   private random({ modulus, offset }: RandomNumber): void {
-    this.write.random(
-      safeNumber('modulus', modulus, 1, 0xffffffff),
-      safeNumber('offset', offset, 0, 0xffffffff),
-      1,
-    );
+    this.add('numgen', {
+      dreg: 1,
+      modulus: safeNumber('modulus', modulus, 1, 0xffffffff),
+      type: RANDOM,
+      offset: safeNumber('offset', offset, 0, 0xffffffff),
+    });
   }
 
   /** As nft does it: a prefix that ends at a byte boundary is compared by loading fewer bytes, others with a mask. */
   private address(field: 'saddr' | 'daddr', is: Comparison, text: string): void {
-    const { family, addressLength, write } = this;
+    const { family, addressLength } = this;
     const network = safeNetwork(family, text);
     const bytes = addressBytes(family, network.address);
     const wholeBytes = network.prefixLength > 0 && network.prefixLength % 8 === 0;
     const length = wholeBytes ? network.prefixLength / 8 : addressLength;
-    write.payload('network', OFFSET[family][field], length, 1);
+    this.payload('network', OFFSET[family][field], length, 1);
     if (!wholeBytes)
-      write.bitwise(1, maskBytes(addressLength, network.prefixLength), Buffer.alloc(addressLength));
-    write.compare(operator(is), 1, bytes.subarray(0, length));
+      this.bitwise(1, maskBytes(addressLength, network.prefixLength), Buffer.alloc(addressLength));
+    this.compare(operator(is), bytes.subarray(0, length));
   }
 
   private hasBits(bits: number): void {
-    this.write.bitwise(1, hostWord(bits), hostWord(0));
-    this.write.compare('neq', 1, hostWord(0));
+    this.bitwise(1, hostWord(bits), hostWord(0));
+    this.compare('neq', hostWord(0));
   }
 
   private changeMark(mask: number, xor: number): void {
-    this.write.metaLoad(META.MARK, 1);
-    this.write.bitwise(1, hostWord(mask), hostWord(xor));
-    this.write.metaSet(META.MARK, 1);
+    this.add('meta', { key: META.MARK, dreg: 1 });
+    this.bitwise(1, hostWord(mask), hostWord(xor));
+    this.add('meta', { key: META.MARK, sreg: 1 });
   }
 }
 
@@ -183,4 +227,9 @@ function operator(comparison: Comparison): 'eq' | 'neq' {
 
 function markOf(bit: number): number {
   return 2 ** safeNumber('mark bit', bit, 0, 31);
+}
+
+/** Numbers of registers: a slot is four bytes; every fourth has the number of a 16-byte register (docs/spec/nft-netlink.md §7.3). */
+function register(slot: number): number {
+  return slot % 4 === 0 ? 1 + slot / 4 : 8 + slot;
 }

@@ -2,9 +2,10 @@ import { Buffer } from 'node:buffer';
 import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
 import { Component } from '../read/components.js';
 import { USERDATA } from '../nf-tables.js';
+import { closedText, userdataEntry } from '../messages/userdata.js';
 
 /** nft's form of an expression: its kind (13, a concatenation), then its parts, which are only stored for `typeof`. */
-const CONCATENATION = Buffer.concat([entry(0, number(13)), entry(1, new Uint8Array())]);
+const CONCATENATION = Buffer.concat([userdataEntry(0, number(13)), userdataEntry(1, new Uint8Array())]);
 
 /**
  * The userdata that nft stores with a set, so that it can list it: byte orders, and whether a key or value is a
@@ -15,19 +16,14 @@ export function setUserdata(
   key: readonly Component[],
   value: readonly Component[] | undefined,
 ): Buffer {
-  const parts = [entry(USERDATA.KEY_BYTE_ORDER, number(byteOrder(key)))];
+  const parts = [userdataEntry(USERDATA.KEY_BYTE_ORDER, number(byteOrder(key)))];
   if (set.value !== undefined)
-    parts.push(entry(USERDATA.DATA_BYTE_ORDER, number(value ? byteOrder(value) : 0)));
-  if (key.length > 1) parts.push(entry(USERDATA.KEY_TYPEOF, CONCATENATION));
-  if (value && value.length > 1) parts.push(entry(USERDATA.DATA_TYPEOF, CONCATENATION));
-  if (set.value !== undefined) parts.push(entry(USERDATA.DATA_INTERVAL, number(0)));
-  if (set.comment !== undefined) parts.push(entry(USERDATA.SET_COMMENT, closedText(set.comment)));
+    parts.push(userdataEntry(USERDATA.DATA_BYTE_ORDER, number(value ? byteOrder(value) : 0)));
+  if (key.length > 1) parts.push(userdataEntry(USERDATA.KEY_TYPEOF, CONCATENATION));
+  if (value && value.length > 1) parts.push(userdataEntry(USERDATA.DATA_TYPEOF, CONCATENATION));
+  if (set.value !== undefined) parts.push(userdataEntry(USERDATA.DATA_INTERVAL, number(0)));
+  if (set.comment !== undefined) parts.push(userdataEntry(USERDATA.SET_COMMENT, closedText(set.comment)));
   return Buffer.concat(parts);
-}
-
-/** Userdata of a table, rule or element: its comment. */
-export function commentUserdata(comment: string): Buffer {
-  return entry(USERDATA.COMMENT, closedText(comment));
 }
 
 /** nft's byte orders: 0 none (concatenations), 1 the host's, 2 the network's. */
@@ -37,18 +33,9 @@ function byteOrder(components: readonly Component[]): number {
   return only === Component.Priority || only === Component.Protocol ? 1 : 2;
 }
 
-function entry(type: number, value: Uint8Array): Buffer {
-  if (value.length > 255) throw new RangeError(`userdata of ${value.length} bytes`);
-  return Buffer.concat([Uint8Array.of(type, value.length), value]);
-}
-
 /** nft stores numbers in the host's byte order. */
 function number(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
-}
-
-function closedText(text: string): Buffer {
-  return Buffer.from(`${text}\0`);
 }

@@ -1,6 +1,5 @@
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
-import * as nf from '../nf-tables.js';
-import { attributesOf } from './table-reader.js';
+import { GENERATION, recordOf } from '../messages/records.js';
 
 /** What NFT_MSG_NEWGEN tells of a transaction, or of the last one. */
 export interface Commit {
@@ -16,13 +15,7 @@ export interface Commit {
 const PORT_BEFORE_PAYLOAD = 4;
 
 export function readCommit(message: NetlinkMessage): Commit {
-  const { bytes, start } = message;
-  const attributes = attributesOf(message);
-  let generation = 0;
-  let process: number | undefined;
-  while (attributes.next()) {
-    if (attributes.type === nf.GENERATION.ID) generation = attributes.number();
-    else if (attributes.type === nf.GENERATION.PROCESS) process = attributes.number();
-  }
-  return { generation, port: bytes.readUInt32LE(start - PORT_BEFORE_PAYLOAD), process };
+  const { id = 0, process } = recordOf(GENERATION, message);
+  const port = message.bytes.readUInt32LE(message.start - PORT_BEFORE_PAYLOAD);
+  return { generation: id, port, process };
 }

@@ -1,44 +1,64 @@
 import type { Walk } from '../../../../application/ports/tracer.js';
-import { follow } from '../../../../domain/nftables/kernel/follow.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { follow } from '../../../../domain/nftables/kernel/follow.js';
+import { isOurs } from '../../../../domain/nftables/kernel/kernel-course.js';
+import type { KernelTable } from '../../../../domain/nftables/kernel/ruleset.js';
+import type { Step } from '../../../../domain/trace/trace.js';
 import { NetlinkChannel } from '../../../netlink/netlink-channel.js';
 import { NetlinkSocket } from '../../../netlink/netlink-socket.js';
 import { NETLINK_NETFILTER, NETLINK_ROUTE } from '../../../netlink/protocol.js';
 import { listLinks } from '../../../rtnetlink/links.js';
-import { listElements, lookUpElements } from './read-elements.js';
-import { readTables, type ReadTable } from './read-ruleset.js';
+import { readElements } from './kernel-elements.js';
+import { readRuleset } from './read-ruleset.js';
 
 /**
  * The rules of nf_tables as they are now, those of all programs. Elements of sets are read when a packet meets them, with a socket
- * that is opened for each packet.
+ * that is opened for each packet. Where other programs change a table all the time, answers are marked as uncertain.
  * @throws NetlinkError if the kernel cannot be asked; the signal's reason when it is aborted
  */
-export async function readActualWalk(family: IpFamily, signal?: AbortSignal): Promise<Walk> {
-  const tables = await withChannel(NETLINK_NETFILTER, (channel) => readTables(channel, family));
-  signal?.throwIfAborted();
+export async function readActualWalk(
+  family: IpFamily,
+  signal?: AbortSignal,
+  openSocket = (protocol: number) => NetlinkSocket.open(protocol),
+): Promise<Walk> {
+  const withChannel = async <Result>(
+    protocol: number,
+    use: (channel: NetlinkChannel) => Promise<Result>,
+  ): Promise<Result> => {
+    const channel = new NetlinkChannel(() => openSocket(protocol));
+    try {
+      return await use(channel);
+    } finally {
+      await channel.close();
+    }
+  };
+  const { tables, unsteady } = await withChannel(NETLINK_NETFILTER, (channel) =>
+    channel.runExclusive((conversation) => readRuleset(conversation, family, signal)),
+  );
   const links = await withChannel(NETLINK_ROUTE, listLinks);
   const deviceNumbers = new Map(links.map(({ name, index }) => [name, index]));
+  const doubts = unsteady.map(doubtAbout);
   return {
-    walk: (packet, environment) =>
-      withChannel(NETLINK_NETFILTER, (channel) =>
-        follow({ tables, deviceNumbers }, packet, environment, ({ table, set, keys }) => {
-          const readTable = table as ReadTable;
-          return keys === 'all'
-            ? listElements(channel, readTable, set.name)
-            : lookUpElements(channel, readTable, set.name, keys);
-        }),
-      ),
+    async walk(packet, environment) {
+      const endings = await withChannel(NETLINK_NETFILTER, (channel) =>
+        channel.runExclusive((conversation) =>
+          follow({ tables, deviceNumbers }, packet, environment, (wanted) =>
+            readElements(conversation, wanted),
+          ),
+        ),
+      );
+      return endings.map((ending) => ({ ...ending, steps: [...doubts, ...ending.steps] }));
+    },
   };
 }
 
-async function withChannel<Result>(
-  protocol: number,
-  use: (channel: NetlinkChannel) => Promise<Result>,
-): Promise<Result> {
-  const channel = new NetlinkChannel(() => NetlinkSocket.open(protocol));
-  try {
-    return await use(channel);
-  } finally {
-    await channel.close();
-  }
+function doubtAbout(table: KernelTable): Step {
+  return {
+    hook: 'all hooks',
+    where: `${table.family} ${table.name}`,
+    rule: '',
+    effect: 'another program changes this table all the time, so it is followed as it was at some moment',
+    ...(!isOurs(table) && { isForeign: true }),
+    isUncertain: true,
+  };
 }

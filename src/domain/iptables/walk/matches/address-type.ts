@@ -1,11 +1,11 @@
-import type { Course, Surroundings } from '../course.js';
+import type { Surroundings, TablesCourse } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
 import type { Test } from './packet-conditions.js';
 
 /** Match `addrtype`. Undefined for an option that is not known. */
 export function addressTypeCondition({ name, values }: RuleOption): Test | undefined {
   const types = (values[0] ?? '').split(',');
-  const ofAddress = (addressOf: (course: Course) => string): Test => {
+  const ofAddress = (addressOf: (course: TablesCourse) => string): Test => {
     return (course, surroundings) => isOfType(addressOf(course), types, surroundings);
   };
   if (name === '--src-type') return ofAddress(({ source }) => source);

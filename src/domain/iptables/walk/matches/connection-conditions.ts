@@ -1,4 +1,4 @@
-import { protocolOf, type Course } from '../course.js';
+import { protocolOf, type TablesCourse } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
 import { inNetwork, isProtocol, type Test } from './packet-conditions.js';
 
@@ -25,7 +25,7 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
 }
 
 /** The first packet of a connection is new, whatever was done to its addresses. */
-function statesOf({ isUntracked, isTranslated, isMasqueraded }: Course): readonly string[] {
+function statesOf({ isUntracked, isTranslated, isMasqueraded }: TablesCourse): readonly string[] {
   if (isUntracked) return ['UNTRACKED'];
   return ['NEW', ...(isTranslated ? ['DNAT'] : []), ...(isMasqueraded ? ['SNAT'] : [])];
 }
@@ -33,7 +33,7 @@ function statesOf({ isUntracked, isTranslated, isMasqueraded }: Course): readonl
 /** Match `mark` or `connmark`. */
 export function markCondition(
   { name, values }: RuleOption,
-  markOf: (course: Course) => number,
+  markOf: (course: TablesCourse) => number,
 ): Test | undefined {
   const { value, mask } = maskedNumber(values[0] ?? '');
   return name === '--mark' ? (course) => (markOf(course) & mask) >>> 0 === value : undefined;
@@ -48,7 +48,7 @@ export function maskedNumber(text: string): { readonly value: number; readonly m
 /** Matches `tcp`, `udp`, `sctp`, `dccp`, `udplite` and `multiport`. The source port is not known. */
 export function portCondition({ name, values }: RuleOption): Test | undefined {
   const [value = '', second = ''] = values;
-  const hasPort = (course: Course) => value.split(',').some((range) => inPortRange(range, course.port));
+  const hasPort = (course: TablesCourse) => value.split(',').some((range) => inPortRange(range, course.port));
   switch (name) {
     case '--dport':
     case '--dports':

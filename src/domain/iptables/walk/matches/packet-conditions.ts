@@ -1,11 +1,12 @@
 import { addressBits, cidrContains, parseCidr, type Cidr } from '../../../net/cidr.js';
 import { PROTOCOL_NUMBERS } from '../../../model/protocol-number.js';
 import type { Protocol } from '../../../model/service-port-name.js';
-import { protocolOf, type Course, type Surroundings } from '../course.js';
+import { isLeaving } from '../../../walk/course.js';
+import { protocolOf, type TablesCourse, type Surroundings } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
 
 /** What the answer of an option is, before it is negated. Undefined: it cannot be told. */
-export type Test = (course: Course, surroundings: Surroundings) => boolean | undefined;
+export type Test = (course: TablesCourse, surroundings: Surroundings) => boolean | undefined;
 
 const LOOPBACK = 'lo';
 
@@ -32,7 +33,7 @@ export function packetCondition({ name, values }: RuleOption): Test | undefined 
 }
 
 /** Whether an address of the packet is in a network; undefined for a mask that is no prefix. */
-export function inNetwork(text: string, addressOf: (course: Course) => string): Test | undefined {
+export function inNetwork(text: string, addressOf: (course: TablesCourse) => string): Test | undefined {
   const network = parseCidr(text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`);
   if (!network) return undefined;
   if (isOneAddress(network)) return (course) => addressOf(course) === network.address;
@@ -51,10 +52,11 @@ function isInterface(pattern: string, name: string): boolean {
 /** Where routes are not known, it is still known that packets to the node itself take `lo`, and no others do. */
 function leavesThrough(
   pattern: string,
-  { isLeaving, destination }: Course,
+  course: TablesCourse,
   { isLocal, deviceTowards }: Surroundings,
 ): boolean | undefined {
-  if (!isLeaving) return isInterface(pattern, '');
+  const { destination } = course;
+  if (!isLeaving(course)) return isInterface(pattern, '');
   if (isLocal(destination)) return isInterface(pattern, LOOPBACK);
   if (pattern === LOOPBACK) return false;
   const device = deviceTowards(destination);
@@ -62,7 +64,7 @@ function leavesThrough(
 }
 
 /** By name or number. */
-export function isProtocol(text: string, course: Course): boolean {
+export function isProtocol(text: string, course: TablesCourse): boolean {
   const protocol = protocolOf(course);
   return text === protocol || text === String(PROTOCOL_NUMBERS[protocol.toUpperCase() as Protocol]);
 }

@@ -1,6 +1,6 @@
 import type { IpSet } from '../../../ipset/ip-set.js';
 import { cidrContains, parseCidr } from '../../../net/cidr.js';
-import { protocolOf, type Course } from '../course.js';
+import { protocolOf, type TablesCourse } from '../course.js';
 import type { RuleOption } from '../rule-sections.js';
 import type { Test } from './packet-conditions.js';
 
@@ -15,7 +15,7 @@ export function setCondition({ name, values }: RuleOption): Test | undefined {
 }
 
 /** Undefined where the source port would have to be known. */
-function isMember(set: IpSet, ends: readonly string[], course: Course): boolean | undefined {
+function isMember(set: IpSet, ends: readonly string[], course: TablesCourse): boolean | undefined {
   const dimensions = set.type.slice(set.type.indexOf(':') + 1).split(',');
   const parts = dimensions.map((dimension, place) =>
     dimension === 'port' ? portOf(set, ends[place], course) : addressOf(ends[place], course),
@@ -25,11 +25,11 @@ function isMember(set: IpSet, ends: readonly string[], course: Course): boolean 
   return inSomeNetwork(set, parts.slice(0, -1).join(','), parts.at(-1)!);
 }
 
-function addressOf(end: string | undefined, { source, destination }: Course): string {
+function addressOf(end: string | undefined, { source, destination }: TablesCourse): string {
   return end === 'src' ? source : destination;
 }
 
-function portOf({ type }: IpSet, end: string | undefined, course: Course): string | undefined {
+function portOf({ type }: IpSet, end: string | undefined, course: TablesCourse): string | undefined {
   if (end !== 'dst') return undefined;
   return type === 'bitmap:port' ? String(course.port) : `${protocolOf(course)}:${course.port}`;
 }

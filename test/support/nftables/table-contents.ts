@@ -1,6 +1,6 @@
-import type { ChainRules } from '../layout/node-rules.js';
-import type { SetDefinition, SetElement } from '../layout/table.js';
-import type { DesiredTable } from '../state/desired-table.js';
+import type { ChainRules } from '../../../src/domain/nftables/layout/node-rules.js';
+import type { SetDefinition, SetElement } from '../../../src/domain/nftables/layout/table.js';
+import type { DesiredTable } from '../../../src/domain/nftables/state/desired-table.js';
 
 /** A table indexed by name, as needed to walk a packet through it. */
 export interface TableContents {

@@ -1,14 +1,5 @@
-import { hostPort } from '../../net/address.js';
-import type { TracedEnding } from '../../trace/traced-ending.js';
-
-/** One possible end of a packet. There are several where rules pick at random. */
-export interface Ending extends TracedEnding {
-  /** What the packet carries at the end; a proxy should leave neither set. */
-  readonly mark: number;
-  readonly priority: number;
-  /** What it left in dynamic sets: set and key. */
-  readonly remembers: readonly { readonly set: string; readonly key: string }[];
-}
+import { hostPort } from '../../../src/domain/net/address.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
 
 /** All endings in one value. `mixed` means that packets get different verdicts, which should never happen. */
 export type Outcome =

@@ -5,7 +5,7 @@ import type { Expression } from '../../../../domain/nftables/kernel/expression.j
  * byte order of the machine). They are read as the expressions of nf_tables that do the same, in registers that rules of iptables do
  * not use. Undefined for those that are not known, or have options that are not known.
  */
-export function readExtension(
+export function expressionsOfExtension(
   kind: 'match' | 'target',
   name: string,
   revision: number,

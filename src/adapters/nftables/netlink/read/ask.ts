@@ -1,0 +1,53 @@
+import { ENOENT } from '../../../netlink/errno.js';
+import { NetlinkRequestError } from '../../../netlink/errors.js';
+import type { NetlinkMessage } from '../../../netlink/message-reader.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
+import * as nf from '../nf-tables.js';
+import { readCommit } from './commit.js';
+
+/** A question to the kernel about one family. */
+export interface Question {
+  readonly type: number;
+  /** For messages. */
+  readonly name: string;
+  /** Requests all objects of the kind rather than one. */
+  readonly all?: boolean;
+  readonly put?: (writer: MessageWriter) => void;
+  readonly onMessage?: (message: NetlinkMessage) => void;
+}
+
+/** Asks the kernel; false if the requested object does not exist. Rejects with a NetlinkError if the kernel refuses to answer. */
+export type Ask = (question: Question) => Promise<boolean>;
+
+/**
+ * Asks about a family.
+ * @param signal answers stop, with its reason, soon after it is aborted
+ */
+export function askerOf(conversation: NetlinkConversation, familyWord: number, signal?: AbortSignal): Ask {
+  return async ({ type, name, all = false, put, onMessage }) => {
+    const request = {
+      type,
+      attempt: `${name} of nf_tables`,
+      put(writer: MessageWriter) {
+        writer.putWord(familyWord);
+        put?.(writer);
+      },
+    };
+    const { errno, explanation } = await conversation[all ? 'dump' : 'ask'](request, (message) => {
+      signal?.throwIfAborted();
+      onMessage?.(message);
+    });
+    if (errno === 0) return true;
+    if (errno === ENOENT) return false;
+    throw new NetlinkRequestError(request.attempt, errno, explanation);
+  };
+}
+
+/** The number of the last transaction in this network namespace that changed something. */
+export async function readGeneration(conversation: NetlinkConversation): Promise<number> {
+  let generation = 0;
+  const onMessage = (message: NetlinkMessage): void => void ({ generation } = readCommit(message));
+  await askerOf(conversation, 0)({ type: nf.GETGEN, name: 'GETGEN', onMessage });
+  return generation;
+}

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { TABLE_NAME, type SetDefinition, type SetElement } from '../../../../domain/nftables/layout/table.js';
+import { UnsafeTextError } from '../../../../domain/nftables/text/safe-text.js';
+import type { MessageWriter } from '../../../netlink/message-writer.js';
+import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
+import type { NetlinkMessage } from '../../../netlink/message-reader.js';
+import type { ChainState, SetState, TableState } from '../../transport.js';
+import { ElementEncoder } from '../encode/element-encoder.js';
+import { setLayout } from '../encode/set-layout.js';
+import * as nf from '../nf-tables.js';
+import type { Ask } from './ask.js';
+import { lookUpElements, putSet } from './element-lookup.js';
+import { ElementReader } from './element-reader.js';
+import { chainFingerprint, fingerprintSet, setFingerprint } from './fingerprints.js';
+import type { ListedTable } from './table-listing.js';
+
+const ELEMENT_ATTEMPTS = 20;
+const PAUSE_MILLISECONDS = 20;
+
+/**
+ * Our table as it was listed, with the elements of sets that have an expected layout. Transactions on other tables do not disturb
+ * this. Undefined if a set was not found, or its elements changed all the time.
+ */
+export async function readState(
+  ask: Ask,
+  listed: ListedTable<string>,
+  family: IpFamily,
+  expected: readonly SetDefinition[],
+): Promise<TableState | undefined> {
+  const sets = new Map<string, SetState>();
+  const definitions = new Map(expected.map((set) => [set.name, set]));
+  for (const [name, set] of listed.sets) {
+    if (((set.flags ?? 0) & nf.SET_FLAG.ANONYMOUS) !== 0) continue;
+    const { count } = set;
+    const fingerprint = setFingerprint(set);
+    const definition = definitions.get(name);
+    const known = definition?.dynamicSize === undefined && definition;
+    const elements =
+      known && fingerprint === fingerprintSet(family, known)
+        ? await readElements(ask, family, known, count)
+        : new Map<string, SetElement>();
+    if (!elements) return undefined;
+    sets.set(name, { fingerprint, elements, count });
+  }
+  const chains = new Map<string, ChainState>();
+  for (const [name, { chain, rules }] of listed.chains)
+    chains.set(name, { fingerprint: chainFingerprint(chain), rules });
+  return { chains, sets };
+}
+
+/**
+ * The elements of a set. The kernel grows its hash table in the background after large insertions, and a dump meanwhile
+ * omits some elements and repeats others, without any indication. So a dump is valid if no element came twice and their
+ * number is the kernel's count, or the same as in the dump before.
+ */
+async function readElements(
+  ask: Ask,
+  family: IpFamily,
+  set: SetDefinition,
+  count: number | undefined,
+): Promise<ReadonlyMap<string, SetElement> | undefined> {
+  const put = (writer: MessageWriter) => putSet(writer, { table: TABLE_NAME, set: set.name });
+  let former: number | undefined;
+  for (let attempt = 0; attempt < ELEMENT_ATTEMPTS; attempt++) {
+    if (attempt > 0) await pause(PAUSE_MILLISECONDS);
+    const reader = new ElementReader(setLayout(family, set));
+    const onMessage = (message: NetlinkMessage) => reader.read(message);
+    if (!(await ask({ type: nf.GETSETELEM, name: 'GETSETELEM', all: true, put, onMessage })))
+      return undefined;
+    const { elements, seen } = reader;
+    const { size } = elements;
+    if (seen === size && (count === undefined || size === count || size === former)) return elements;
+    former = size;
+  }
+  return undefined;
+}
+
+/**
+ * The elements of these keys in a set of ours, as lookUpElements finds them.
+ * @param keys the kernel has none that cannot be written
+ */
+export function lookUpOwn(
+  conversation: NetlinkConversation,
+  family: IpFamily,
+  set: SetDefinition,
+  keys: readonly string[],
+): ElementReader['elements'] {
+  const layout = setLayout(family, set);
+  const reader = new ElementReader(layout);
+  const place = { familyWord: nf.familyWord(family), table: TABLE_NAME, set: set.name };
+  let encoder: ElementEncoder | undefined;
+  lookUpElements(conversation, place, keys, {
+    put(writer, key) {
+      const start = writer.length;
+      encoder ??= new ElementEncoder(writer);
+      try {
+        encoder.put(set, layout, { key }, false);
+      } catch (error) {
+        if (!(error instanceof UnsafeTextError)) throw error;
+        writer.length = start;
+      }
+    },
+    read: (message) => reader.read(message),
+    has: (key) => reader.elements.has(key),
+  });
+  return reader.elements;
+}

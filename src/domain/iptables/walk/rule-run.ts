@@ -1,0 +1,50 @@
+import { shareOf } from '../../walk/course.js';
+import { nextRule, shareText, uncertain, type Turn } from '../../walk/turn.js';
+import type { Surroundings, TablesCourse } from './course.js';
+import type { RuleSource } from './rule-source.js';
+import type { WalkedRule } from './rule.js';
+import { pass } from './target.js';
+
+type TablesTurn = Turn<TablesCourse, WalkedRule>;
+
+/** Evaluates rules of tables. */
+export class RuleRun {
+  /** The lists of clients that rules of table nat asked. */
+  private readonly asked = new Set<string>();
+
+  constructor(
+    private readonly rules: RuleSource,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  /** Where the rule leads: two turns where it applies by chance. */
+  meet(rule: WalkedRule, course: TablesCourse): readonly TablesTurn[] {
+    const { target, chance, asks, remembers } = rule.meaning;
+    if (rule.table === 'nat') for (const list of asks) this.asked.add(list);
+    const applies = rule.appliesTo(course, this.surroundings);
+    if (applies === false || (target === pass && remembers.length === 0)) return [nextRule(course)];
+    if (applies !== true)
+      return [uncertain(course, `cannot tell whether ${applies.unclear} holds; taken as if it did not`)];
+    const turn = this.act(rule, this.remembering(rule, shareOf(course, chance)));
+    if (chance >= 1) return [turn];
+    const { effect } = turn;
+    return [
+      { ...turn, ...(effect !== undefined && { effect: `${effect} by chance, ${shareText(chance)}` }) },
+      nextRule(shareOf(course, 1 - chance)),
+    ];
+  }
+
+  private act({ meaning: { target }, table }: WalkedRule, course: TablesCourse): TablesTurn {
+    if (typeof target === 'function') return target(course, this.surroundings);
+    const { verb, name } = target;
+    const chain = this.rules.chain(table, name);
+    if (!chain) return uncertain(course, `cannot tell what target ${name} does; taken as if it did nothing`);
+    return { course, to: { verb, chain }, effect: `${verb} ${name}` };
+  }
+
+  /** A client that is remembered in a list that these rules ask comes to the same rule again. */
+  private remembering({ table, meaning: { remembers } }: WalkedRule, course: TablesCourse): TablesCourse {
+    const isSticky = table === 'nat' && remembers.some((list) => this.asked.has(list));
+    return isSticky ? { ...course, isSticky } : course;
+  }
+}

@@ -1,0 +1,60 @@
+import { withStep, type Course, type Place } from './course.js';
+import { dropped, type Chain, type Turn } from './turn.js';
+
+/** Chains call others. No kernel takes as many. */
+const MAX_DEPTH = 256;
+
+/** Evaluates chains, whatever their rules are made of. One course becomes several where a rule leaves something to chance. */
+export class ChainWalk<C extends Course, R extends Place> {
+  /** @param meet what a rule makes of a packet; several turns, whose probabilities add up to that of the course, where chance decides */
+  constructor(private readonly meet: (rule: R, course: C) => readonly Turn<C, R>[]) {}
+
+  /**
+   * What becomes of a packet in a base chain, or a built-in one.
+   * @param policy drops what no rule decides about; without it that goes on
+   */
+  base(chain: Chain<R>, course: C, policy?: Place): readonly C[] {
+    return this.walk(chain, course, 0).map(({ course: after, to }) =>
+      policy && to !== 'end'
+        ? withStep(dropped(after).course, policy, 'drops it, as no rule decided otherwise')
+        : after,
+    );
+  }
+
+  /** What no rule took returns to the caller. */
+  private walk({ rules }: Chain<R>, start: C, depth: number): readonly Turn<C, R>[] {
+    const left: Turn<C, R>[] = [];
+    let courses: readonly C[] = [start];
+    for (const rule of rules) {
+      const next: C[] = [];
+      for (const course of courses)
+        for (const met of this.meet(rule, course))
+          for (const turn of this.take(rule, met, depth))
+            if (turn.to === 'rule') next.push(turn.course);
+            else left.push(turn);
+      courses = next;
+      if (courses.length === 0) break;
+    }
+    return [...left, ...courses.map((course): Turn<C> => ({ course, to: 'caller' }))];
+  }
+
+  private take(rule: R, turn: Turn<C, R>, depth: number): readonly Turn<C, R>[] {
+    const { course, to, effect, isUncertain } = turn;
+    const met = effect === undefined ? course : withStep(course, rule, effect, isUncertain);
+    if (typeof to === 'string') return [{ course: met, to }];
+    if (depth === MAX_DEPTH) {
+      const lost = withStep(
+        course,
+        rule,
+        `cannot tell where the ${to.verb} leads; taken as if it did nothing`,
+        true,
+      );
+      return [{ course: lost, to: 'rule' }];
+    }
+    return this.walk(to.chain, met, depth + 1).map(({ course: after, to: end }) => ({
+      // A jump that led to nothing is no step.
+      course: after.steps === met.steps ? { ...after, steps: course.steps } : after,
+      to: to.verb === 'jump' && end === 'caller' ? 'rule' : end,
+    }));
+  }
+}

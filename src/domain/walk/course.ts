@@ -1,0 +1,108 @@
+import type { Packet } from '../trace/packet.js';
+import type { Step } from '../trace/trace.js';
+import type { TracedEnding } from '../trace/traced-ending.js';
+
+/** The hooks of IP. */
+export type HookName = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
+
+/** A packet in flight: what rules have made of it so far. */
+export interface Course {
+  /** As it was sent. */
+  readonly packet: Packet;
+  /** Where it is now, or was last. The process of mode userspace stands where the kernel has no hook any more. */
+  readonly hook: HookName | 'process';
+  readonly source: string;
+  readonly destination: string;
+  readonly port: number;
+  /** Empty if there is none. */
+  readonly inputInterface: string;
+  readonly mark: number;
+  /** Its destination was rewritten. */
+  readonly isTranslated: boolean;
+  /** Its source was rewritten. */
+  readonly isMasqueraded: boolean;
+  /** It was asked where to translate each end of the connection to, which happens once. */
+  readonly destinationIsSettled: boolean;
+  readonly sourceIsSettled: boolean;
+  /** IPVS took it, and sends it on its way as if it came from this node. */
+  readonly isSentAnew: boolean;
+  /** The rules send the client's next connection to the same endpoint. */
+  readonly isSticky: boolean;
+  readonly verdict: 'refused' | 'dropped' | undefined;
+  /** How likely it comes this way, between 0 and 1. */
+  readonly probability: number;
+  readonly steps: readonly Step[];
+  /** The service port whose frontend the packet was sent to, once a rule has found it. */
+  readonly servicePort?: string;
+}
+
+/** What packets meet: a rule, a virtual server. Most do nothing, so that the text of a rule may be made when it is asked for. */
+export type Place = Pick<Step, 'where' | 'rule' | 'servicePort' | 'isForeign'>;
+
+/** The beginning of a packet's course. */
+export function startOf(packet: Packet): Course {
+  return {
+    packet,
+    hook: packet.inputInterface === undefined ? 'output' : 'prerouting',
+    source: packet.source,
+    destination: packet.destination,
+    port: packet.destinationPort,
+    inputInterface: packet.inputInterface ?? '',
+    mark: 0,
+    isTranslated: false,
+    isMasqueraded: false,
+    destinationIsSettled: false,
+    sourceIsSettled: false,
+    isSentAnew: false,
+    isSticky: false,
+    verdict: undefined,
+    probability: 1,
+    steps: [],
+  };
+}
+
+/** Whether it was routed, and goes out through an interface. */
+export function isLeaving({ hook }: Course): boolean {
+  return hook === 'forward' || hook === 'output' || hook === 'postrouting';
+}
+
+/** The course with what a rule did to it. What one rule does in a row is one step. */
+export function withStep<C extends Course>(course: C, place: Place, effect: string, isUncertain = false): C {
+  const { hook, steps } = course;
+  const { where, rule, isForeign } = place;
+  const last = steps.at(-1);
+  const goesOn = last?.hook === hook && last.where === where && last.rule === rule;
+  const servicePort = isForeign ? undefined : (place.servicePort ?? course.servicePort);
+  const step: Step = {
+    hook,
+    where,
+    rule,
+    effect: goesOn ? `${last.effect}; ${effect}` : effect,
+    ...(servicePort !== undefined && { servicePort }),
+    ...(isForeign && { isForeign }),
+    ...((isUncertain || (goesOn && last.isUncertain)) && { isUncertain: true }),
+  };
+  return { ...course, steps: [...(goesOn ? steps.slice(0, -1) : steps), step] };
+}
+
+/** The course of this share of its packets. */
+export function shareOf<C extends Course>(course: C, share: number): C {
+  return { ...course, probability: course.probability * share };
+}
+
+/**
+ * How a course ended.
+ * @param isSent whether it was sent to an endpoint, unless a verdict stopped it
+ */
+export function endingOf(course: Course, isSent = course.isTranslated): TracedEnding {
+  const { verdict, destination: address, port, probability, isMasqueraded, isSticky, steps } = course;
+  const arrives = verdict === undefined && isSent;
+  return {
+    verdict: verdict ?? (isSent ? 'sent' : 'untouched'),
+    ...(arrives && { endpoint: { address, port } }),
+    probability,
+    masquerade: isMasqueraded,
+    sticky: arrives && isSticky,
+    steps,
+  };
+}

@@ -1,0 +1,84 @@
+import type { Course, HookName } from './course.js';
+
+/** What packets pass at a hook: a base chain, a built-in chain, IPVS. All that may become of a packet there. */
+export type Station<C> = (course: C) => readonly C[];
+
+/** Leads packets from hook to hook, as the kernel does (docs/spec/nftables.md §7). */
+export class HookPath<C extends Course> {
+  /**
+   * @param stationsAt what packets pass at a hook, in order
+   * @param isLocal whether an address is one of the node's own
+   */
+  constructor(
+    private readonly stationsAt: (hook: HookName) => readonly Station<C>[],
+    private readonly isLocal: (address: string) => boolean,
+  ) {}
+
+  /** Where a packet ends that comes in through an interface, or without one is sent by the node itself. */
+  follow(course: C): readonly C[] {
+    return course.inputInterface === '' ? this.leave(course) : this.arrive(course);
+  }
+
+  private arrive(course: C): readonly C[] {
+    return this.at('prerouting', course).flatMap((routed) =>
+      this.isLocal(routed.destination)
+        ? this.enter(routed)
+        : this.at('forward', routed).flatMap((forwarded) => this.at('postrouting', forwarded)),
+    );
+  }
+
+  /** One to the node itself leaves through `lo` and comes in again. */
+  private leave(course: C): readonly C[] {
+    return this.at('output', course)
+      .flatMap((routed) => (routed.isSentAnew ? this.at('output', goneOn(routed)) : [routed]))
+      .flatMap((routed) => this.at('postrouting', routed))
+      .flatMap((sent) => (this.isLocal(sent.destination) ? this.receive(sent) : [sent]));
+  }
+
+  private receive(course: C): readonly C[] {
+    const come = { ...course, inputInterface: 'lo' };
+    return this.at('prerouting', come).flatMap((each) => this.enter(each));
+  }
+
+  private enter(course: C): readonly C[] {
+    return this.at('input', course).flatMap((entered) =>
+      entered.isSentAnew
+        ? this.at('output', { ...goneOn(entered), inputInterface: '' }).flatMap((sent) =>
+            this.at('postrouting', sent),
+          )
+        : [entered],
+    );
+  }
+
+  private at(hook: HookName, course: C): readonly C[] {
+    return course.verdict ? [course] : through(this.stationsAt(hook), { ...course, hook });
+  }
+}
+
+/** The stations at which the destination of a connection is translated, or its source: each once, and by the first that does. */
+export function translating<C extends Course>(...stations: readonly Station<C>[]): Station<C> {
+  return (course) => {
+    const atDestination = course.hook === 'prerouting' || course.hook === 'output';
+    const settled = atDestination ? 'destinationIsSettled' : 'sourceIsSettled';
+    if (course[settled]) return [course];
+    const isDone = (each: C) => (atDestination ? each.isTranslated : each.isMasqueraded);
+    return through(stations, course, isDone).map((after) => ({ ...after, [settled]: true }));
+  };
+}
+
+/** Through one after the other, until something stops it. */
+function through<C extends Course>(
+  stations: readonly Station<C>[],
+  course: C,
+  isDone: (course: C) => boolean = () => false,
+): readonly C[] {
+  const stops = (each: C) => each.verdict !== undefined || each.isSentAnew || isDone(each);
+  return stations.reduce<readonly C[]>(
+    (courses, station) => courses.flatMap((each) => (stops(each) ? [each] : station(each))),
+    [course],
+  );
+}
+
+function goneOn<C extends Course>(course: C): C {
+  return { ...course, isSentAnew: false };
+}

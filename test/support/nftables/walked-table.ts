@@ -1,0 +1,119 @@
+import { WrittenTable } from '../../../src/adapters/nftables/netlink/trace/written-table.js';
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { FindElement } from '../../../src/domain/nftables/kernel/elements.js';
+import type { Expression } from '../../../src/domain/nftables/kernel/expression.js';
+import type {
+  KernelChain,
+  KernelElement,
+  KernelSet,
+  KernelTable,
+} from '../../../src/domain/nftables/kernel/ruleset.js';
+import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
+import type { TableContents } from './table-contents.js';
+import type { Packet, PacketEnvironment } from '../../../src/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+
+/** What a packet left in a dynamic set: set and key. */
+export interface Remembered {
+  readonly set: string;
+  readonly key: string;
+}
+
+/** The beginning of the names of sets that tell what a rule remembers. */
+const TELLS = 'remembers ';
+
+/**
+ * A table of ours as the kernel would list it, of which all elements are at hand. A packet that ends with a mark or a priority is
+ * dropped: they serve the rules, and its receiver must not see them.
+ */
+export class WalkedTable {
+  readonly table: KernelTable;
+  private readonly written: WrittenTable;
+
+  constructor(family: IpFamily, { chains, sets }: Pick<TableContents, 'chains' | 'sets'>) {
+    this.written = new WrittenTable(family, {
+      chains: chains.values(),
+      sets: [...sets.values()].map(({ set, elements }) => ({ set, elements: [...elements.values()] })),
+    });
+    const { table } = this.written;
+    this.table = {
+      ...table,
+      chains: new Map([...table.chains].map(([name, chain]) => [name, telling(chain)])),
+      sets: new Map([...table.sets].flatMap(([name, set]) => [[name, set], tellingSet(set)])),
+    };
+  }
+
+  find(set: string, key: Uint8Array): KernelElement | undefined {
+    return this.written.find(set, key);
+  }
+
+  walk(packet: Packet, environment: PacketEnvironment): readonly TracedEnding[] {
+    return walkTable(this.table, (set, key) => this.find(set, key), packet, environment);
+  }
+}
+
+/** Sends a packet through a table of ours and nothing else. */
+export function walkTable(
+  table: KernelTable,
+  find: WalkedTable['find'],
+  packet: Packet,
+  { localAddresses, remembered }: PacketEnvironment,
+): readonly TracedEnding[] {
+  const findElement: FindElement = (_, { name }, key) => {
+    const text = Buffer.from(key).toString('hex');
+    if (name.startsWith(TELLS)) return { comment: `${name} ${text}` };
+    return remembered?.get(name)?.has(text) ? { key } : find(name, key);
+  };
+  const ruleset = { tables: [table, RECEIVER], deviceNumbers: new Map<string, number>() };
+  return new RulesetWalk(ruleset, packet, localAddresses, findElement, () => undefined).endings();
+}
+
+/** What the rules that this ending met have remembered of the client. */
+export function rememberedBy({ steps }: TracedEnding): Remembered | undefined {
+  const { servicePort = '' } = steps.at(-1) ?? {};
+  if (!servicePort.startsWith(TELLS)) return undefined;
+  const [set, key] = servicePort.slice(TELLS.length).split(' ') as [string, string];
+  return { set, key };
+}
+
+/** The chain, with a lookup behind each rule that remembers, whose element tells the key to the rest of the walk. */
+function telling(chain: KernelChain): KernelChain {
+  const tell = (expression: Expression): readonly Expression[] =>
+    expression.kind === 'remember'
+      ? [expression, { kind: 'lookup', set: TELLS + expression.set, from: expression.from, inverted: false }]
+      : [expression];
+  return {
+    ...chain,
+    rules: chain.rules.map((rule) => ({ ...rule, expressions: rule.expressions.flatMap(tell) })),
+  };
+}
+
+function tellingSet(set: KernelSet): [string, KernelSet] {
+  const name = TELLS + set.name;
+  return [name, { ...set, name }];
+}
+
+/** Drops, as the last one, packets with a mark or a priority. */
+const RECEIVER: KernelTable = {
+  family: 'inet',
+  name: 'receiver',
+  number: 99,
+  sets: new Map(),
+  chains: new Map(
+    (['input', 'postrouting'] as const).map((hook) => [
+      hook,
+      {
+        name: hook,
+        number: 1,
+        hook: { type: 'filter', hook, priority: 10_000, policy: 'accept' },
+        rules: (['mark', 'priority'] as const).map((key) => ({
+          expressions: [
+            { kind: 'meta', to: 0, key },
+            { kind: 'cmp', from: 0, op: '!=', value: Buffer.alloc(4) },
+            { kind: 'verdict', verdict: { code: 'drop' } },
+          ],
+        })),
+      },
+    ]),
+  ),
+};
