@@ -19,7 +19,7 @@ export function traceText(answer: TraceAnswer, rules: TracedRules, isWide: boole
     ...(steps.length === 0 ? ['  no rule concerns it'] : []),
     ...outcomeLines(answer),
     ...remarks.map((remark) => `note: ${remark}`),
-    ...(answer.isUncertain ? ['note: uncertain, since a rule could not be understood'] : []),
+    ...(answer.isUncertain ? ['note: uncertain; the steps say why'] : []),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -9,7 +9,7 @@ export interface Trace {
   readonly sticky: boolean;
   /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
   readonly steps: readonly Step[];
-  /** A rule was not understood, so the packets may fare otherwise; the step says which. */
+  /** The packets may fare otherwise; a step says why. */
   readonly isUncertain?: true;
 }
 
@@ -40,6 +40,6 @@ export interface Step {
   readonly servicePort?: string;
   /** Another program made the rule. */
   readonly isForeign?: true;
-  /** The rule could not be understood, and was taken as if it did not match. */
+  /** It is not known what the rule does, or the rule may be another one by now; the effect says which. */
   readonly isUncertain?: true;
 }
