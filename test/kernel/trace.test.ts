@@ -1,9 +1,11 @@
+import { execa } from 'execa';
 import { ProxyProcess } from '../support/program/proxy-process.js';
 import { TraceCommand } from '../support/program/trace-command.js';
 import { met, traced } from '../support/program/traced-node.js';
 import { readScenario, type Step } from '../support/recorded/scenarios.js';
 import { probe } from '../support/testbed/probe.js';
 import { Testbed } from '../support/testbed/testbed.js';
+import { until } from '../support/until.js';
 
 let testbed: Testbed;
 /** Of the rules as they should be. */
@@ -85,6 +87,39 @@ describe('kubeproxy trace --kernel, with rules of other programs', () => {
         expect.objectContaining({ rule: expect.stringContaining(culprit) as string }),
       );
     } finally {
+      await proxy.remove();
+    }
+  });
+});
+
+/** Fills the chain of a table at the hook forward, rule by rule, and empties it again: two thousand transactions a second. */
+const busy = `nft 'table ip busy {
+  chain f { type filter hook forward priority -10; }
+}'
+while :; do
+  for client in $(seq 200); do echo "add rule ip busy f ip saddr 192.0.2.$client drop"; done
+  echo 'flush chain ip busy f'
+done | nft -i >/dev/null`;
+
+describe('kubeproxy trace --kernel, while another program commits all the time', () => {
+  it('answers what packets meet, and that the table of that program may be another one by now', async () => {
+    const { config, steps } = await readScenario('clusterip-basic');
+    const [step] = steps as [Step];
+    const { objects } = step;
+    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    const [file, ...args] = testbed.node.commandLine(['sh', '-ec', busy]);
+    const program = execa(file!, args, { reject: false, detached: true, stdio: 'ignore' });
+    try {
+      expect(await traced(actual, step)).toEqual(met(step));
+      const query = { from: 'outside:198.18.0.50', to: '172.30.10.1:80' };
+      await until('the table that changes all the time is named', async () => {
+        const [answer] = await actual.answers([query]);
+        const doubts = answer!.steps.filter(({ isUncertain }) => isUncertain);
+        return doubts.some(({ where }) => where === 'ip busy');
+      });
+    } finally {
+      process.kill(-program.pid!);
+      await program;
       await proxy.remove();
     }
   });

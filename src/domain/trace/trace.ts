@@ -31,7 +31,7 @@ export const step = fields({
   servicePort: optional(text),
   /** Another program made the rule. */
   isForeign: isTrue,
-  /** The rule could not be understood, and was taken as if it did not match. */
+  /** It is not known what the rule does, or the rule may be another one by now; the effect says which. */
   isUncertain: isTrue,
 });
 
@@ -47,6 +47,6 @@ export const traceFields = {
   sticky: flag,
   /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
   steps: list(step),
-  /** A rule was not understood, so the packets may fare otherwise; the step says which. */
+  /** The packets may fare otherwise; a step says why. */
   isUncertain: isTrue,
 };

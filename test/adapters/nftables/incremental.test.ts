@@ -60,7 +60,7 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
 
 const runs = 50;
 /** Of thousands of packets for each cluster, a part, another one each time. */
-const STRIDE = 4;
+const STRIDE = 8;
 
 describe('a table changed step by step', () => {
   it('equals the table of a fresh start, is found right, and does what the forwarding table says', async () => {

@@ -20,7 +20,7 @@ export function traceLines(answer: TraceAnswer, rules: TracedRules, isWide: bool
     ...(steps.length === 0 ? ['  no rule concerns it'] : []),
     ...outcomeLines(answer),
     ...remarks.map((remark) => `note: ${remark}`),
-    ...(answer.isUncertain ? ['note: uncertain, since a rule could not be understood'] : []),
+    ...(answer.isUncertain ? ['note: uncertain; the steps say why'] : []),
   ];
 }
 

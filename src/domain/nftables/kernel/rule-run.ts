@@ -219,7 +219,10 @@ function setMeta(
   const value = readHostWord(course.registers, from);
   if (key === 'priority') return { ...course, priority: value };
   const { course: after, effect } = marked(course, value);
-  return effect === undefined ? after : withStep(after, rule, effect);
+  if (effect === undefined) return after;
+  if (rule.isForeign) return withStep(after, rule, effect);
+  // Rules of ours mark what is to be masqueraded, and take the mark away before the packet leaves.
+  return (value & ~course.mark) === 0 ? after : withStep(after, rule, 'marks it to be masqueraded');
 }
 
 function swapped(

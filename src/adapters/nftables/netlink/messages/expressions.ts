@@ -20,7 +20,7 @@ export const VERDICT_LAYOUT = new AttributeLayout({
 });
 
 /** A value or a verdict, of an expression or of an element. */
-export const DATA_LAYOUT = new AttributeLayout({
+const DATA_LAYOUT = new AttributeLayout({
   value: [DATA.VALUE, bytes],
   verdict: [DATA.VERDICT, nested(VERDICT_LAYOUT)],
 });
@@ -32,7 +32,7 @@ export type DataRecord = Values<typeof DATA_LAYOUT.fields>;
 const EXTENSION = { name: [1, text], revision: [2, number], info: [3, bytes] } as const;
 
 /** The attributes of each expression (docs/spec/nft-netlink.md §9) that some rule of ours has or that a trace can follow. */
-export const EXPRESSIONS = layouts({
+const EXPRESSIONS = layouts({
   payload: { dreg: [1, number], base: [2, number], offset: [3, number], length: [4, number] },
   meta: { dreg: [1, number], key: [2, number], sreg: [3, number] },
   ct: { dreg: [1, number], key: [2, number], direction: [3, number], sreg: [4, number] },

@@ -2,7 +2,8 @@ import type { Walk } from '../../../../application/ports/tracer.js';
 import type { ForwardingEntry } from '../../../../domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../../domain/forwarding/node-network.js';
 import { compileNftables } from '../../../../domain/nftables/compile.js';
-import { follow } from '../../../../domain/nftables/kernel/follow.js';
+import { RulesetWalk } from '../../../../domain/nftables/kernel/ruleset-walk.js';
+import type { FindElement } from '../../../../domain/nftables/kernel/elements.js';
 import { NftablesDesiredState } from '../../../../domain/nftables/state/desired-state.js';
 import { desiredTable } from '../../../../domain/nftables/state/desired-table.js';
 import { ConcernedEntries } from '../../../../domain/trace/concerned-entries.js';
@@ -21,15 +22,14 @@ export class DesiredWalk implements Walk {
     this.entries = new ConcernedEntries(entries);
   }
 
-  walk(packet: Packet, environment: PacketEnvironment): Promise<readonly TracedEnding[]> {
+  walk(packet: Packet, { localAddresses }: PacketEnvironment): readonly TracedEnding[] {
     const desired = new NftablesDesiredState();
     const concerned = this.entries.of(packet);
     for (const entry of concerned) desired.replace(entry.key, compileNftables(entry));
     const written = new WrittenTable(this.node.family, desiredTable(desired, this.node));
-    // Rules of ours ask for the names of devices, never for their numbers.
+    // Rules of ours ask for the device that a packet came in through, by its name, and for no other one.
     const ruleset = { tables: [written.table], deviceNumbers: new Map<string, number>() };
-    return follow(ruleset, packet, environment, ({ set, keys }) =>
-      Promise.resolve(keys === 'all' ? [] : keys.flatMap((key) => written.find(set.name, key) ?? [])),
-    );
+    const find: FindElement = (_, set, key) => written.find(set.name, key);
+    return new RulesetWalk(ruleset, packet, localAddresses, find, () => undefined).endings();
   }
 }

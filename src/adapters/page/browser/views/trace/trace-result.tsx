@@ -38,7 +38,7 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
         </p>
         {answer.isUncertain && (
           <p class="bad">
-            <Mark kind="bad" /> Uncertain: a rule could not be understood. The steps say which.
+            <Mark kind="bad" /> Uncertain; the steps say why.
           </p>
         )}
         {answer.endpoints.length > 0 && <Shares endpoints={answer.endpoints} />}
