@@ -14,9 +14,6 @@ import { FIREWALL } from '../../domain/iptables/chain-names.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { LOGGER, METRICS } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
@@ -46,19 +43,6 @@ export class IptablesMode implements Mode {
       purpose === 'serve' ? counters : onlyLooking(counters),
       this.logger,
     );
-    const backend = provide(
-      BACKEND,
-      { family: FAMILY, logger: LOGGER, metrics: METRICS },
-      ({ family, logger, metrics }) =>
-        iptablesBackend(
-          family,
-          tool,
-          iptables.watch(family),
-          () => host.read(family),
-          logger.child({ caller: 'iptables' }),
-          { observer: metrics },
-        ),
-    );
     const packetCounters = await openReadableCounters();
     const close = async () => {
       counters?.close();
@@ -71,7 +55,15 @@ export class IptablesMode implements Mode {
       means,
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
-      backend,
+      backend: ({ family, logger, metrics }) =>
+        iptablesBackend(
+          family,
+          tool,
+          iptables.watch(family),
+          () => host.read(family),
+          logger.child({ caller: 'iptables' }),
+          { observer: metrics },
+        ),
       tracer: (family) => this.tracer(family),
       setUp: async () => {
         if (this.localhostNodePorts && families.includes('IPv4'))

@@ -10,9 +10,6 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { LOGGER, METRICS } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
 import { checkKernel } from './kernel-check.js';
 import { netlinkIfAny, openNftTransports } from './nft-transport.js';
 import { Attempts } from './attempts.js';
@@ -50,10 +47,11 @@ export class NftablesMode implements Mode {
     checkKernel();
     const transports = await openNftTransports(this.wish, this.logger);
     const generations = new GenerationWatch(transports.generations);
-    const backend = provide(
-      BACKEND,
-      { family: FAMILY, logger: LOGGER, metrics: METRICS },
-      ({ family, logger, metrics }) =>
+    return {
+      name: this.name,
+      families,
+      means: { transport: transports.name },
+      backend: ({ family, logger, metrics }) =>
         nftablesBackend(
           family,
           transports.families[family],
@@ -61,12 +59,6 @@ export class NftablesMode implements Mode {
           logger.child({ caller: 'nftables' }),
           { observer: metrics },
         ),
-    );
-    return {
-      name: this.name,
-      families,
-      means: { transport: transports.name },
-      backend,
       tracer: (family) => this.tracer(family),
       close: () => transports.close(),
     };
