@@ -1,7 +1,7 @@
 import type { WriteEffect, WriteWatch } from '../../../application/ports/write-watch.js';
 import type { TableName } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { loadSystemCalls, type SystemCalls } from '../tool/system-calls.js';
+import { cLibraryIfAny, type CLibrary } from '../../process/c-library.js';
 
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
 const IPPROTO_RAW = 255;
@@ -34,7 +34,7 @@ export class LegacyWatch implements WriteWatch {
 
   constructor(
     private readonly family: IpFamily,
-    private readonly calls: SystemCalls | undefined = loadSystemCalls(),
+    private readonly calls: Pick<CLibrary, 'socket' | 'getsockopt' | 'close'> | undefined = cLibraryIfAny(),
   ) {}
 
   async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
