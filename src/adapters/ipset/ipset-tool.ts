@@ -1,4 +1,3 @@
-import type { Options } from 'execa';
 import {
   IpSetFailedError,
   IpSetMissingError,
@@ -8,6 +7,7 @@ import {
   type IpSetToolError,
 } from './errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
+import { ToolPrograms, type ToolOutcome } from '../programs/tool-programs.js';
 import { reportsTemporary } from '../netlink/errno.js';
 import { hasIpSet } from './kernel-ip-sets.js';
 import { parseSave } from './parse-save.js';
@@ -22,13 +22,6 @@ export interface IpSetToolOptions {
   readonly lookInKernel?: (names: ReadonlySet<string>) => Promise<boolean>;
 }
 
-interface ToolOutcome {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-const MAX_OUTPUT = 1024 * 1024 * 1024;
 const NOT_PERMITTED = /Operation not permitted|Permission denied/;
 const NO_KERNEL_SUPPORT = /Cannot open session to kernel|Kernel support protocol versions/;
 const PROGRAM = /^ipset v[\d.]+: /;
@@ -40,14 +33,16 @@ const FULL = /is full/;
 
 /** IP sets through the tool `ipset`, in the network namespace of this process. */
 export class IpSetTool implements IpSets {
-  private readonly launcher: readonly string[];
-  private readonly timeout: number;
+  private readonly programs: ToolPrograms;
   private readonly lookInKernel: (names: ReadonlySet<string>) => Promise<boolean>;
-  private readonly closing = new AbortController();
 
   constructor(options: IpSetToolOptions = {}) {
-    this.launcher = options.launcher ?? [];
-    this.timeout = options.timeoutMilliseconds ?? 60_000;
+    this.programs = new ToolPrograms({
+      launcher: options.launcher ?? [],
+      timeout: options.timeoutMilliseconds ?? 60_000,
+      missing: (_, cause) => new IpSetMissingError(cause),
+      failed: (attempt, reason, cause) => new IpSetFailedError(attempt, reason, cause),
+    });
     this.lookInKernel = options.lookInKernel ?? hasIpSet;
   }
 
@@ -82,7 +77,7 @@ export class IpSetTool implements IpSets {
   }
 
   close(): void {
-    this.closing.abort();
+    this.programs.close();
   }
 
   private async mayExist(names: ReadonlySet<string>): Promise<boolean> {
@@ -126,35 +121,13 @@ export class IpSetTool implements IpSets {
     return [left];
   }
 
-  private async run(
+  private run(
     parameters: readonly string[],
     lines?: readonly string[],
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
-    // Loaded for the first program only: mode nftables needs none.
-    const { execa } = await import('execa');
-    const attempt = `ipset ${parameters.join(' ')}`;
-    if (this.closing.signal.aborted) throw new IpSetFailedError(attempt, 'this adapter is closed');
-    signal?.throwIfAborted();
-    const [file, ...rest] = [...this.launcher, 'ipset', ...parameters];
-    const options = {
-      ...(lines ? { input: lines.join('\n') + '\n' } : { stdin: 'ignore' }),
-      maxBuffer: MAX_OUTPUT,
-      env: { LC_ALL: 'C' },
-      timeout: this.timeout,
-      cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
-      forceKillAfterDelay: 1000,
-      reject: false,
-    } satisfies Options;
-    const result = await execa(file!, rest, options);
-    signal?.throwIfAborted();
-    if (result.code === 'ENOENT' || result.code === 'EACCES') throw new IpSetMissingError(result.cause);
-    if (result.exitCode === undefined)
-      throw new IpSetFailedError(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
-    // Launchers report a missing program in their own ways: env and nsenter by exit status, `ip netns exec` in words.
-    const missing = result.exitCode === 127 || /exec of .* failed: No such file/.test(result.stderr);
-    if (this.launcher.length > 0 && missing) throw new IpSetMissingError(result.stderr);
-    return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
+    const input = lines && { input: [lines.map((line) => `${line}\n`).join('')] };
+    return this.programs.run(['ipset', ...parameters], { stdout: 'all', ...input }, signal);
   }
 }
 

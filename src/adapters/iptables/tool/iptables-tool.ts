@@ -23,7 +23,7 @@ import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
 import { readLacking } from './restore-messages.js';
 import { knownFailure, restoreFailure } from './tool-failures.js';
-import { ToolPrograms } from './tool-programs.js';
+import { ToolPrograms } from '../../programs/tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {
@@ -87,7 +87,13 @@ export class IptablesTool implements IptablesCommands {
   constructor(private readonly options: IptablesToolOptions = {}) {
     this.lock = options.lock ?? new XtablesLock();
     this.launcher = options.launcher ?? [];
-    this.programs = new ToolPrograms(this.lock.path, this.launcher, options.timeoutMilliseconds);
+    this.programs = new ToolPrograms({
+      launcher: this.launcher,
+      timeout: options.timeoutMilliseconds ?? 300_000,
+      environment: { XTABLES_LOCKFILE: this.lock.path },
+      missing: (program, cause) => new IptablesMissingError(program, cause),
+      failed: (attempt, reason, cause) => new IptablesFailedError(attempt, reason, cause),
+    });
   }
 
   /**

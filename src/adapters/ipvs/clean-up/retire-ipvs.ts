@@ -1,3 +1,4 @@
+import { delay } from '../../../application/delay.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
@@ -53,7 +54,7 @@ async function retire(
     const left = await removeDrained(leftovers, idle);
     if (left === 0) return 0;
     if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
-    await pause(SWEEP_PERIOD, clock, signal);
+    await delay(clock, SWEEP_PERIOD, signal);
     if (signal.aborted) return left;
     await servers.read().catch(unless(IpvsUnavailableError));
     await servers.sweep();
@@ -76,18 +77,4 @@ async function removeDrained(
   );
   for (const error of outcomes) if (error) throw error;
   return left.length;
-}
-
-/** Waits, unless aborted. */
-function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const end = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.after(milliseconds, end);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Options } from 'execa';
-import { IptablesFailedError, IptablesMissingError } from '../errors.js';
 
 export interface ToolStreams {
   readonly input?: Iterable<string>;
@@ -20,21 +19,25 @@ export interface ToolOutcome {
 /** How many pieces of input wait for the tool, which reads them while the next chains are gathered. */
 const READ_AHEAD = 64;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
-const TIMEOUT_MILLISECONDS = 300_000;
 
-/** Starts programs of iptables. */
+/** What programs of one package have in common. */
+export interface ToolPackage {
+  /** Comes before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+  readonly launcher: readonly string[];
+  /** A run that takes longer is killed. Milliseconds. */
+  readonly timeout: number;
+  readonly environment?: NodeJS.ProcessEnv;
+  /** The error that there is no such program. */
+  missing(program: string, cause: unknown): Error;
+  /** The error that a program did not exit by itself. */
+  failed(attempt: string, reason: string, options?: ErrorOptions): Error;
+}
+
+/** Starts the programs of a package. */
 export class ToolPrograms {
   private readonly closing = new AbortController();
 
-  /**
-   * @param lockPath the xtables lock that they take
-   * @param launcher what is put before every command
-   */
-  constructor(
-    private readonly lockPath: string,
-    private readonly launcher: readonly string[],
-    private readonly timeout = TIMEOUT_MILLISECONDS,
-  ) {}
+  constructor(private readonly tools: ToolPackage) {}
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
@@ -48,7 +51,7 @@ export class ToolPrograms {
 
   /**
    * Runs a program until it exits, with whatever status.
-   * @throws IptablesMissingError, IptablesFailedError; the signal's reason when it is aborted
+   * @throws the package's errors; the signal's reason when it is aborted
    */
   async run(
     command: readonly string[],
@@ -57,10 +60,11 @@ export class ToolPrograms {
   ): Promise<ToolOutcome> {
     // Loaded for the first program only: mode nftables needs none.
     const { execa } = await import('execa');
+    const { launcher, timeout, environment } = this.tools;
     const attempt = command.join(' ');
-    if (this.closing.signal.aborted) throw new IptablesFailedError(attempt, 'it is closed');
+    if (this.closing.signal.aborted) throw this.tools.failed(attempt, 'it is closed');
     signal?.throwIfAborted();
-    const [file, ...parameters] = [...this.launcher, ...command];
+    const [file, ...parameters] = [...launcher, ...command];
     let isRunning = true;
     const pieces = input && yieldingBetween(input, () => isRunning);
     const options = {
@@ -69,8 +73,8 @@ export class ToolPrograms {
       buffer: { stdout: stdout === 'all' },
       maxBuffer: MAX_OUTPUT,
       stripFinalNewline: false,
-      env: { LC_ALL: 'C', XTABLES_LOCKFILE: this.lockPath },
-      timeout: this.timeout,
+      env: { LC_ALL: 'C', ...environment },
+      timeout,
       cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
       forceKillAfterDelay: 1000,
       reject: false,
@@ -91,19 +95,13 @@ export class ToolPrograms {
     signal?.throwIfAborted();
     if (problem !== undefined) throw problem;
     if (result.code === 'ENOENT' || result.code === 'EACCES')
-      throw new IptablesMissingError(command[0]!, result.cause);
-    if (result.exitCode === undefined) {
-      throw new IptablesFailedError(attempt, result.shortMessage ?? 'no exit status', {
-        cause: result.cause,
-      });
-    }
+      throw this.tools.missing(command[0]!, result.cause);
+    if (result.exitCode === undefined)
+      throw this.tools.failed(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
     const stderr = result.stderr ?? '';
     // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
-    if (
-      this.launcher.length > 0 &&
-      (result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr))
-    )
-      throw new IptablesMissingError(command[0]!, stderr);
+    const isMissing = result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr);
+    if (launcher.length > 0 && isMissing) throw this.tools.missing(command[0]!, stderr);
     const { pid } = running;
     return { pid, exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
   }
