@@ -19,6 +19,7 @@ export interface MetricSpec {
 /** What a metric may have besides its type, full name and help. */
 export type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
 
+/** Declares a metric; its type is kept for {@link KeysOf}. */
 export function metric<Type extends MetricSpec['type']>(
   type: Type,
   name: string,
