@@ -1,3 +1,4 @@
+import { iptablesBackend, userspaceBackend } from '../support/backends.js';
 import { execa } from 'execa';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,11 +7,9 @@ import { backendContract } from '../../src/testing/contract/backend-contract.js'
 import type { BackendSubject, ContractCase } from '../../src/testing/contract/backend-subject.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
-import { iptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
-import { UserspaceBackend } from '../../src/adapters/userspace/userspace-backend.js';
 import { iptablesSnapshot } from '../testing/contract/snapshots.js';
 import { HOST } from '../support/iptables/services.js';
 
@@ -53,7 +52,7 @@ const iptables: Open = (tool) =>
 
 /** Its sockets are outside of the namespaces, where ports may be others'. */
 const userspace: Open = (tool) =>
-  new UserspaceBackend(
+  userspaceBackend(
     family,
     {
       address: { listen: '127.0.0.1', host: '127.0.0.1' },

@@ -1,3 +1,4 @@
+import { iptablesBackend } from '../support/backends.js';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { XtablesLockedError } from '../../src/adapters/iptables/errors.js';
 import type { Backend } from '../../src/application/ports/backend.js';
-import { iptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import { SILENT_OBSERVER } from '../../src/adapters/iptables/iptables-observer.js';
 import type { IptablesVariant } from '../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';

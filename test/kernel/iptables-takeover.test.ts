@@ -1,8 +1,8 @@
+import { iptablesBackend } from '../support/backends.js';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { iptablesBackend } from '../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../src/adapters/iptables/tool/iptables-tool.js';
 import { XtablesLock } from '../../src/adapters/iptables/tool/xtables-lock.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';

@@ -36,14 +36,18 @@ export class IpSetTool implements IpSets {
   private readonly programs: ToolPrograms;
   private readonly lookInKernel: (names: ReadonlySet<string>) => Promise<boolean>;
 
-  constructor(options: IpSetToolOptions = {}) {
+  constructor({
+    launcher = [],
+    timeoutMilliseconds = 60_000,
+    lookInKernel = hasIpSet,
+  }: IpSetToolOptions = {}) {
     this.programs = new ToolPrograms({
-      launcher: options.launcher ?? [],
-      timeout: options.timeoutMilliseconds ?? 60_000,
+      launcher,
+      timeoutMilliseconds,
       missing: (_, cause) => new IpSetMissingError(cause),
-      failed: (attempt, reason, cause) => new IpSetFailedError(attempt, reason, cause),
+      failed: (attempt, reason, options) => new IpSetFailedError(attempt, reason, options),
     });
-    this.lookInKernel = options.lookInKernel ?? hasIpSet;
+    this.lookInKernel = lookInKernel;
   }
 
   /** The version of the tool, as `7.17`; undefined when it prints none. @throws IpSetMissingError */
@@ -126,8 +130,8 @@ export class IpSetTool implements IpSets {
     lines?: readonly string[],
     signal?: AbortSignal,
   ): Promise<ToolOutcome> {
-    const input = lines && { input: [lines.map((line) => `${line}\n`).join('')] };
-    return this.programs.run(['ipset', ...parameters], { stdout: 'all', ...input }, signal);
+    const input = lines && [`${lines.join('\n')}\n`];
+    return this.programs.run(['ipset', ...parameters], { ...(input && { input }), stdout: 'all' }, signal);
   }
 }
 

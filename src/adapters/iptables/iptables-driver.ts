@@ -1,15 +1,17 @@
 import { errorMessage } from '../../application/error-message.js';
-import type { Backend } from '../../application/ports/backend.js';
 import {
   RefusedError,
-  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
 } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DifferenceLines,
+  Surroundings,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { WriteWatch } from '../../application/ports/write-watch.js';
-import { Reconciler } from '../../application/reconcile/reconciler.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
@@ -45,6 +47,7 @@ import {
   type DifferenceOptions,
   type TablesDifference,
 } from './restore/tables-difference.js';
+import type { IptablesWatch } from './watch/iptables-watch.js';
 import { CanaryWatch } from './watch/canary-watch.js';
 
 /** What differs in other modes that write through iptables. What is missing is as in mode iptables. */
@@ -60,29 +63,20 @@ export interface IptablesBackendOptions {
   readonly dispatch?: Dispatch;
 }
 
-/**
- * Mode iptables for one family: its tables filter, nat and mangle.
- * @param watch undefined where no cheap sign shows whether another program wrote
- * @param readHost what this host's tools and kernel can do; asked at each start
- */
-export function iptablesBackend(
-  family: IpFamily,
-  commands: IptablesCommands,
-  watch: WriteWatch | undefined,
-  readHost: () => Promise<IptablesHost>,
-  logger: Logger,
-  options?: IptablesBackendOptions,
-): Backend {
-  return new Reconciler(new IptablesDriver(family, commands, watch, readHost, logger, options), logger);
-}
-
 /** Programs one family's tables filter, nat and mangle through iptables-restore. */
-class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange, SavedTables> {
+export class IptablesDriver
+  implements
+    Driver<IptablesServicePortRules, IptablesChange, SavedTables>,
+    Surroundings,
+    Adoption<IptablesServicePortRules, SavedTables>,
+    Comparison<SavedTables>
+{
   readonly mode = 'iptables';
-  readonly watch: WriteWatch;
+  readonly watch: IptablesWatch;
   desired = new IptablesDesiredState();
   private size = new ClusterSize();
-  private host!: IptablesHost;
+  /** As it was when this began. */
+  host!: IptablesHost;
   private node!: NodeNetwork;
   private baseRules: BaseRules | undefined;
   private compileOptions!: IptablesOptions;
@@ -91,10 +85,14 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
   /** Why unused chains cannot be removed, as said last. */
   private obstacle: string | undefined;
 
+  /**
+   * @param watch undefined where no cheap sign shows whether another program wrote
+   * @param readHost what this host's tools and kernel can do; asked at each start
+   */
   constructor(
     readonly family: IpFamily,
     private readonly commands: IptablesCommands,
-    watch: WriteWatch | undefined,
+    watch: IptablesWatch | undefined,
     private readonly readHost: () => Promise<IptablesHost>,
     private readonly logger: Logger,
     private readonly options: IptablesBackendOptions = {},
@@ -106,6 +104,11 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
     this.desired = new IptablesDesiredState();
     this.size = new ClusterSize();
     [this.host, this.chainsPerCommit] = await Promise.all([this.readHost(), this.commands.chainsPerCommit()]);
+    this.expect(node);
+  }
+
+  /** From now on the base rules are those for this node. Writes nothing: the next repair does. */
+  expect(node: NodeNetwork): void {
     this.node = node;
     this.baseRules = this.baseRulesFor(node);
   }
@@ -131,10 +134,8 @@ class IptablesDriver implements Driver<IptablesServicePortRules, IptablesChange,
 
   async commit(change: IptablesChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.baseRules!;
-    const baseRules = node === this.node ? former : this.baseRulesFor(node);
-    this.node = node;
-    this.baseRules = baseRules;
-    const baseChange = baseRulesChange(former, baseRules);
+    if (node !== this.node) this.expect(node);
+    const baseChange = baseRulesChange(former, this.baseRules!);
     const script = changeScript(change, baseChange, this.desiredTables(), this.chainsPerCommit);
     const ofServices = baseChange.chains.length === 0 && baseChange.tails.length === 0;
     const written = await this.send(script, ofServices ? change : undefined);

@@ -1,31 +1,37 @@
-import type { StartOptions, VerifyResult } from '../../application/ports/backend.js';
 import type { Clock } from '../../application/ports/clock.js';
-import type { DifferenceLines, Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  DifferenceLines,
+  Notes,
+  Surroundings,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import { IpvsAdoptedRules, type PresentState } from '../../domain/ipvs/adopted-rules.js';
 import { compileIpvs } from '../../domain/ipvs/compile.js';
 import { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../domain/ipvs/ipvs-change.js';
 import { compilesAlike, type IpvsOptions } from '../../domain/ipvs/options.js';
 import type { IpvsServicePortRules } from '../../domain/ipvs/service-port-rules.js';
-import { Unexplained } from '../../domain/ipvs/unexplained.js';
-import type { VirtualServerKey } from '../../domain/ipvs/virtual-server.js';
+import { virtualServerKey } from '../../domain/ipvs/virtual-server.js';
 import type { Cidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { IpSets } from '../ipset/ip-sets.js';
 import { cleanUpIpvs } from './clean-up/clean-up-ipvs.js';
 import { ipvsDifferences } from './ipvs-differences.js';
-import { IpvsRules, type RulesBackendFactory } from './ipvs-rules.js';
+import { IpvsRules, type RulesDriverFactory } from './ipvs-rules.js';
 import type { ServiceAddresses } from './kernel/service-addresses.js';
 import type { VirtualServers } from './kernel/virtual-servers.js';
-import { OrderedWrite } from './ordered-write.js';
-import { AddressTable } from './tables/address-table.js';
+import { OrderedWrite, type RulesWrite } from './ordered-write.js';
 import { KernelTables } from './tables/kernel-tables.js';
-import { ServerTable } from './tables/server-table.js';
+import { ServerTable, SWEEP_PERIOD } from './tables/server-table.js';
 import { SetTable } from './tables/set-table.js';
 
 /** Where mode ipvs writes. Both families share it, and whoever opened it closes it. */
@@ -33,13 +39,12 @@ export interface IpvsKernel {
   readonly servers: VirtualServers;
   readonly addresses: ServiceAddresses;
   readonly sets: IpSets;
-  /** Makes the backend that writes the iptables rules of one family. */
-  readonly rules: RulesBackendFactory;
+  readonly rules: RulesDriverFactory;
   /** Whether rules of mode iptables serve at present. If so, ours replace them only when everything else is there. */
   readonly servedByIptables: () => Promise<boolean>;
 }
 
-export interface IpvsBackendOptions {
+export interface IpvsDriverOptions {
   /** The scheduler of Services that do not ask for another one. */
   readonly scheduler: string;
   /** Virtual servers at these addresses are never deleted. */
@@ -49,34 +54,30 @@ export interface IpvsBackendOptions {
   readonly pause?: () => Promise<unknown>;
 }
 
-/** What was read, apart from what the tables remember themselves. */
-interface IpvsActual {
-  /** The virtual servers of UDP that have real servers. */
-  readonly servingUdp: readonly (readonly [VirtualServerKey, FrontendAddress])[];
-}
-
-/** Virtual servers, sets and addresses give no sign of foreign writes. */
-const UNWATCHED: WriteWatch = {
-  seesEveryWrite: false,
-  ours: (write) => write(),
-  epoch: () => Promise.resolve(undefined),
-};
-
 /**
  * Programs one family of mode ipvs: virtual servers, the addresses of services on their device, IP sets, and the iptables rules
- * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken.
+ * that match against these sets. It writes in small steps: when the kernel refuses one, the others still are taken; only the
+ * rules are refused as a whole. Of what is in the kernel only the rules give signs of foreign writes.
  */
-export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, IpvsActual> {
+export class IpvsDriver
+  implements
+    Driver<IpvsServicePortRules, IpvsChange, PresentState>,
+    Surroundings,
+    Notes,
+    Adoption<IpvsServicePortRules, PresentState>,
+    Comparison<PresentState>,
+    DelayedRemoval
+{
   readonly mode = 'ipvs';
-  readonly watch = UNWATCHED;
+  readonly watch: WriteWatch;
   desired = new IpvsDesiredState();
   private node!: NodeNetwork;
-  private keepsUnexplained = false;
-  private unexplained = new Unexplained();
-  /** What could not be removed; retried with each write. */
-  private leftovers = new IpvsChange();
-  /** Why, as reported. */
-  private leftoverReasons: ReadonlySet<string> = new Set();
+  /** Nothing was written since `begin`. */
+  private isStart = true;
+  /** Why something could not be removed, as said last. */
+  private leftovers: ReadonlySet<string> = new Set();
+  /** When real servers that drain are looked at next. */
+  private nextSweep = 0;
   /** Schedulers that Services ask for and the kernel has. */
   private readonly schedulers = new Set<string>();
   private readonly tables: KernelTables;
@@ -85,25 +86,25 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
   constructor(
     readonly family: IpFamily,
     private readonly kernel: IpvsKernel,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly options: IpvsBackendOptions,
+    private readonly options: IpvsDriverOptions,
   ) {
     this.tables = new KernelTables(
+      family,
       new ServerTable(family, kernel.servers, options.excludeCIDRs, clock, logger),
       new SetTable(family, kernel.sets),
-      new AddressTable(family, kernel.addresses),
+      kernel.addresses,
     );
-    this.rules = new IpvsRules(kernel.rules, ({ key }) => this.desired.iptablesRules(key));
+    this.rules = new IpvsRules(kernel.rules);
+    this.watch = { seesEveryWrite: false, epoch: () => this.rules.watch.epoch() };
   }
 
-  begin(node: NodeNetwork, options: StartOptions): void {
+  begin(node: NodeNetwork): Promise<void> {
     this.desired = new IpvsDesiredState();
     this.node = node;
-    this.keepsUnexplained = options.keepUnexplained ?? false;
-    this.unexplained = new Unexplained();
-    this.leftovers = new IpvsChange();
-    this.rules.begin(options);
+    this.isStart = true;
+    return this.rules.begin(node);
   }
 
   /** Learns schedulers. Asks again for one that is missing, because its module may have been installed. */
@@ -140,65 +141,60 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
 
   commit(change: IpvsChange, node: NodeNetwork): Promise<WriteResult> {
     this.node = node;
-    return this.write(change);
+    return this.write(change, this.rules.changeOf(this.desired, change.rules, node));
   }
 
-  async read({ signal }: ReadOptions = {}): Promise<IpvsActual> {
+  async read({ signal }: ReadOptions = {}): Promise<PresentState> {
     await this.tables.read(signal);
-    return { servingUdp: this.tables.servers.servingUdp() };
+    const { servers, sets, addresses } = this.tables;
+    return {
+      servers: servers.removable(),
+      addresses: addresses.all(),
+      members: sets.members.all(),
+      rules: await this.rules.read(signal),
+    };
   }
 
-  /** The iptables rules are read as well, by their own backend. */
-  async repair(): Promise<WriteResult> {
-    const { tables, rules, desired } = this;
-    const isStart = !rules.isStarted;
+  async repair({ rules: saved }: PresentState): Promise<WriteResult> {
+    const { tables, desired, node } = this;
     const setsMade = await tables.prepare();
-    if (isStart && this.keepsUnexplained) this.unexplained = tables.unexplained(desired);
-    const rulesLast = isStart && (await this.kernel.servedByIptables());
-    const { written, failed = [] } = await this.write(tables.changeOfAll(desired), rulesLast);
-    if (isStart) return { written: setsMade + written, failed };
-    const verified = await rules.verify('full');
-    return {
-      written: setsMade + written + verified.written,
-      failed: [...failed, ...verified.failed],
-    };
+    const rulesLast = this.isStart && (await this.kernel.servedByIptables());
+    const rules = this.rules.repairOf(desired, saved, node);
+    const { written, failed } = await this.write(tables.changeOfAll(desired), rules, rulesLast);
+    this.isStart = false;
+    return { written: setsMade + written, failed };
   }
 
-  async differences(_: IpvsActual, signal?: AbortSignal): Promise<DifferenceLines> {
+  *differences({ rules: saved }: PresentState): DifferenceLines {
     const { desired, tables, rules, node, family } = this;
-    const adopts = !rules.isStarted && this.keepsUnexplained;
-    const unexplained = adopts ? tables.unexplained(desired) : this.unexplained;
-    const entries = desired.ownersOfIptablesRules().flatMap((owner) => desired.rules(owner)?.entry ?? []);
-    const filled = new Set([...desired.filled, ...unexplained.sets]);
-    const ofRules = (await rules.differences(entries, node, filled, signal)) ?? [];
-    return joined(ipvsDifferences(desired, tables, unexplained, family), ofRules);
+    yield* ipvsDifferences(desired, tables, family);
+    yield* rules.differences(desired, saved, node);
   }
 
-  lost({ servingUdp }: IpvsActual): readonly FrontendAddress[] {
-    return servingUdp.flatMap(([key, frontend]) => (this.tables.servers.has(key) ? [] : frontend));
+  adopted(actual: PresentState): IpvsAdoptedRules {
+    return new IpvsAdoptedRules(actual, this.desired);
   }
 
-  /** Looks for signs of foreign writes to the rules, and retries what could not be removed. */
-  async verifyQuickly(signal?: AbortSignal): Promise<VerifyResult> {
-    signal?.throwIfAborted();
-    const removed = await this.retryRemovals();
-    const verified = await this.rules.verify('quick', signal);
-    return {
-      compared: verified.compared,
-      written: removed.written + verified.written,
-      failed: [...(removed.failed ?? []), ...verified.failed],
-      conflicts: [],
-    };
+  lost({ servers }: PresentState): readonly FrontendAddress[] {
+    return servers
+      .filter(({ server, endpoints }) => server.protocol === 'UDP' && endpoints.length > 0)
+      .filter(({ server }) => !this.tables.servers.has(virtualServerKey(server)))
+      .map(({ server: { address, port } }) => ({ address, port }));
   }
 
-  /** Whether real servers drain, so that `sweep` must be called from time to time. */
-  get isDraining(): boolean {
-    return this.tables.servers.isDraining;
-  }
-
-  /** Deletes real servers that have drained. */
-  async sweep(): Promise<void> {
-    await this.tables.servers.sweep();
+  /** Deletes real servers that have drained; looks once in a while. */
+  async removeUnused(): Promise<void> {
+    const now = this.clock.now();
+    if (now < this.nextSweep) return;
+    this.nextSweep = now + SWEEP_PERIOD;
+    try {
+      await this.tables.servers.sweep();
+    } catch (error) {
+      this.logger.error(
+        { family: this.family, error },
+        'cannot list the real servers that drain; will retry',
+      );
+    }
   }
 
   cleanup(): Promise<void> {
@@ -212,35 +208,20 @@ export class IpvsDriver implements Driver<IpvsServicePortRules, IpvsChange, Ipvs
     return this.rules.close();
   }
 
-  private async write(change: IpvsChange, rulesLast = false): Promise<WriteResult> {
-    const { tables, rules, desired, node, unexplained } = this;
-    change.add(this.leftovers);
-    unexplained.explain(desired, change);
-    const write = new OrderedWrite(tables, rules, { desired, node, change, unexplained, rulesLast });
+  private async write(
+    change: IpvsChange,
+    rules: RulesWrite,
+    rulesLast = false,
+  ): Promise<Required<WriteResult>> {
+    const write = new OrderedWrite(this.tables, rules, this.desired, change, rulesLast);
     await write.run();
-    this.leftovers = write.leftovers;
-    this.reportLeftovers(write.leftoverReasons);
-    return { written: write.written, failed: write.failed };
-  }
-
-  /** What is remembered may be wrong where a removal was refused, so everything is read first. */
-  private async retryRemovals(): Promise<WriteResult> {
-    if (this.leftovers.isEmpty) return { written: 0 };
-    await this.tables.read();
-    return this.write(new IpvsChange());
-  }
-
-  private reportLeftovers(reasons: ReadonlySet<string>): void {
-    for (const reason of reasons)
-      if (!this.leftoverReasons.has(reason))
+    for (const reason of write.leftovers)
+      if (!this.leftovers.has(reason))
         this.logger.warn(
           { family: this.family, reason },
           'cannot remove something that is no longer used; will retry',
         );
-    this.leftoverReasons = reasons;
+    this.leftovers = write.leftovers;
+    return { written: write.written, failed: write.failed };
   }
-}
-
-function* joined(...lists: readonly DifferenceLines[]): DifferenceLines {
-  for (const list of lists) yield* list;
 }

@@ -1,110 +1,120 @@
-import type {
-  ApplyResult,
-  Backend,
-  StartOptions,
-  VerificationKind,
-  VerifyResult,
-} from '../../application/ports/backend.js';
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
+import { RefusedError, type WriteResult } from '../../application/ports/driver.js';
+import type { DifferenceLines } from '../../application/ports/driver-abilities.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
-import type { BaseRules, IptablesServicePortRules } from '../../domain/iptables/table.js';
+import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';
+import type { BaseRules } from '../../domain/iptables/table.js';
+import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { ipvsBaseRules } from '../../domain/ipvs/base-rules.js';
+import type { IpvsDesiredState } from '../../domain/ipvs/desired-state.js';
+import { ipvsDesiredTables } from '../../domain/ipvs/desired-tables.js';
 import type { ServiceSet } from '../../domain/ipvs/service-sets.js';
-import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
+import type { ServicePortKey } from '../../domain/model/service-port-name.js';
+import type { IptablesDriver } from '../iptables/iptables-driver.js';
+import { ruleDifferences } from '../iptables/restore/rule-differences.js';
+import type { RulesWrite } from './ordered-write.js';
 
-/** What an iptables backend writes instead of the rules of mode iptables. */
-export interface RulesSource {
-  readonly compile: (entry: ForwardingEntry) => IptablesServicePortRules;
-  readonly baseRules: (node: NodeNetwork, host: IptablesHost) => BaseRules;
-}
-
-export type RulesBackendFactory = (source: RulesSource) => Backend;
-
-const NOTHING: ApplyResult = { written: 0, failed: [], conflicts: [] };
+/** Makes the driver that writes the iptables rules of one family, with these base rules instead of those of mode iptables. */
+export type RulesDriverFactory = (
+  baseRules: (node: NodeNetwork, host: IptablesHost) => BaseRules,
+) => IptablesDriver;
 
 /**
- * The iptables rules of mode ipvs, written by a backend of their own. Few service ports have any. The base rules depend on
+ * The iptables rules of mode ipvs, written by the driver of mode iptables. Few service ports have any. The base rules depend on
  * which sets have members.
  */
 export class IpvsRules {
-  private readonly backend: Backend;
-  /** How to start, until that has succeeded. */
-  private startOptions: StartOptions | undefined;
-  /** For which rules were written last. */
+  private readonly driver: IptablesDriver;
+  /** For which the base rules were written last. */
   private node: NodeNetwork | undefined;
   private filled: ReadonlySet<ServiceSet> = new Set();
 
-  /** @param compile gives the rules of one service port */
-  constructor(makeBackend: RulesBackendFactory, compile: RulesSource['compile']) {
-    const baseRules: RulesSource['baseRules'] = (node, host) => ipvsBaseRules(node, host, this.filled);
-    this.backend = makeBackend({ compile, baseRules });
+  constructor(makeDriver: RulesDriverFactory) {
+    this.driver = makeDriver((node, host) => ipvsBaseRules(node, host, this.filled));
   }
 
-  /** The next `write` is told all service ports that have rules, and compares them with those in the kernel. */
-  begin(options: StartOptions): void {
-    this.startOptions = options;
+  get watch(): WriteWatch {
+    return this.driver.watch;
   }
 
-  get isStarted(): boolean {
-    return this.startOptions === undefined;
+  begin(node: NodeNetwork): Promise<void> {
+    return this.driver.begin(node);
   }
 
-  /**
-   * Costs nothing where neither the service ports, nor the node, nor the sets that have members changed.
-   * @param filled the sets that have members
-   */
-  async write(
-    changes: readonly ForwardingChange[],
-    node: NodeNetwork,
-    filled: ReadonlySet<ServiceSet>,
-  ): Promise<ApplyResult> {
-    const sameSets = filled.size === this.filled.size && [...filled].every((set) => this.filled.has(set));
-    if (this.isStarted && sameSets && this.node === node && changes.length === 0) return NOTHING;
-    this.filled = filled;
-    this.node = undefined;
-    // The backend makes base rules anew for a node that is another object.
-    const result = await this.send(changes, { ...node });
-    this.startOptions = undefined;
-    this.node = node;
-    return result;
-  }
-
-  verify(how: VerificationKind, signal?: AbortSignal): Promise<VerifyResult> {
-    return this.backend.verify(how, signal);
+  read(signal?: AbortSignal): Promise<SavedTables> {
+    return this.driver.read({ signal });
   }
 
   /**
-   * What separates the rules from those written last, or from what the first `write` would make them.
-   * @param entries all service ports that have rules
-   * @param filled the sets that should have members
+   * Both steps cost nothing where neither these service ports, nor the node, nor the sets that have members changed.
+   * @param owners the service ports whose rules may have changed
    */
-  differences(
-    entries: readonly ForwardingEntry[],
-    node: NodeNetwork,
-    filled: ReadonlySet<ServiceSet>,
-    signal?: AbortSignal,
-  ): Promise<readonly RuleDifference[] | undefined> | undefined {
-    if (!this.startOptions) return this.backend.differences?.(signal);
-    this.filled = filled;
-    return this.backend.plannedDifferences?.(entries, node, this.startOptions);
+  changeOf(desired: IpvsDesiredState, owners: ReadonlySet<ServicePortKey>, node: NodeNetwork): RulesWrite {
+    this.driver.prepare([], node);
+    const commit = async (filled: ReadonlySet<ServiceSet>, isWanted: boolean): Promise<number> => {
+      const change = new IptablesChange();
+      let isChanged = this.node !== node || !isSame(filled, this.filled);
+      for (const owner of owners) {
+        const rules = desired.iptablesRules(owner);
+        if ((rules !== undefined) !== isWanted) continue;
+        this.driver.desired.replace(owner, rules, change);
+        isChanged = true;
+      }
+      return isChanged ? this.write(filled, node, (copy) => this.driver.commit(change, copy)) : 0;
+    };
+    return { add: (filled) => commit(filled, true), remove: (filled) => commit(filled, false) };
+  }
+
+  /** @param saved the tables as they are */
+  repairOf(desired: IpvsDesiredState, saved: SavedTables, node: NodeNetwork): RulesWrite {
+    this.driver.prepare([], node);
+    const present = this.driver.desired.entries('filter').map(({ owner }) => owner);
+    const owners = new Set([...present, ...desired.ownersOfIptablesRules()]);
+    return {
+      add: (filled) => {
+        for (const owner of owners) this.driver.desired.replace(owner, desired.iptablesRules(owner));
+        return this.write(filled, node, (copy) => {
+          this.driver.expect(copy);
+          return this.driver.repair(saved);
+        });
+      },
+      remove: this.changeOf(desired, new Set(), node).remove,
+    };
+  }
+
+  differences(desired: IpvsDesiredState, saved: SavedTables, node: NodeNetwork): DifferenceLines {
+    return ruleDifferences(ipvsDesiredTables(desired, node, this.driver.host).rules, saved);
   }
 
   cleanup(): Promise<void> {
-    return this.backend.cleanup();
+    return this.driver.cleanup();
   }
 
   close(): Promise<void> {
-    return this.backend.close();
+    return this.driver.close();
   }
 
-  private send(changes: readonly ForwardingChange[], node: NodeNetwork): Promise<ApplyResult> {
-    if (!this.startOptions) return this.backend.apply(changes, node);
-    return this.backend.start(
-      changes.flatMap(({ entry }) => entry ?? []),
-      node,
-      this.startOptions,
-    );
+  /** @param write gets the node as another object: for that, base rules are made anew */
+  private async write(
+    filled: ReadonlySet<ServiceSet>,
+    node: NodeNetwork,
+    write: (node: NodeNetwork) => Promise<WriteResult>,
+  ): Promise<number> {
+    this.filled = filled;
+    this.node = undefined;
+    try {
+      const { written } = await write({ ...node });
+      this.node = node;
+      return written;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      // Members of sets were written before.
+      throw new RefusedError(error, error.culprits, error.suspects, true);
+    }
   }
+}
+
+function isSame<T>(one: ReadonlySet<T>, other: ReadonlySet<T>): boolean {
+  return one.size === other.size && [...one].every((each) => other.has(each));
 }

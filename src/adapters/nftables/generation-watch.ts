@@ -1,5 +1,10 @@
-import type { WriteEffect, WriteWatch } from '../../application/ports/write-watch.js';
+import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { NftTransport } from './transport.js';
+
+/** The numbers that the kernel gave the transactions of a write, where it reports them. One that changed nothing gets none. */
+export interface NumberedWrite {
+  readonly generations?: readonly number[] | undefined;
+}
 
 /**
  * Detects whether another program has committed nf_tables transactions in this network namespace. The kernel numbers all
@@ -23,7 +28,8 @@ export class GenerationWatch implements WriteWatch {
 
   constructor(private readonly transport: Pick<NftTransport, 'generation'>) {}
 
-  async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
+  /** Runs a write of our own. `effect` is called if it succeeds. */
+  async ours<T>(write: () => Promise<T>, effect: (outcome: T) => NumberedWrite): Promise<T> {
     this.started++;
     const writing = write();
     this.inFlight.add(writing);

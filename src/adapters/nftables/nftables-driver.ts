@@ -1,13 +1,18 @@
-import type { Backend, StartOptions } from '../../application/ports/backend.js';
+import type { StartOptions } from '../../application/ports/backend.js';
 import {
   RefusedError,
-  type DifferenceLines,
   type Driver,
   type ReadOptions,
   type WriteResult,
 } from '../../application/ports/driver.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  DifferenceLines,
+  Recognition,
+} from '../../application/ports/driver-abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
-import { Reconciler } from '../../application/reconcile/reconciler.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
@@ -41,22 +46,18 @@ export interface NftablesOptions {
   readonly compile?: typeof compileNftables;
 }
 
-/** Mode nftables for one family: its table `kube-proxy`. */
-export function nftablesBackend(
-  family: IpFamily,
-  transport: NftTransport,
-  watch: GenerationWatch,
-  logger: Logger,
-  options?: NftablesOptions,
-): Backend {
-  return new Reconciler(new NftablesDriver(family, transport, watch, logger, options), logger);
-}
-
 /**
  * Programs one family's table `kube-proxy` through a transport. Chains and sets that are no longer needed stay until
  * the next verification, because packets may be on their way to them.
  */
-class NftablesDriver implements Driver<NftablesServicePortRules, TableChange, TableReading> {
+export class NftablesDriver
+  implements
+    Driver<NftablesServicePortRules, TableChange, TableReading>,
+    Adoption<NftablesServicePortRules, TableReading>,
+    Recognition<TableReading>,
+    Comparison<TableReading>,
+    DelayedRemoval
+{
   readonly mode = 'nftables';
   desired = new NftablesDesiredState();
   readonly compile: typeof compileNftables;

@@ -20,24 +20,23 @@ export interface ToolOutcome {
 const READ_AHEAD = 64;
 const MAX_OUTPUT = 1024 * 1024 * 1024;
 
-/** What programs of one package have in common. */
-export interface ToolPackage {
-  /** Comes before every command: `['ip', 'netns', 'exec', 'NAME']`. */
+export interface ToolOptions {
+  /** What is put before every command: `['ip', 'netns', 'exec', 'NAME']`. */
   readonly launcher: readonly string[];
-  /** A run that takes longer is killed. Milliseconds. */
-  readonly timeout: number;
-  readonly environment?: NodeJS.ProcessEnv;
-  /** The error that there is no such program. */
-  missing(program: string, cause: unknown): Error;
-  /** The error that a program did not exit by itself. */
-  failed(attempt: string, reason: string, options?: ErrorOptions): Error;
+  /** A run that takes longer is killed. */
+  readonly timeoutMilliseconds: number;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The error when a program cannot be started. */
+  readonly missing: (name: string, cause: unknown) => Error;
+  /** The error when it was killed, or ran too long. */
+  readonly failed: (attempt: string, reason: string, options?: ErrorOptions) => Error;
 }
 
-/** Starts the programs of a package. */
+/** Starts programs of one package, and ends them when it is closed. */
 export class ToolPrograms {
   private readonly closing = new AbortController();
 
-  constructor(private readonly tools: ToolPackage) {}
+  constructor(private readonly tools: ToolOptions) {}
 
   /** Aborted by `close`. */
   get closed(): AbortSignal {
@@ -51,7 +50,7 @@ export class ToolPrograms {
 
   /**
    * Runs a program until it exits, with whatever status.
-   * @throws the package's errors; the signal's reason when it is aborted
+   * @throws the errors of the options; the signal's reason when it is aborted
    */
   async run(
     command: readonly string[],
@@ -60,9 +59,9 @@ export class ToolPrograms {
   ): Promise<ToolOutcome> {
     // Loaded for the first program only: mode nftables needs none.
     const { execa } = await import('execa');
-    const { launcher, timeout, environment } = this.tools;
     const attempt = command.join(' ');
-    if (this.closing.signal.aborted) throw this.tools.failed(attempt, 'it is closed');
+    const { launcher, environment, missing, failed } = this.tools;
+    if (this.closing.signal.aborted) throw failed(attempt, 'it is closed');
     signal?.throwIfAborted();
     const [file, ...parameters] = [...launcher, ...command];
     let isRunning = true;
@@ -74,7 +73,7 @@ export class ToolPrograms {
       maxBuffer: MAX_OUTPUT,
       stripFinalNewline: false,
       env: { LC_ALL: 'C', ...environment },
-      timeout,
+      timeout: this.tools.timeoutMilliseconds,
       cancelSignal: signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal,
       forceKillAfterDelay: 1000,
       reject: false,
@@ -94,14 +93,13 @@ export class ToolPrograms {
     isRunning = false;
     signal?.throwIfAborted();
     if (problem !== undefined) throw problem;
-    if (result.code === 'ENOENT' || result.code === 'EACCES')
-      throw this.tools.missing(command[0]!, result.cause);
+    if (result.code === 'ENOENT' || result.code === 'EACCES') throw missing(command[0]!, result.cause);
     if (result.exitCode === undefined)
-      throw this.tools.failed(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
+      throw failed(attempt, result.shortMessage ?? 'no exit status', { cause: result.cause });
     const stderr = result.stderr ?? '';
     // A launcher has its own way to say that there is no such program: env and nsenter, and `ip netns exec`.
     const isMissing = result.exitCode === 127 || /exec of .* failed: No such file/.test(stderr);
-    if (launcher.length > 0 && isMissing) throw this.tools.missing(command[0]!, stderr);
+    if (launcher.length > 0 && isMissing) throw missing(command[0]!, stderr);
     const { pid } = running;
     return { pid, exitCode: result.exitCode, stdout: (result.stdout as string | undefined) ?? '', stderr };
   }

@@ -9,11 +9,11 @@ import type {
 import type { Clock } from '../../application/ports/clock.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
+import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IptablesServicePortRules } from '../../domain/iptables/table.js';
 import type { Protocol, ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
@@ -25,7 +25,7 @@ import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
-import { iptablesBackend } from '../iptables/iptables-driver.js';
+import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { PortClaimError } from './errors.js';
 import { PortClaims, type HoldPort } from './sockets/port-claims.js';
@@ -42,6 +42,12 @@ export interface UserspaceOptions {
   /** How ports of this machine are kept from other programs; by sockets, except in tests. */
   readonly holdPort?: HoldPort;
 }
+
+/** Makes the backend that writes the iptables rules. */
+export type RulesBackendFactory = (
+  readHost: () => Promise<IptablesHost>,
+  options: IptablesBackendOptions,
+) => Backend;
 
 /** What the rules of this mode never depend on. */
 const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never>() };
@@ -68,7 +74,7 @@ export class UserspaceBackend implements Backend {
     readonly family: IpFamily,
     options: UserspaceOptions,
     private readonly commands: IptablesCommands,
-    watch: WriteWatch | undefined,
+    makeRules: RulesBackendFactory,
     private readonly localAddresses: LocalAddresses,
     private readonly clock: Clock,
     logger: Logger,
@@ -85,7 +91,7 @@ export class UserspaceBackend implements Backend {
       clock,
       logger,
     };
-    this.rules = iptablesBackend(family, commands, watch, () => Promise.resolve(ANY_HOST), logger, {
+    this.rules = makeRules(() => Promise.resolve(ANY_HOST), {
       compile: (entry) => this.portals(entry),
       baseRules: () => USERSPACE_BASE_RULES,
       isServiceChain: () => false,

@@ -1,13 +1,17 @@
-import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import type { DesiredState } from '../../domain/reconcile/desired-state.js';
-import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type { ServiceFailure, StartOptions } from './backend.js';
+import type {
+  Adoption,
+  Comparison,
+  DelayedRemoval,
+  Notes,
+  Recognition,
+  Surroundings,
+} from './driver-abilities.js';
 import type { WriteWatch } from './write-watch.js';
 
 /**
@@ -15,11 +19,21 @@ import type { WriteWatch } from './write-watch.js';
  * (`reconcile/reconciler.ts`) does the rest, for every backend alike: it decides what is desired, finds the culprit of
  * a refusal, and repairs. It makes one call at a time.
  *
+ * A driver must have what stands here. What it may have besides are the abilities of `driver-abilities.ts`: its class names those
+ * that it implements.
+ *
  * @typeParam Rules service port rules
  * @typeParam Change collects what a batch of replacements does to the desired state
  * @typeParam Actual what was read from the kernel
  */
-export interface Driver<Rules, Change, Actual> {
+export interface Driver<Rules, Change, Actual>
+  extends
+    Partial<Surroundings>,
+    Partial<Notes>,
+    Partial<Adoption<Rules, Actual>>,
+    Partial<Recognition<Actual>>,
+    Partial<Comparison<Actual>>,
+    Partial<DelayedRemoval> {
   readonly mode: string;
   readonly family: IpFamily;
   /** Shows whether another program wrote to what this driver writes. */
@@ -27,80 +41,45 @@ export interface Driver<Rules, Change, Actual> {
   /** What the kernel should hold. Only the reconciler changes it; `begin` empties it. */
   readonly desired: DesiredState<Rules, Change>;
 
-  /** Forgets everything and learns what this host can do. First call; again at each new start. */
+  /**
+   * Forgets everything and learns what this host can do. First call; again at each new start. If it throws, the start fails as a
+   * whole, and is repeated.
+   */
   begin(node: NodeNetwork, options: StartOptions): Promise<void> | void;
 
   /**
-   * Prepares what compiling these changes requires; called before they are compiled, and before removed service ports
-   * are removed.
-   * @param node the node for which they are compiled
-   */
-  prepare?(changes: Iterable<ForwardingChange>, node: NodeNetwork): Promise<void> | void;
-
-  /** Whether compiled rules depend on what differs between these two (`Backend.rulesDependOn`). Missing: they never do. */
-  rulesDependOn?(before: NodeNetwork, after: NodeNetwork): boolean;
-
-  /**
-   * The rules of one service port.
+   * The rules of one service port. The same entry makes the same rules.
    * @param former its present rules; parts that stay the same may be reused
-   * @throws if the entry cannot be compiled; the service port then keeps its rules
+   * @throws if the entry cannot be compiled: the service port keeps its rules, is reported, and retried
    */
   compile(entry: ForwardingEntry, former: Rules | undefined): Rules;
-
-  /** How what is programmed deviates from what the entry asks for, for people. */
-  noteOn?(entry: ForwardingEntry): string | undefined;
 
   /** An empty change. */
   newChange(): Change;
 
   /**
-   * Writes a change that the desired state already contains, and any change of the node. Reads nothing.
+   * Writes a change that the desired state already contains, and any change of the node. Reads nothing. Relies on what was written
+   * before, so it is not repeated: after a failure the reconciler reads the kernel and repairs it, at once if it was a refusal.
    * @throws {RefusedError} if the kernel refused something that cannot be written without the rest
    */
   commit(change: Change, node: NodeNetwork): Promise<WriteResult>;
 
-  /** Reads what the kernel holds, or where it differs from the desired state. */
+  /** Reads what the kernel holds, or where it differs from the desired state. If it throws, the caller's call fails as a whole. */
   read(options?: ReadOptions): Promise<Actual>;
 
-  /** Whether service ports were only recognized, so that the kernel may lack some of their rules. Missing: never. */
-  isPartial?(actual: Actual): boolean;
-
   /**
-   * Writes the kernel's differences from the desired state and the node; nothing if there are none.
+   * Writes the kernel's differences from the desired state and the node; nothing if there are none. Idempotent: what it could not
+   * write is found again by the next reading. After a refusal the reconciler reads again, and repairs with other rules.
    * @throws {RefusedError} as `commit` does
    */
   repair(actual: Actual): Promise<WriteResult>;
 
-  /**
-   * What separates `actual` from the desired state and the node, line by line in the words of the mode's tool: what `repair` would
-   * change. What stays for a while although it is unused is no difference. `undefined` among them only gives other work its turn.
-   * Changes nothing; may be left early. Missing if the driver cannot tell.
-   * @param signal of the read that belongs to it, for drivers that read more here
-   */
-  differences?(actual: Actual, signal?: AbortSignal): DifferenceLines | Promise<DifferenceLines>;
-
-  /**
-   * The rules that the kernel holds, by whose they are: those that an earlier process left, and those to which a refused
-   * service port goes back. With them as its rules, a repair of `actual` writes nothing of the service port. Missing if
-   * the kernel does not show whose rules are; then a refused repair fails as a whole.
-   */
-  adopted?(actual: Actual): AdoptedRules<Rules>;
-
-  /** UDP frontends that led to endpoints in `actual`, and no longer do. Missing if the driver cannot tell. */
-  lost?(actual: Actual): readonly FrontendAddress[];
-
-  /** Removes what is unused and had to stay for a while. Called at each verification; never rejects for what it cannot remove. */
-  removeUnused?(): Promise<void>;
-
-  /** Removes everything that this backend ever creates, and nothing else. Needs no `begin`. */
+  /** Removes everything that this backend ever creates, and nothing else. Needs no `begin`. Idempotent. */
   cleanup(): Promise<void>;
 
   /** Releases sockets and processes; rules stay. Idempotent. */
   close(): Promise<void>;
 }
-
-/** Lines that are made while they are taken. */
-export type DifferenceLines = Iterable<RuleDifference | undefined>;
 
 /** How to read. */
 export interface ReadOptions {
@@ -116,7 +95,8 @@ export interface WriteResult {
   readonly written: number;
   /**
    * Service ports of which the kernel refused a part while it accepted the rest, for backends that write in such small
-   * steps. After a commit everything is read back and repaired; after a repair it stays like that.
+   * steps. After a commit everything is read back and repaired; one that was to be removed gets its rules back first, and is removed
+   * as a whole later. After a repair it stays like that.
    */
   readonly failed?: readonly ServiceFailure[];
 }

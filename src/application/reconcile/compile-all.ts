@@ -4,11 +4,13 @@ import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { errorMessage } from '../error-message.js';
 import type { ServiceFailure } from '../ports/backend.js';
 import type { Driver } from '../ports/driver.js';
-import type { Candidate, Candidates } from './candidates.js';
 import type { UnexplainedRules } from './unexplained-rules.js';
 
 /** Service ports compiled between two turns of the event loop: a millisecond or two. */
 const COMPILED_AT_ONCE = 128;
+
+/** Service ports about to be changed, with their last good rules; undefined if they had none. */
+export type Candidates<Rules> = ReadonlyMap<ServicePortKey, Rules | undefined>;
 
 /** What came of compiling changes. */
 export interface Compiled<Rules> {
@@ -28,7 +30,7 @@ export async function compileAll<Rules, Change>(
   change?: Change,
 ): Promise<Compiled<Rules>> {
   const { desired } = driver;
-  const candidates = new Map<ServicePortKey, Candidate<Rules>>();
+  const candidates = new Map<ServicePortKey, Rules | undefined>();
   const failed: ServiceFailure[] = [];
   for (const { key, entry } of changes) {
     const present = desired.rules(key);
@@ -39,10 +41,9 @@ export async function compileAll<Rules, Change>(
       failed.push({ key, reason: `cannot be compiled: ${errorMessage(error)}` });
       continue;
     }
-    const earlier = candidates.get(key);
-    const former = earlier ? earlier.former : present;
-    const kept = entry && unexplained.explain(entry.name, change);
-    candidates.set(key, { former: former ?? kept });
+    const former = candidates.has(key) ? candidates.get(key) : present;
+    const kept = entry && unexplained.explain(entry, wanted, change);
+    candidates.set(key, former ?? kept);
     desired.replace(key, wanted, change);
     if (candidates.size % COMPILED_AT_ONCE === 0) await yieldToEventLoop();
   }

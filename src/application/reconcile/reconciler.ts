@@ -3,7 +3,6 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { ServicePortName } from '../../domain/model/service-port-name.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import type {
   ApplyResult,
@@ -15,8 +14,7 @@ import type {
 } from '../ports/backend.js';
 import { RefusedError, type Driver } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import type { Candidates } from './candidates.js';
-import { compileAll, type Compiled } from './compile-all.js';
+import { compileAll, type Candidates, type Compiled } from './compile-all.js';
 import { listDifferences } from './list-differences.js';
 import { readKernel, type Reading } from './reading.js';
 import { RecoveryRound, type RoundOptions, type RoundOutcome } from './recovery-round.js';
@@ -65,10 +63,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const all = [...entries];
     const { failed, changes } = await this.compileForStart(all, node, options);
     const reading = await readKernel(driver, { mayRecognize: true });
-    const adopted = driver.adopted?.(reading.actual);
-    if (adopted && failed.length > 0) this.fallBack(failed, all, adopted);
-    if (adopted && options.keepUnexplained)
-      this.unexplained = UnexplainedRules.kept(driver.desired, adopted, all);
+    if (failed.length > 0) this.fallBack(failed, all, reading.actual);
+    this.keepUnexplained(options, all, reading.actual);
     // What an earlier process left is all that they can go back to.
     const outcome = await this.recover({ signal: options.signal }, reading);
     const lost = driver.lost?.(reading.actual) ?? [];
@@ -101,7 +97,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
 
   async differences(signal?: AbortSignal): Promise<readonly RuleDifference[] | undefined> {
     const actual = await this.driver.read({ signal });
-    const lines = await this.driver.differences?.(actual, signal);
+    const lines = this.driver.differences?.(actual);
     return lines && listDifferences(lines, signal);
   }
 
@@ -113,9 +109,8 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     const all = [...entries];
     await this.compileForStart(all, node, options);
     const actual = await this.driver.read();
-    const adopted = this.driver.adopted?.(actual);
-    if (adopted && options.keepUnexplained) UnexplainedRules.kept(this.driver.desired, adopted, all);
-    const lines = await this.driver.differences?.(actual);
+    this.keepUnexplained(options, all, actual);
+    const lines = this.driver.differences?.(actual);
     return lines && listDifferences(lines);
   }
 
@@ -155,7 +150,7 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
     try {
       const { written, failed = [] } = await this.driver.commit(change, this.node);
       if (failed.length === 0) return { written, failed };
-      const rest = await this.recover({ candidates, signal });
+      const rest = await this.recover({ candidates, refused: failed, signal });
       return { written: written + rest.written, failed: rest.failed };
     } catch (error) {
       // What a failed write left behind is unknown until everything has been compared.
@@ -188,11 +183,22 @@ export class Reconciler<Rules, Change, Actual> implements Backend {
   private fallBack(
     failed: readonly ServiceFailure[],
     entries: readonly ForwardingEntry[],
-    adopted: AdoptedRules<Rules>,
+    actual: Actual,
   ): void {
+    const { desired } = this.driver;
+    const adopted = this.driver.adopted?.(actual);
     const keys = new Set(failed.map(({ key }) => key));
-    for (const { key, name } of entries)
-      if (keys.has(key)) this.driver.desired.replace(key, adopted.rules(adopted.label(name), key));
+    for (const { key, name } of adopted ? entries : [])
+      if (keys.has(key)) desired.replace(key, adopted!.rules(adopted!.labelsOf(name, undefined) ?? [], key));
+  }
+
+  private keepUnexplained(
+    { keepUnexplained }: StartOptions,
+    entries: readonly ForwardingEntry[],
+    actual: Actual,
+  ): void {
+    const adopted = keepUnexplained ? this.driver.adopted?.(actual) : undefined;
+    if (adopted) this.unexplained = UnexplainedRules.kept(this.driver.desired, adopted, entries);
   }
 
   private result(

@@ -5,7 +5,7 @@ import { isUnexplained, labelOf } from '../../domain/reconcile/unexplained.js';
 import type { ServiceFailure } from '../ports/backend.js';
 import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
 import type { Logger } from '../ports/logger.js';
-import type { Candidates } from './candidates.js';
+import type { Candidates } from './compile-all.js';
 import { readKernel, type Reading } from './reading.js';
 import { USUAL_LIMITS, type RoundBounds, type RoundLimits } from './round-limits.js';
 
@@ -18,6 +18,8 @@ export interface RoundOutcome extends Required<WriteResult> {
 export interface RoundOptions<Rules> extends RoundBounds {
   /** Service ports that are being changed. Their first step back is to their last good rules. */
   readonly candidates?: Candidates<Rules>;
+  /** What was refused of their change, which else was written. */
+  readonly refused?: readonly ServiceFailure[];
   /** While nothing was set aside, the round rejects with its reason; later it ends early. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -70,6 +72,7 @@ export class RecoveryRound<Rules, Change, Actual> {
   /** @param reading used instead of reading the kernel first */
   async run(reading?: Reading<Actual>): Promise<RoundOutcome> {
     await this.driver.removeUnused?.();
+    this.takeBackRemovals(this.options.refused ?? []);
     await this.repair(reading);
     await this.search();
     return { written: this.written, failed: [...this.failed.values()], soundEpoch: this.soundEpoch };
@@ -129,16 +132,24 @@ export class RecoveryRound<Rules, Change, Actual> {
     return back.length > 0;
   }
 
+  /** A service port that cannot be removed in all its parts stays whole. True if there is such. */
+  private takeBackRemovals(refused: readonly ServiceFailure[]): boolean {
+    const removals = refused.filter(({ key }) => this.driver.desired.rules(key) === undefined);
+    const back = removals.filter(({ key }) => this.stepBack(key, undefined));
+    for (const failure of back) this.report(failure);
+    return back.length > 0;
+  }
+
   /** To its last good rules, then to what the kernel holds of it. False if it has taken both steps. */
   private stepBack(key: ServicePortKey, held: AdoptedRules<Rules> | undefined): boolean {
     const { desired } = this.driver;
-    const candidate = this.options.candidates?.get(key);
+    const { candidates } = this.options;
     const last = this.stepsBack.get(key);
-    const toLastGood = candidate !== undefined && last === undefined;
+    const toLastGood = candidates?.has(key) === true && last === undefined;
     if (!toLastGood && (!held || last === 'to what the kernel holds')) return false;
     if (!this.wanted.has(key)) this.wanted.set(key, desired.rules(key));
     this.stepsBack.set(key, toLastGood ? 'to last good rules' : 'to what the kernel holds');
-    desired.replace(key, toLastGood ? candidate.former : heldRules(held!, key));
+    desired.replace(key, toLastGood ? candidates.get(key) : heldRules(held!, key, desired.rules(key)));
     return true;
   }
 
@@ -171,6 +182,7 @@ export class RecoveryRound<Rules, Change, Actual> {
     try {
       const { written, failed = [] } = await this.driver.commit(change, this.node);
       this.written += written;
+      if (this.takeBackRemovals(failed)) await this.repair();
       for (const failure of failed) this.report(failure);
       return [];
     } catch (error) {
@@ -209,6 +221,11 @@ export class RecoveryRound<Rules, Change, Actual> {
   }
 }
 
-function heldRules<Rules>(held: AdoptedRules<Rules>, key: ServicePortKey): Rules | undefined {
-  return held.rules(isUnexplained(key) ? labelOf(key) : held.label(servicePortName(key)), key);
+function heldRules<Rules>(
+  held: AdoptedRules<Rules>,
+  key: ServicePortKey,
+  wanted: Rules | undefined,
+): Rules | undefined {
+  const labels = isUnexplained(key) ? [labelOf(key)] : held.labelsOf(servicePortName(key), wanted);
+  return held.rules(labels ?? [], key);
 }

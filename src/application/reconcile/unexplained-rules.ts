@@ -27,11 +27,13 @@ export class UnexplainedRules<Rules, Change> {
     known: readonly ForwardingEntry[],
   ): UnexplainedRules<Rules, Change> {
     const unexplained = new UnexplainedRules(desired, adopted);
-    const explained = new Set(known.map(({ name }) => adopted.label(name)));
+    const explained = new Set(
+      known.flatMap(({ key, name }) => adopted.labelsOf(name, desired.rules(key)) ?? []),
+    );
     for (const label of adopted.labels()) {
       if (explained.has(label)) continue;
       const owner = unexplainedOwner(label);
-      const rules = adopted.rules(label, owner);
+      const rules = adopted.rules([label], owner);
       if (rules === undefined) continue;
       unexplained.labels.add(label);
       desired.replace(owner, rules);
@@ -39,19 +41,25 @@ export class UnexplainedRules<Rules, Change> {
     return unexplained;
   }
 
-  /** Whether rules of the service port are kept. */
+  /** Whether rules of the service port are kept, or may be. */
   has(name: ServicePortName): boolean {
-    return this.adopted !== undefined && this.labels.has(this.adopted.label(name));
+    const labels = this.adopted?.labelsOf(name, undefined) ?? [...this.labels];
+    return labels.some((label) => this.labels.has(label));
   }
 
-  /** Stops keeping rules for a service port that is known now. Returns the rules that were kept. */
-  explain(name: ServicePortName, change: Change | undefined): Rules | undefined {
+  /**
+   * Stops keeping rules for a service port that is known now. Returns the rules that were kept.
+   * @param wanted its rules
+   */
+  explain(
+    { key, name }: ForwardingEntry,
+    wanted: Rules | undefined,
+    change: Change | undefined,
+  ): Rules | undefined {
     if (this.labels.size === 0 || !this.adopted) return undefined;
-    const label = this.adopted.label(name);
-    if (!this.labels.delete(label)) return undefined;
-    const owner = unexplainedOwner(label);
-    const rules = this.desired.rules(owner);
-    this.desired.replace(owner, undefined, change);
-    return rules;
+    const kept = (this.adopted.labelsOf(name, wanted) ?? []).filter((label) => this.labels.delete(label));
+    if (kept.length === 0) return undefined;
+    for (const label of kept) this.desired.replace(unexplainedOwner(label), undefined, change);
+    return this.adopted.rules(kept, key);
   }
 }

@@ -1,17 +1,17 @@
 import { holdsProxyChains } from '../../adapters/iptables/restore/firewall-chain.js';
 import { cleanUpScripts, type OwnedChains } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { legacyTables } from '../../adapters/iptables/detection/legacy-tables.js';
 import { LegacyWatch } from '../../adapters/iptables/watch/legacy-watch.js';
+import type { IptablesWatch } from '../../adapters/iptables/watch/iptables-watch.js';
 import { CommitListener } from '../../adapters/nftables/netlink/commit-listener.js';
 import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { WriteWatch } from '../../application/ports/write-watch.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
@@ -26,7 +26,7 @@ export interface IptablesAccess {
   /** The families that the tools can serve. */
   readonly families: readonly IpFamily[];
   /** Undefined where no cheap sign shows whether another program wrote. */
-  watch(family: IpFamily): WriteWatch | undefined;
+  watch(family: IpFamily): IptablesWatch | undefined;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function removeFromIptables(
     const host = new IptablesHostReader(tool, undefined, logger);
     const cleanUp = (saved: SavedTables, limit: number) =>
       cleanUpScripts(saved, ownedChains(saved, family), kept, limit);
-    await iptablesBackend(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
+    await new IptablesDriver(family, tool, undefined, () => host.read(family), logger, { cleanUp }).cleanup();
   });
 }
 

@@ -1,6 +1,6 @@
 import { IPTABLES_OWNED_CHAINS } from '../../adapters/iptables/restore/clean-up-scripts.js';
 import { judgeFirewall, removableChains } from '../../adapters/iptables/restore/firewall-chain.js';
-import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader, type CounterMaker } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesPlanner } from '../../adapters/iptables/iptables-planner.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
@@ -10,10 +10,12 @@ import { ensureSysctl } from '../../adapters/sysctl/sysctl.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { FIREWALL } from '../../domain/iptables/chain-names.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
@@ -43,6 +45,13 @@ export class IptablesMode implements Mode {
       purpose === 'serve' ? counters : onlyLooking(counters),
       this.logger,
     );
+    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+      const logger = parent.child({ caller: 'iptables' });
+      const readHost = () => host.read(family);
+      const options = { observer: metrics };
+      const watch = iptables.watch(family);
+      return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
+    };
     const packetCounters = await openReadableCounters();
     const close = async () => {
       counters?.close();
@@ -55,15 +64,7 @@ export class IptablesMode implements Mode {
       means,
       iptables: { variant, ownedChains: IPTABLES_OWNED_CHAINS },
       packetCounters,
-      backend: ({ family, logger, metrics }) =>
-        iptablesBackend(
-          family,
-          tool,
-          iptables.watch(family),
-          () => host.read(family),
-          logger.child({ caller: 'iptables' }),
-          { observer: metrics },
-        ),
+      backend,
       tracer: (family) => this.tracer(family),
       setUp: async () => {
         if (this.localhostNodePorts && families.includes('IPv4'))

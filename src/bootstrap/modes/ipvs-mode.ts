@@ -1,12 +1,11 @@
 import { cleanUpScripts } from '../../adapters/iptables/restore/clean-up-scripts.js';
-import { iptablesBackend } from '../../adapters/iptables/iptables-driver.js';
+import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesHostReader } from '../../adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import type { IptablesObserver } from '../../adapters/iptables/iptables-observer.js';
 import { IpSetTool } from '../../adapters/ipset/ipset-tool.js';
 import { IPVS_OWNED_CHAINS } from '../../adapters/ipvs/clean-up/owned-chains.js';
-import { ipvsBackend } from '../../adapters/ipvs/ipvs-backend.js';
-import type { IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
+import { IpvsDriver, type IpvsKernel } from '../../adapters/ipvs/ipvs-driver.js';
 import { cleanUpIpvs } from '../../adapters/ipvs/clean-up/clean-up-ipvs.js';
 import { IpvsPlanner } from '../../adapters/ipvs/ipvs-planner.js';
 import { retireIpvs } from '../../adapters/ipvs/clean-up/retire-ipvs.js';
@@ -23,6 +22,7 @@ import { SystemClock } from '../../adapters/process/system-clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
@@ -132,9 +132,9 @@ export class IpvsMode implements Mode {
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
       ...kernel,
-      rules: (source) =>
-        iptablesBackend(family, tool, iptables.watch(family), () => host.read(family), logger, {
-          ...source,
+      rules: (baseRules) =>
+        new IptablesDriver(family, tool, iptables.watch(family), () => host.read(family), logger, {
+          baseRules,
           observer,
           cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
         }),
@@ -143,7 +143,8 @@ export class IpvsMode implements Mode {
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
     return ({ family, clock, logger, metrics }) => {
       const log = logger.child({ caller: 'ipvs' });
-      return ipvsBackend(family, kernelOf(family, log, metrics), clock, log, options);
+      const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
+      return new Reconciler(driver, log);
     };
   }
 

@@ -1,15 +1,17 @@
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
-import { nftablesBackend } from '../../adapters/nftables/nftables-driver.js';
+import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { CommandLine } from '../configuration/command-line.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import { checkKernel } from './kernel-check.js';
 import { netlinkIfAny, openNftTransports } from './nft-transport.js';
 import { Attempts } from './attempts.js';
@@ -47,18 +49,17 @@ export class NftablesMode implements Mode {
     checkKernel();
     const transports = await openNftTransports(this.wish, this.logger);
     const generations = new GenerationWatch(transports.generations);
+    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+      const logger = parent.child({ caller: 'nftables' });
+      const transport = transports.families[family];
+      const options = { observer: metrics };
+      return new Reconciler(new NftablesDriver(family, transport, generations, logger, options), logger);
+    };
     return {
       name: this.name,
       families,
       means: { transport: transports.name },
-      backend: ({ family, logger, metrics }) =>
-        nftablesBackend(
-          family,
-          transports.families[family],
-          generations,
-          logger.child({ caller: 'nftables' }),
-          { observer: metrics },
-        ),
+      backend,
       tracer: (family) => this.tracer(family),
       close: () => transports.close(),
     };
@@ -82,8 +83,8 @@ export class NftablesMode implements Mode {
     try {
       const attempts = new Attempts();
       for (const family of IP_FAMILIES) {
-        const backend = nftablesBackend(family, transports.families[family], generations, this.logger);
-        await attempts.make(() => backend.cleanup().catch(unlessWithoutNfTables));
+        const driver = new NftablesDriver(family, transports.families[family], generations, this.logger);
+        await attempts.make(() => driver.cleanup().catch(unlessWithoutNfTables));
       }
       attempts.end();
       return [];

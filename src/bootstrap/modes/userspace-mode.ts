@@ -1,3 +1,4 @@
+import { IptablesDriver } from '../../adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../adapters/iptables/tool/iptables-tool.js';
 import { FloodGuard } from '../../adapters/process/flood-guard.js';
 import { readHostNetwork } from '../../adapters/userspace/host-network.js';
@@ -5,10 +6,11 @@ import { raiseOpenFileLimit } from '../../adapters/userspace/open-file-limit.js'
 import { proxyAddresses } from '../../adapters/userspace/proxy-addresses.js';
 import { removePortals } from '../../adapters/userspace/remove-portals.js';
 import type { ProxyPorts } from '../../adapters/userspace/trace/userspace-tracer.js';
-import { UserspaceBackend } from '../../adapters/userspace/userspace-backend.js';
+import { UserspaceBackend, type RulesBackendFactory } from '../../adapters/userspace/userspace-backend.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
+import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
@@ -47,8 +49,13 @@ export class UserspaceMode implements Mode {
         portRange: parsePortRange(this.settings.portRange)!,
         udpIdleTimeout: this.settings.udpIdleTimeout,
       };
-      const watch = iptables.watch(family);
-      const made = new UserspaceBackend(family, options, iptables.tool, watch, localAddresses, clock, guard);
+      const { tool } = iptables;
+      const rules: RulesBackendFactory = (readHost, how) =>
+        new Reconciler(
+          new IptablesDriver(family, tool, iptables.watch(family), readHost, guard!, how),
+          guard!,
+        );
+      const made = new UserspaceBackend(family, options, tool, rules, localAddresses, clock, guard);
       backends.set(family, made);
       return made;
     };

@@ -57,6 +57,10 @@ function jump(table: TableName, chain: string, target: string, because: string):
   return { table, chain, rule: ruleText({ matches: [comment(because)], target }), place: 'first' };
 }
 
+function chain(table: TableName, name: string, rules: readonly RuleText[]): Chain {
+  return { table, name, rules };
+}
+
 /** Writes rules that match against sets of one family. */
 class SetRules {
   constructor(
@@ -80,56 +84,38 @@ class SetRules {
   }
 }
 
+/** By protocol: how the sets end, and what is looked up in them. */
+const NODE_PORT_SETS = [
+  ['tcp', 'TCP', 'dst'],
+  ['udp', 'UDP', 'dst'],
+  ['sctp', 'SCTP-HASH', 'dst,dst'],
+] as const;
+
 function natChains(
   node: NodeNetwork,
   host: Pick<IptablesHost, 'randomFully'>,
   filled: ReadonlySet<ServiceSet>,
 ): readonly Chain[] {
   const rules = new SetRules(node.family, filled);
-  const nodePorts = (['TCP', 'UDP'] as const).flatMap((protocol) => [
-    ...rules.whenFilled(`KUBE-NODE-PORT-LOCAL-${protocol}`, 'dst', {
-      protocol: `-p ${protocol.toLowerCase()}`,
-      target: 'RETURN',
-    }),
-    ...rules.whenFilled(`KUBE-NODE-PORT-${protocol}`, 'dst', {
-      protocol: `-p ${protocol.toLowerCase()}`,
-      target: MARK_MASQ,
-    }),
-  ]);
+  const nodePorts = NODE_PORT_SETS.flatMap(([name, suffix, lookup]) => {
+    const protocol = `-p ${name}`;
+    return [
+      ...rules.whenFilled(`KUBE-NODE-PORT-LOCAL-${suffix}`, lookup, { protocol, target: 'RETURN' }),
+      ...rules.whenFilled(`KUBE-NODE-PORT-${suffix}`, lookup, { protocol, target: MARK_MASQ }),
+    ];
+  });
   return [
-    { table: 'nat', name: SERVICES, rules: serviceRules(node, rules) },
-    {
-      table: 'nat',
-      name: POSTROUTING,
-      rules: [
-        ...rules.whenFilled('KUBE-LOOP-BACK', 'dst,dst,src', { target: 'MASQUERADE' }),
-        ...masqueradeRules(node.masqueradeBit, host),
-      ],
-    },
-    {
-      table: 'nat',
-      name: NODE_PORT,
-      rules: [
-        ...nodePorts,
-        ...rules.whenFilled('KUBE-NODE-PORT-LOCAL-SCTP-HASH', 'dst,dst', {
-          protocol: '-p sctp',
-          target: 'RETURN',
-        }),
-        ...rules.whenFilled('KUBE-NODE-PORT-SCTP-HASH', 'dst,dst', {
-          protocol: '-p sctp',
-          target: MARK_MASQ,
-        }),
-      ],
-    },
-    {
-      table: 'nat',
-      name: LOAD_BALANCER,
-      rules: [
-        ...rules.whenFilled('KUBE-LOAD-BALANCER-LOCAL', 'dst,dst', { target: 'RETURN' }),
-        ruleText({ target: MARK_MASQ }),
-      ],
-    },
-    { table: 'nat', name: MARK_MASQ, rules: [markRule(node.masqueradeBit)] },
+    chain('nat', SERVICES, serviceRules(node, rules)),
+    chain('nat', POSTROUTING, [
+      ...rules.whenFilled('KUBE-LOOP-BACK', 'dst,dst,src', { target: 'MASQUERADE' }),
+      ...masqueradeRules(node.masqueradeBit, host),
+    ]),
+    chain('nat', NODE_PORT, nodePorts),
+    chain('nat', LOAD_BALANCER, [
+      ...rules.whenFilled('KUBE-LOAD-BALANCER-LOCAL', 'dst,dst', { target: 'RETURN' }),
+      ruleText({ target: MARK_MASQ }),
+    ]),
+    chain('nat', MARK_MASQ, [markRule(node.masqueradeBit)]),
   ];
 }
 
@@ -175,41 +161,25 @@ function filterChains(node: NodeNetwork, filled: ReadonlySet<ServiceSet>): reado
     ['KUBE-HEALTH-CHECK-NODE-PORT', 'dst'],
   ];
   return [
-    {
-      table: 'filter',
-      name: FORWARD,
-      rules: acceptRules(node.masqueradeBit),
-    },
-    {
-      table: 'filter',
-      name: NODE_PORT,
-      rules: [rules.rule('KUBE-HEALTH-CHECK-NODE-PORT', 'dst', { target: 'ACCEPT' })],
-    },
-    {
-      table: 'filter',
-      name: PROXY_FIREWALL,
-      rules: rules.whenFilled('KUBE-LOAD-BALANCER-FW', 'dst,dst', { target: SOURCE_RANGES_FIREWALL }),
-    },
-    {
-      table: 'filter',
-      name: SOURCE_RANGES_FIREWALL,
-      rules: [
-        ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'dst,dst,src', { target: 'RETURN' }),
-        ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-IP', 'dst,dst,src', { target: 'RETURN' }),
-        ruleText({ target: 'DROP' }),
-      ],
-    },
-    {
-      // Listeners of this host must not be reachable at a service address on a port that no service has.
-      table: 'filter',
-      name: IPVS_FILTER,
-      rules: [
-        ...known.map(([set, lookup]) => ruleText({ matches: [rules.match(set, lookup)], target: 'RETURN' })),
-        ruleText({
-          matches: ['-m conntrack --ctstate NEW', rules.match('KUBE-IPVS-IPS', 'dst')],
-          target: `REJECT --reject-with ${unreachable}`,
-        }),
-      ],
-    },
+    chain('filter', FORWARD, acceptRules(node.masqueradeBit)),
+    chain('filter', NODE_PORT, [rules.rule('KUBE-HEALTH-CHECK-NODE-PORT', 'dst', { target: 'ACCEPT' })]),
+    chain(
+      'filter',
+      PROXY_FIREWALL,
+      rules.whenFilled('KUBE-LOAD-BALANCER-FW', 'dst,dst', { target: SOURCE_RANGES_FIREWALL }),
+    ),
+    chain('filter', SOURCE_RANGES_FIREWALL, [
+      ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-CIDR', 'dst,dst,src', { target: 'RETURN' }),
+      ...rules.whenFilled('KUBE-LOAD-BALANCER-SOURCE-IP', 'dst,dst,src', { target: 'RETURN' }),
+      ruleText({ target: 'DROP' }),
+    ]),
+    // Listeners of this host must not be reachable at a service address on a port that no service has.
+    chain('filter', IPVS_FILTER, [
+      ...known.map(([set, lookup]) => ruleText({ matches: [rules.match(set, lookup)], target: 'RETURN' })),
+      ruleText({
+        matches: ['-m conntrack --ctstate NEW', rules.match('KUBE-IPVS-IPS', 'dst')],
+        target: `REJECT --reject-with ${unreachable}`,
+      }),
+    ]),
   ];
 }

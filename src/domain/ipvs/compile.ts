@@ -7,7 +7,7 @@ import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
 import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
-import type { FrontendRules, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
+import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
 import { schedulerFor, type IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
@@ -23,7 +23,7 @@ export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsS
 }
 
 class ServicePortCompiler {
-  private readonly frontends = new Map<string, FrontendRules>();
+  private readonly parts = new Map<string, IpvsPart>();
   private readonly protocol: Lowercase<Protocol>;
   private readonly nodeAddresses: ReadonlySet<string>;
   private readonly scheduler: string;
@@ -54,11 +54,9 @@ class ServicePortCompiler {
           break;
       }
     }
-    return {
-      entry: this.entry,
-      frontends: [...this.frontends.values()],
-      members: [...this.hairpins(), ...this.healthCheck()],
-    };
+    for (const member of [...this.hairpins(), ...this.healthCheck()])
+      this.parts.set(member, { key: member, members: [member], rules: [] });
+    return [...this.parts.values()];
   }
 
   private claimClusterIP(frontend: Frontend): void {
@@ -108,11 +106,8 @@ class ServicePortCompiler {
     if (name.protocol !== 'SCTP') {
       const sets: ServiceSet[] = [`KUBE-NODE-PORT-${name.protocol}`];
       if (externalPolicyLocal) sets.push(`KUBE-NODE-PORT-LOCAL-${name.protocol}`);
-      this.claim({
-        name: frontendName(undefined, Number(port), name.protocol),
-        members: sets.map((set) => ({ set, member: port })),
-        rules: [],
-      });
+      const key = frontendName(undefined, Number(port), name.protocol);
+      this.claim({ key, frontend: key, members: sets.map((set) => `${set} ${port}` as const), rules: [] });
     }
     const sets: ServiceSet[] = name.protocol === 'SCTP' ? ['KUBE-NODE-PORT-SCTP-HASH'] : [];
     if (sets.length > 0 && externalPolicyLocal) sets.push('KUBE-NODE-PORT-LOCAL-SCTP-HASH');
@@ -133,31 +128,33 @@ class ServicePortCompiler {
     const { healthCheckNodePort } = this.entry;
     if (healthCheckNodePort === 0) return [];
     const member = numberText('health check node port', healthCheckNodePort, MAX_PORT);
-    return [{ set: 'KUBE-HEALTH-CHECK-NODE-PORT', member }];
+    return [`KUBE-HEALTH-CHECK-NODE-PORT ${member}`];
   }
 
   private claimServed(
     frontend: Frontend,
     address: string,
-    { members, bound, rules = [] }: Pick<FrontendRules, 'members' | 'bound'> & Partial<FrontendRules>,
+    { members, bound, rules = [] }: Pick<IpvsPart, 'members' | 'bound'> & Partial<IpvsPart>,
   ): void {
+    const key = frontendName(address, frontend.port, this.entry.name.protocol);
     this.claim({
-      name: frontendName(address, frontend.port, this.entry.name.protocol),
+      key,
+      frontend: key,
       served: this.served(frontend, address),
       ...(bound !== undefined && { bound }),
-      members: bound === undefined ? members : [...members, { set: 'KUBE-IPVS-IPS', member: bound }],
+      members: bound === undefined ? members : [...members, `KUBE-IPVS-IPS ${bound}`],
       rules,
     });
   }
 
   /** An address may be an external IP and a load-balancer IP: it gets the endpoints of the later one, and the members of both. */
-  private claim(frontend: FrontendRules): void {
-    const former = this.frontends.get(frontend.name);
-    this.frontends.set(frontend.name, {
+  private claim(part: IpvsPart): void {
+    const former = this.parts.get(part.key);
+    this.parts.set(part.key, {
       ...former,
-      ...frontend,
-      members: [...(former?.members ?? []), ...frontend.members],
-      rules: [...(former?.rules ?? []), ...frontend.rules],
+      ...part,
+      members: [...(former?.members ?? []), ...part.members],
+      rules: [...(former?.rules ?? []), ...part.rules],
     });
   }
 
@@ -181,7 +178,7 @@ class ServicePortCompiler {
   }
 
   /** An address that the node has already stays where it is. */
-  private binding(address: string): Pick<FrontendRules, 'bound'> {
+  private binding(address: string): Pick<IpvsPart, 'bound'> {
     return this.nodeAddresses.has(address) ? {} : { bound: address };
   }
 
@@ -200,7 +197,7 @@ class ServicePortCompiler {
 
   private addressAndPort(set: ServiceSet, address: string, port: number, source?: string): SetMember {
     const member = `${addressText(address)},${this.protocol}:${numberText('port', port, MAX_PORT)}`;
-    return { set, member: source === undefined ? member : `${member},${source}` };
+    return `${set} ${source === undefined ? member : `${member},${source}`}`;
   }
 }
 

@@ -1,169 +1,136 @@
 import type { IptablesServicePortRules } from '../iptables/table.js';
 import type { ServicePortKey } from '../model/service-port-name.js';
-import { Claims, type FrontendConflict } from '../reconcile/claims.js';
+import type { FrontendConflict } from '../reconcile/claims.js';
 import type { DesiredState } from '../reconcile/desired-state.js';
+import { HeldParts, type HeldPart } from '../reconcile/held-parts.js';
 import type { IpvsChange } from './ipvs-change.js';
-import type { FrontendRules, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import { SERVICE_SETS, type ServiceSet } from './service-sets.js';
-import { virtualServerKey, type VirtualServerKey } from './virtual-server.js';
+import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
+import { SERVICE_SETS, setOf, type ServiceSet } from './service-sets.js';
+import type { VirtualServerKey } from './virtual-server.js';
 
 /** A virtual server as it should be, and the service port that holds it. */
 export interface OwnedServer extends ServedAddress {
   readonly owner: ServicePortKey;
 }
 
-/** How often each service port refers to something. */
-type References = Map<ServicePortKey, number>;
-
-/** A frontend's rules, and the service port that holds the frontend. */
-interface HeldFrontend {
-  readonly owner: ServicePortKey;
-  readonly frontend: FrontendRules;
-}
+const NOBODY: readonly ServicePortKey[] = [];
 
 /**
- * What mode ipvs wants in the kernel. Each frontend is held by one of the service ports that claim it. Any number of service
- * ports may refer to an address or a set member, which is there as long as one does.
+ * What mode ipvs wants in the kernel: that of the parts that service ports hold. Any number of parts may refer to an address or a
+ * set member, which is there as long as one does.
  */
 export class IpvsDesiredState implements DesiredState<IpvsServicePortRules, IpvsChange> {
-  private readonly rulesByOwner = new Map<ServicePortKey, IpvsServicePortRules>();
-  /** Of frontends, by name. */
-  private readonly claims = new Claims();
-  private readonly servers = new Map<VirtualServerKey, OwnedServer>();
-  private readonly bound = new Map<string, References>();
-  private readonly members = new Map<ServiceSet, Map<string, References>>(
-    SERVICE_SETS.map((set) => [set, new Map()]),
-  );
+  /** A part that comes again is compared with the kernel again, which may have refused some of it. */
+  private readonly parts = new HeldParts<IpvsPart>(() => false);
+  /** Addresses and members, with the parts that refer to them and the holders of these. */
+  private readonly shared = new Map<string, Map<string, ServicePortKey>>();
+  /** How many members each set has. */
+  private readonly sizes = new Map<ServiceSet, number>();
 
   rules(owner: ServicePortKey): IpvsServicePortRules | undefined {
-    return this.rulesByOwner.get(owner);
+    return this.parts.of(owner);
   }
 
   replace(owner: ServicePortKey, rules: IpvsServicePortRules | undefined, change?: IpvsChange): void {
-    const former = this.rulesByOwner.get(owner);
-    if (rules) this.rulesByOwner.set(owner, rules);
-    else this.rulesByOwner.delete(owner);
-    const claimed = new Map(rules?.frontends.map((frontend) => [frontend.name, frontend]));
-    for (const previous of former?.frontends ?? []) {
-      const { name } = previous;
-      const frontend = claimed.get(name);
-      claimed.delete(name);
-      if (!frontend) this.release(owner, previous, change);
-      else if (this.claims.holder(name) === owner)
-        this.switchHolder({ owner, frontend: previous }, { owner, frontend }, change);
-    }
-    for (const frontend of claimed.values()) this.claim(owner, frontend, change);
-    for (const member of rules?.members ?? []) this.refer(member, owner, 1, change);
-    for (const member of former?.members ?? []) this.refer(member, owner, -1, change);
+    this.parts.replace(owner, rules, (before, after) => {
+      if (before) this.drop(before);
+      if (after) this.hold(after);
+      for (const held of [before, after]) if (held) change?.add(held.part, held.owner);
+    });
+  }
+
+  /** The service port that has the part. */
+  holder(key: string): ServicePortKey | undefined {
+    return this.parts.holder(key);
+  }
+
+  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
+    return this.parts.conflictsOf(owner);
   }
 
   server(key: VirtualServerKey): OwnedServer | undefined {
-    return this.servers.get(key);
+    const served = this.parts.heldPart(key)?.served;
+    return served && { ...served, owner: this.holder(key)! };
   }
 
-  allServers(): ReadonlyMap<VirtualServerKey, OwnedServer> {
-    return this.servers;
+  *serverKeys(): Generator<VirtualServerKey> {
+    for (const { part } of this.parts.held()) if (part.served) yield part.key;
   }
 
-  /** The service ports that want the address bound; none when it must not be bound. */
-  referencesToAddress(address: string): readonly ServicePortKey[] {
-    return [...(this.bound.get(address)?.keys() ?? [])];
+  /** The service ports that want this virtual server, address or member; none if it must not be there. */
+  owners(what: string): readonly ServicePortKey[] {
+    const references = this.shared.get(what);
+    if (references) return [...new Set(references.values())];
+    const server = this.server(what);
+    return server ? [server.owner] : NOBODY;
   }
 
-  addresses(): Iterable<string> {
-    return this.bound.keys();
+  addresses(): readonly string[] {
+    return [...this.shared.keys()].filter((what) => !isMember(what));
   }
 
-  /** The service ports that want the member in the set; none when it must not be there. */
-  referencesToMember({ set, member }: SetMember): readonly ServicePortKey[] {
-    return [...(this.members.get(set)!.get(member)?.keys() ?? [])];
-  }
-
-  membersOf(set: ServiceSet): Iterable<string> {
-    return this.members.get(set)!.keys();
+  members(): readonly SetMember[] {
+    return [...this.shared.keys()].filter(isMember);
   }
 
   /** The sets that have members. */
   get filled(): ReadonlySet<ServiceSet> {
-    return new Set(SERVICE_SETS.filter((set) => this.members.get(set)!.size > 0));
+    return new Set(SERVICE_SETS.filter((set) => this.sizes.has(set)));
   }
 
-  /** The service ports that hold frontends with iptables rules. */
-  ownersOfIptablesRules(): readonly ServicePortKey[] {
-    return [...this.rulesByOwner.keys()].filter((owner) => this.iptablesRules(owner).entries.length > 0);
+  /** The service ports that hold parts with iptables rules. */
+  ownersOfIptablesRules(): ReadonlySet<ServicePortKey> {
+    return new Set(
+      Array.from(
+        this.parts.held(({ rules }) => rules.length > 0),
+        ({ owner }) => owner,
+      ),
+    );
   }
 
-  /** The iptables rules of the frontends that the service port holds. */
-  iptablesRules(owner: ServicePortKey): IptablesServicePortRules {
-    const frontends = this.rules(owner)?.frontends ?? [];
-    return {
-      chains: [],
-      entries: frontends.flatMap(({ name, rules }) => (this.claims.holder(name) === owner ? rules : [])),
-    };
+  /** The iptables rules of the parts that the service port holds; undefined if there are none. */
+  iptablesRules(owner: ServicePortKey): IptablesServicePortRules | undefined {
+    const parts = this.rules(owner) ?? [];
+    const entries = parts.flatMap(({ key, rules }) =>
+      rules.length > 0 && this.holder(key) === owner ? rules : [],
+    );
+    return entries.length > 0 ? { chains: [], entries } : undefined;
   }
 
-  conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {
-    if (!this.claims.isContested) return [];
-    return (this.rules(owner)?.frontends ?? []).flatMap(({ name }) => this.claims.conflicts(name, name));
-  }
-
-  private claim(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
-    const { before, after } = this.claims.claim(frontend.name, owner);
-    if (before !== after) this.switchHolder(this.held(frontend.name, before), { owner, frontend }, change);
-  }
-
-  private release(owner: ServicePortKey, frontend: FrontendRules, change: IpvsChange | undefined): void {
-    const { before, after } = this.claims.release(frontend.name, owner);
-    if (before !== after) this.switchHolder({ owner, frontend }, this.held(frontend.name, after), change);
-  }
-
-  private held(name: string, owner: ServicePortKey | undefined): HeldFrontend | undefined {
-    const frontend =
-      owner !== undefined && this.rules(owner)?.frontends.find((frontend) => frontend.name === name);
-    return frontend ? { owner, frontend } : undefined;
-  }
-
-  private switchHolder(
-    before: HeldFrontend | undefined,
-    after: HeldFrontend | undefined,
-    change: IpvsChange | undefined,
-  ): void {
-    if (after) this.hold(after, 1, change);
-    if (before) this.hold(before, -1, change);
-    const served = (after ?? before)?.frontend.served;
-    if (!served) return;
-    const key = virtualServerKey(served.server);
-    if (after) this.servers.set(key, { ...served, owner: after.owner });
-    else this.servers.delete(key);
-    change?.servers.add(key);
-  }
-
-  /** Counts what comes with holding a frontend, or stops counting it. */
-  private hold({ owner, frontend }: HeldFrontend, step: 1 | -1, change: IpvsChange | undefined): void {
-    if (frontend.bound !== undefined) {
-      count(this.bound, frontend.bound, owner, step);
-      change?.addresses.add(frontend.bound);
+  private hold({ owner, part }: HeldPart<IpvsPart>): void {
+    for (const what of sharedBy(part)) {
+      const references = this.shared.get(what);
+      if (references) references.set(part.key, owner);
+      else {
+        this.shared.set(what, new Map([[part.key, owner]]));
+        this.count(what, 1);
+      }
     }
-    for (const member of frontend.members) this.refer(member, owner, step, change);
-    if (frontend.rules.length > 0) change?.rules.add(owner);
   }
 
-  private refer(
-    { set, member }: SetMember,
-    owner: ServicePortKey,
-    step: 1 | -1,
-    change: IpvsChange | undefined,
-  ): void {
-    count(this.members.get(set)!, member, owner, step);
-    change?.member(set, member);
+  private drop({ part }: HeldPart<IpvsPart>): void {
+    for (const what of sharedBy(part)) {
+      const references = this.shared.get(what);
+      if (!references?.delete(part.key) || references.size > 0) continue;
+      this.shared.delete(what);
+      this.count(what, -1);
+    }
+  }
+
+  private count(what: string, step: 1 | -1): void {
+    if (!isMember(what)) return;
+    const set = setOf(what);
+    const size = (this.sizes.get(set) ?? 0) + step;
+    if (size > 0) this.sizes.set(set, size);
+    else this.sizes.delete(set);
   }
 }
 
-function count(counts: Map<string, References>, what: string, owner: ServicePortKey, step: 1 | -1): void {
-  const references = counts.get(what) ?? new Map<ServicePortKey, number>();
-  const present = (references.get(owner) ?? 0) + step;
-  if (present > 0) references.set(owner, present);
-  else references.delete(owner);
-  if (references.size > 0) counts.set(what, references);
-  else counts.delete(what);
+/** Addresses and members that a part refers to. */
+function sharedBy({ bound, members }: IpvsPart): readonly string[] {
+  return bound === undefined ? members : [bound, ...members];
+}
+
+function isMember(what: string): what is SetMember {
+  return what.includes(' ');
 }

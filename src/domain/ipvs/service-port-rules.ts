@@ -1,6 +1,6 @@
-import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
+import type { Part } from '../reconcile/held-parts.js';
 import type { ServiceSet } from './service-sets.js';
 import type { VirtualServer } from './virtual-server.js';
 
@@ -10,16 +10,16 @@ export interface ServedAddress {
   readonly endpoints: readonly Pick<Endpoint, 'address' | 'port'>[];
 }
 
-/** A member of one of the sets, as the tool ipset prints it. */
-export interface SetMember {
-  readonly set: ServiceSet;
-  readonly member: string;
-}
+/** A member of one of the sets, after the name of the set: `KUBE-CLUSTER-IP 10.96.0.10,udp:53`, as the tool ipset prints it. */
+export type SetMember = `${ServiceSet} ${string}`;
 
-/** What a service port asks for at one frontend. It gets that only when it holds the frontend. */
-export interface FrontendRules {
-  /** `10.96.0.10:53/UDP`, or `node port 30053/UDP` for what all addresses of a node port share. */
-  readonly name: string;
+/**
+ * What a service port asks for at one frontend, or a member of a set that belongs to none. It gets that only when it holds the
+ * part. The key of a frontend is its name, `10.96.0.10:53/UDP`, or `node port 30053/UDP` for what all addresses of a node port
+ * share; that of a lone member is the member.
+ */
+export interface IpvsPart extends Part {
+  /** The virtual server, which has the same key. */
   readonly served?: ServedAddress;
   /** The address to bind to the device of service addresses. */
   readonly bound?: string;
@@ -28,11 +28,4 @@ export interface FrontendRules {
 }
 
 /** Everything that one service port asks for in its family. */
-export interface IpvsServicePortRules {
-  /** From which this was compiled. */
-  readonly entry: ForwardingEntry;
-  /** Each name once. */
-  readonly frontends: readonly FrontendRules[];
-  /** Members that belong to no frontend. Other service ports may ask for the same. */
-  readonly members: readonly SetMember[];
-}
+export type IpvsServicePortRules = readonly IpvsPart[];

@@ -103,3 +103,13 @@ export function setHeader(set: ServiceSet, family: IpFamily): IpSetHeader {
 export function setComment(set: ServiceSet): string {
   return KINDS[set].comment;
 }
+
+/** The set of a member that comes after the name of its set. */
+export function setOf(member: `${ServiceSet} ${string}`): ServiceSet {
+  return member.slice(0, member.indexOf(' ')) as ServiceSet;
+}
+
+/** As the set itself has it. */
+export function withoutSet(member: `${ServiceSet} ${string}`): string {
+  return member.slice(member.indexOf(' ') + 1);
+}

@@ -1,12 +1,19 @@
 import type { ServicePortKey, ServicePortName } from '../model/service-port-name.js';
 
-/** What an earlier process left, by the label under which the kernel's rules name their service port. */
+/** What the kernel holds, by labels: what rules there say about whose they are. */
 export interface AdoptedRules<Rules> {
-  label(name: ServicePortName): string;
   labels(): Iterable<string>;
+
   /**
-   * The rules under a label, except for frontends that service ports other than `owner` claim by now. Undefined if
+   * The labels of a service port: the kernel's rules under them are its own.
+   * @param rules what is wanted of it; undefined if that is unknown
+   * @returns undefined if that would have to be known: rules that do not name their service port are told by their frontends
+   */
+  labelsOf(name: ServicePortName, rules: Rules | undefined): readonly string[] | undefined;
+
+  /**
+   * The rules under these labels, except for frontends that service ports other than `owner` claim by now. Undefined if
    * there are none.
    */
-  rules(label: string, owner: ServicePortKey): Rules | undefined;
+  rules(labels: readonly string[], owner: ServicePortKey): Rules | undefined;
 }

@@ -1,3 +1,4 @@
+import { iptablesBackend } from '../../support/backends.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind } from '../../../src/testing/contract/sample-sets.js';
@@ -5,7 +6,6 @@ import { changed, gone } from '../../../src/testing/contract/stage.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import {
   recordedEntries,

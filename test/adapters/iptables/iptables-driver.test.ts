@@ -1,9 +1,9 @@
+import { iptablesBackend } from '../../support/backends.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
+import type { IptablesWatch } from '../../../src/adapters/iptables/watch/iptables-watch.js';
 import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';
 import { changed, gone } from '../../../src/testing/contract/stage.js';
@@ -139,7 +139,7 @@ describe('apply', () => {
         const [table, chain] = text.split(' ') as [TableName, string];
         return sum + 2 + iptables.chain('IPv4', table, chain)!.length;
       }, 0);
-    const watch: WriteWatch = {
+    const watch: IptablesWatch = {
       seesEveryWrite: false,
       async ours(write, effect) {
         const before = entries();

@@ -24,10 +24,10 @@ describe('what another program changes', () => {
     expect(await backend.verify('full')).toMatchObject({ compared: true, failed: [] });
     expect(node.takeJournal()).toEqual([
       'add KUBE-CLUSTER-IP 10.96.0.1,tcp:80',
+      'restore',
       'add 10.96.0.1:80/TCP rr',
       'add-real 10.96.0.1:80/TCP 10.244.1.1:8080 1',
       'add 10.96.0.1',
-      'restore',
     ]);
     expect(await backend.verify('full')).toMatchObject({ compared: true, written: 0 });
     expect(await backend.verify('quick')).toMatchObject({ compared: false, written: 0 });

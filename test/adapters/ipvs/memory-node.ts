@@ -1,3 +1,5 @@
+import { IptablesDriver } from '../../../src/adapters/iptables/iptables-driver.js';
+import { ipvsBackend } from '../../support/backends.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryIpSets } from '../../support/fakes/memory-ip-sets.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
@@ -5,14 +7,12 @@ import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryServiceAddresses } from '../../support/fakes/memory-service-addresses.js';
 import { MemoryVirtualServers } from '../../support/fakes/memory-virtual-servers.js';
 import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
 import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
 import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
 import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
-import { ipvsBackend } from '../../../src/adapters/ipvs/ipvs-backend.js';
-import type { IpvsBackendOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
+import type { IpvsDriverOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -41,7 +41,7 @@ export class MemoryNode {
   readonly logger = new MemoryLogger();
   servedByIptables = false;
 
-  backend(family: IpFamily = 'IPv4', options: Partial<IpvsBackendOptions> = {}): Backend {
+  backend(family: IpFamily = 'IPv4', options: Partial<IpvsDriverOptions> = {}): Backend {
     const { servers, addresses, sets, iptables, clock, logger } = this;
     return ipvsBackend(
       family,
@@ -49,9 +49,9 @@ export class MemoryNode {
         servers,
         addresses,
         sets,
-        rules: (source) =>
-          iptablesBackend(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
-            ...source,
+        rules: (baseRules) =>
+          new IptablesDriver(family, iptables, iptables.watch(), () => Promise.resolve(HOST), logger, {
+            baseRules,
             cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
           }),
         servedByIptables: () => Promise.resolve(this.servedByIptables),
@@ -72,7 +72,7 @@ export class MemoryNode {
   leftovers(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsLeftovers {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
-    const rules = iptablesBackend(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {
+    const rules = new IptablesDriver(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {
       cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS, kept),
     });
     return {

@@ -91,23 +91,33 @@ describe('what is refused', () => {
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
-  it('is a removal: said, and made up for at the next quick verification', async () => {
+  it('is a removal: reported, the service stays whole, and goes when asked again', async () => {
     await started([entryOf('a'), entryOf('b')]);
-    node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
-    expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
-    expect(node.logger.at('warn').map(({ facts }) => facts)).toEqual([
-      { family: 'IPv4', reason: 'delete 10.96.0.1:80/TCP was refused: EBUSY' },
-    ]);
+    const before = [node.servers.weights, node.addresses.all, node.sets.members('KUBE-CLUSTER-IP')];
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EINVAL' : undefined));
+    const { failed } = await backend.apply(gone('a'), network);
+    expect(failed).toEqual([{ key: keyOf('a'), reason: 'delete 10.96.0.1:80/TCP was refused: EINVAL' }]);
+    expect([node.servers.weights, node.addresses.all, node.sets.members('KUBE-CLUSTER-IP')]).toEqual(before);
+    expect(await backend.verify('full')).toMatchObject({ written: 0, failed: [] });
     node.servers.refuse(() => undefined);
-    expect(await backend.verify('quick')).toMatchObject({ written: 1, failed: [] });
+    expect(await backend.apply(gone('a'), network)).toMatchObject({ failed: [] });
     expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
   });
 
-  it('is a removal that stays refused: said once, not at each verification', async () => {
+  it('is a removal for a reason of the moment: it fails as a whole, and the next quick verification makes up for it', async () => {
+    await started([entryOf('a'), entryOf('b')]);
+    node.servers.refuse((step) => (step.kind === 'delete' ? 'EBUSY' : undefined));
+    await expect(backend.apply(gone('a'), network)).rejects.toThrow('EBUSY');
+    node.servers.refuse(() => undefined);
+    expect(await backend.verify('quick')).toMatchObject({ written: 3, failed: [] });
+    expect(Object.keys(node.servers.weights)).toEqual(['10.96.0.2:80/TCP']);
+  });
+
+  it('is a removal of what no service had: said once, not at each verification', async () => {
     await started([entryOf('a')]);
-    node.addresses.refuse((step) => (step.kind === 'remove' ? 'EBUSY' : undefined));
-    await backend.apply(gone('a'), network);
-    for (const how of ['quick', 'quick', 'full'] as const)
+    node.addresses.tamper(['10.96.0.1', '10.9.9.9']);
+    node.addresses.refuse((step) => (step.kind === 'remove' ? 'EINVAL' : undefined));
+    for (const how of ['full', 'quick', 'full'] as const)
       expect(await backend.verify(how)).toMatchObject({ failed: [], written: 0 });
     expect(node.logger.at('warn')).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
+import { iptablesBackend } from '../../support/backends.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import type { SyncReport } from '../../../src/application/ports/sync-observer.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';

@@ -1,7 +1,7 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { MemoryNftTransport, type Blame } from '../../support/fakes/memory-nft-transport.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import { outcomeOf, type Outcome } from '../../../src/domain/nftables/walk/ending.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';

@@ -1,8 +1,8 @@
+import { nftablesBackend } from '../../support/backends.js';
 import fc from 'fast-check';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { sampleEntry, sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';

@@ -1,8 +1,8 @@
+import { nftablesBackend } from '../../support/backends.js';
 import fc from 'fast-check';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { endpointText, type Ending } from '../../../src/domain/nftables/walk/ending.js';

@@ -1,6 +1,6 @@
+import { nftablesBackend } from '../../support/backends.js';
 import fc from 'fast-check';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { TableState } from '../../../src/adapters/nftables/transport.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';

@@ -1,5 +1,5 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { Operation } from '../../../src/domain/nftables/layout/table.js';

@@ -1,5 +1,5 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { sampleNode } from '../../../src/testing/contract/sample-services.js';
 import { everyKind, variant } from '../../../src/testing/contract/sample-sets.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';

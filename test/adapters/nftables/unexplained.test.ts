@@ -1,8 +1,8 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { sampleEntry, sampleNode, type SampleShape } from '../../../src/testing/contract/sample-services.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { Backend } from '../../../src/application/ports/backend.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { setsOf } from '../../../src/domain/nftables/layout/sets.js';

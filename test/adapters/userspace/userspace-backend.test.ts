@@ -1,3 +1,4 @@
+import { userspaceBackend } from '../../support/backends.js';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
@@ -47,7 +48,7 @@ afterEach(async () => {
 });
 
 function backendWith(range: string): UserspaceBackend {
-  return new UserspaceBackend(
+  return userspaceBackend(
     'IPv4',
     {
       address: { listen: HERE, host: HERE },

@@ -6,6 +6,7 @@ import {
   type ReadOptions,
   type WriteResult,
 } from '../../../src/application/ports/driver.js';
+import type { Adoption } from '../../../src/application/ports/driver-abilities.js';
 import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -54,7 +55,9 @@ export class MemoryKernel {
 }
 
 /** The smallest driver that uses everything that the reconciler offers. */
-export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, string>> {
+export class MemoryDriver
+  implements Driver<Lines, Change, ReadonlyMap<string, string>>, Adoption<Lines, ReadonlyMap<string, string>>
+{
   readonly mode = 'memory';
   readonly family = 'IPv4';
   readonly watch: WriteWatch;
@@ -63,7 +66,6 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
   constructor(private readonly kernel: MemoryKernel) {
     this.watch = {
       seesEveryWrite: true,
-      ours: (write) => write(),
       epoch: () => Promise.resolve(kernel.epoch),
     };
   }
@@ -109,15 +111,19 @@ export class MemoryDriver implements Driver<Lines, Change, ReadonlyMap<string, s
     const { lines } = this.desired;
     const labelOf = (value: string) => value.slice(0, value.indexOf(': '));
     return {
-      label: (name: ServicePortName) => displayName(name),
+      labelsOf: (name: ServicePortName) => [displayName(name)],
       labels: () => new Set([...actual.values()].map(labelOf)),
-      rules(label: string, owner: ServicePortKey) {
+      rules([label]: readonly string[], owner: ServicePortKey) {
         const own = [...actual].filter(
           ([key, value]) => labelOf(value) === label && (lines.holder(key) ?? owner) === owner,
         );
         return own.length > 0 ? own.map(([key, value]) => ({ key, frontend: key, value })) : undefined;
       },
     };
+  }
+
+  lost(): readonly never[] {
+    return [];
   }
 
   async cleanup(): Promise<void> {

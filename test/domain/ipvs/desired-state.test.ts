@@ -5,7 +5,6 @@ import { compileIpvs } from '../../../src/domain/ipvs/compile.js';
 import { IpvsDesiredState } from '../../../src/domain/ipvs/desired-state.js';
 import type { ServedAddress } from '../../../src/domain/ipvs/service-port-rules.js';
 import { ipvsDesiredTables } from '../../../src/domain/ipvs/desired-tables.js';
-import { SERVICE_SETS } from '../../../src/domain/ipvs/service-sets.js';
 import { IpvsChange } from '../../../src/domain/ipvs/ipvs-change.js';
 import { IP_FAMILIES, type IpFamily } from '../../../src/domain/net/ip-family.js';
 import { follow, inTwoOrders, serviceChange } from '../../support/iptables/arbitraries.js';
@@ -55,14 +54,11 @@ class Follower {
       if (served) this.servers.set(key, { server: served.server, endpoints: served.endpoints });
       else this.servers.delete(key);
     }
-    for (const address of change.addresses)
-      note(this.addresses, address, desired.referencesToAddress(address).length > 0);
-    for (const [set, members] of change.members)
-      for (const member of members)
-        note(this.members, `${set} ${member}`, desired.referencesToMember({ set, member }).length > 0);
+    for (const address of change.addresses) note(this.addresses, address, desired.owners(address).length > 0);
+    for (const member of change.members) note(this.members, member, desired.owners(member).length > 0);
     for (const owner of change.rules) {
-      const { entries } = desired.iptablesRules(owner);
-      if (entries.length > 0) this.rules.set(owner, entries.map(({ rule }) => rule).sort());
+      const rules = desired.iptablesRules(owner);
+      if (rules) this.rules.set(owner, rules.entries.map(({ rule }) => rule).sort());
       else this.rules.delete(owner);
     }
   }
@@ -77,12 +73,10 @@ function note(present: Set<string>, what: string, wanted: boolean): void {
 function everything(desired: IpvsDesiredState): Follower {
   const follower = new Follower();
   const change = new IpvsChange();
-  for (const [key, { owner }] of desired.allServers()) {
-    change.servers.add(key);
-    change.rules.add(owner);
-  }
+  for (const key of desired.serverKeys()) change.servers.add(key);
+  for (const owner of desired.ownersOfIptablesRules()) change.rules.add(owner);
   for (const address of desired.addresses()) change.addresses.add(address);
-  for (const set of SERVICE_SETS) for (const member of desired.membersOf(set)) change.member(set, member);
+  for (const member of desired.members()) change.members.add(member);
   follower.follow(desired, change);
   return follower;
 }

@@ -45,7 +45,7 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
         const table = tableOf(desired);
         const adopted = new NftablesAdoptedRules(table.sets, desired);
         const read = entries.flatMap(({ key, name }) => {
-          const rules = adopted.rules(adopted.label(name), key);
+          const rules = adopted.rules(adopted.labelsOf(name), key);
           return rules ? [[key, rules] as const] : [];
         });
         expect(tableOf(composed(new Map(read)))).toEqual(table);
@@ -61,15 +61,15 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
     )[0]!;
     const desired = composed(new Map([['a', compileNftables(entry)]]));
     const adopted = new NftablesAdoptedRules(tableOf(desired).sets, desired);
-    const label = adopted.label(entry.name);
-    expect([...adopted.labels()]).toEqual([label]);
-    expect(adopted.rules(label, 'a')).toBeDefined();
-    expect(adopted.rules(label, 'b')).toBeUndefined();
+    const labels = adopted.labelsOf(entry.name);
+    expect([...adopted.labels()]).toEqual(labels);
+    expect(adopted.rules(labels, 'a')).toBeDefined();
+    expect(adopted.rules(labels, 'b')).toBeUndefined();
   });
 
   it('are missing in a table of another layout', () => {
     const none = new NftablesAdoptedRules(new Map(), new NftablesDesiredState());
     const name = { namespace: 'default', name: 'a', port: 'http', protocol: 'TCP' } as const;
-    expect(none.rules(none.label(name), 'a')).toBeUndefined();
+    expect(none.rules(none.labelsOf(name), 'a')).toBeUndefined();
   });
 });

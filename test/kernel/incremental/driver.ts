@@ -1,6 +1,6 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';

@@ -1,12 +1,12 @@
+import { iptablesBackend } from '../../support/backends.js';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesHostReader } from '../../../src/adapters/iptables/detection/iptables-host.js';
 import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';
 import { Nfacct } from '../../../src/adapters/iptables/detection/nfacct.js';
-import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
+import type { IptablesWatch } from '../../../src/adapters/iptables/watch/iptables-watch.js';
 import { XtablesLock } from '../../../src/adapters/iptables/tool/xtables-lock.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
@@ -57,7 +57,7 @@ const handlers = {
   open(variant: IptablesVariant, families: readonly IpFamily[], lockFile: string) {
     const listen = () => CommitListener.open();
     tool = new IptablesTool({ variant, lock: new XtablesLock(lockFile), listen });
-    let watch: (family: IpFamily) => WriteWatch = (family) => new LegacyWatch(family);
+    let watch: (family: IpFamily) => IptablesWatch = (family) => new LegacyWatch(family);
     if (variant === 'nft') {
       transport = NetlinkNftTransport.open();
       generations = new GenerationWatch(transport);

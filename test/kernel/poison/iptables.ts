@@ -1,8 +1,8 @@
+import { iptablesBackend } from '../../support/backends.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RestoreRefusedError } from '../../../src/adapters/iptables/errors.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import type { IptablesVariant } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IptablesTool } from '../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../src/adapters/iptables/watch/legacy-watch.js';

@@ -1,5 +1,5 @@
+import { nftablesBackend } from '../../support/backends.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';

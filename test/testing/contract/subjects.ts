@@ -1,13 +1,11 @@
+import { iptablesBackend, nftablesBackend, userspaceBackend } from '../../support/backends.js';
 import type { BackendSubject } from '../../../src/testing/contract/backend-subject.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
-import { iptablesBackend } from '../../../src/adapters/iptables/iptables-driver.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
-import { nftablesBackend } from '../../../src/adapters/nftables/nftables-driver.js';
-import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { MemoryNode } from '../../adapters/ipvs/memory-node.js';
 import { HOST } from '../../support/iptables/services.js';
@@ -80,7 +78,7 @@ export function userspaceSubject(family: IpFamily): BackendSubject<MemoryIptable
     ...onIptables(family),
     open(iptables) {
       iptables.reopen();
-      return new UserspaceBackend(
+      return userspaceBackend(
         family,
         {
           address: { listen: loopback, host: loopback },

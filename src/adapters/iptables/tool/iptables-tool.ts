@@ -89,9 +89,9 @@ export class IptablesTool implements IptablesCommands {
     this.launcher = options.launcher ?? [];
     this.programs = new ToolPrograms({
       launcher: this.launcher,
-      timeout: options.timeoutMilliseconds ?? 300_000,
+      timeoutMilliseconds: options.timeoutMilliseconds ?? 300_000,
       environment: { XTABLES_LOCKFILE: this.lock.path },
-      missing: (program, cause) => new IptablesMissingError(program, cause),
+      missing: (name, cause) => new IptablesMissingError(name, cause),
       failed: (attempt, reason, cause) => new IptablesFailedError(attempt, reason, cause),
     });
   }

@@ -1,15 +1,15 @@
-import type { WriteEffect, WriteWatch } from '../../../application/ports/write-watch.js';
 import { CANARY } from '../../../domain/iptables/chain-names.js';
 import type { BaseRules } from '../../../domain/iptables/table.js';
 import { canonicalRule } from '../../../domain/iptables/text/canonical-rule.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import type { IptablesCommands } from '../iptables-commands.js';
+import type { IptablesWatch, RestoreEffect } from './iptables-watch.js';
 
 /**
  * Asks a better watch. Where that cannot answer, looks whether the canaries and the jumps are there: they are gone when
  * another program flushed the tables.
  */
-export class CanaryWatch implements WriteWatch {
+export class CanaryWatch implements IptablesWatch {
   private answer: number | undefined;
   private count = 0;
 
@@ -18,7 +18,7 @@ export class CanaryWatch implements WriteWatch {
    * @param baseRules the canaries and the jumps; undefined before the first start
    */
   constructor(
-    private readonly better: WriteWatch | undefined,
+    private readonly better: IptablesWatch | undefined,
     private readonly family: IpFamily,
     private readonly commands: Pick<IptablesCommands, 'listChain'>,
     private readonly baseRules: () => BaseRules | undefined,
@@ -28,7 +28,7 @@ export class CanaryWatch implements WriteWatch {
     return this.answer !== undefined && this.better!.seesEveryWrite;
   }
 
-  ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
+  ours<T>(write: () => Promise<T>, effect: (outcome: T) => RestoreEffect): Promise<T> {
     return this.better ? this.better.ours(write, effect) : write();
   }
 

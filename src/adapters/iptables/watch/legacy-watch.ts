@@ -1,7 +1,7 @@
-import type { WriteEffect, WriteWatch } from '../../../application/ports/write-watch.js';
 import type { TableName } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
 import { cLibraryIfAny, type CLibrary } from '../../process/c-library.js';
+import type { IptablesWatch, RestoreEffect } from './iptables-watch.js';
 
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
 const IPPROTO_RAW = 255;
@@ -26,7 +26,7 @@ interface TablesInfo {
  * compared. A restore of ours may wait for the lock while another program changes the tables. So the state after it counts
  * as ours only if the tables have grown as they should have or, where that is unknown, if no other program held the lock.
  */
-export class LegacyWatch implements WriteWatch {
+export class LegacyWatch implements IptablesWatch {
   /** All but those that keep the sizes, which are rare. */
   readonly seesEveryWrite = true;
   private known: TablesInfo | undefined;
@@ -37,7 +37,7 @@ export class LegacyWatch implements WriteWatch {
     private readonly calls: Pick<CLibrary, 'socket' | 'getsockopt' | 'close'> | undefined = cLibraryIfAny(),
   ) {}
 
-  async ours<T>(write: () => Promise<T>, effect: (outcome: T) => WriteEffect): Promise<T> {
+  async ours<T>(write: () => Promise<T>, effect: (outcome: T) => RestoreEffect): Promise<T> {
     // What differs from the last look before we write is the work of others.
     this.compare();
     const before = this.known;

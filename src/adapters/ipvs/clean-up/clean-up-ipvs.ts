@@ -25,7 +25,7 @@ export async function cleanUpIpvs(leftovers: IpvsLeftovers, logger: Logger): Pro
   };
   await step(() => sets.read().catch(unless(IpSetUnsupportedError)));
   const serversAreGone = await step(async () => {
-    if (sets.isAbsent && (await addresses.list(family)) === undefined) return;
+    if (sets.sets.all().length === 0 && (await addresses.list(family)) === undefined) return;
     await servers.read().catch(unless(IpvsUnavailableError));
     expectDone(await servers.remove([...servers.keys()]));
   });

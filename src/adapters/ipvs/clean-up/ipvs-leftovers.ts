@@ -26,7 +26,7 @@ export async function destroySets({
   pause = () => setTimeout(100),
 }: Pick<IpvsLeftovers, 'sets' | 'pause'>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await sets.destroy();
+    const outcome = await sets.sets.remove();
     if (outcome.refused.length === 0) return;
     if (attempt === ATTEMPTS) expectDone(outcome);
     await pause();

@@ -2,7 +2,7 @@ import { delay } from '../../../application/delay.js';
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
-import type { VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
+import { virtualServerKey, type VirtualServerKey } from '../../../domain/ipvs/virtual-server.js';
 import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
@@ -42,12 +42,12 @@ async function retire(
   signal: AbortSignal,
 ): Promise<number> {
   const { family, servers, addresses, sets, rules } = leftovers;
-  const wasHere = !sets.isAbsent || (await addresses.list(family)) !== undefined;
+  const wasHere = sets.sets.all().length > 0 || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return 0;
   await servers.read().catch(unless(IpvsUnavailableError));
   const idle = new Map<VirtualServerKey, ServedAddress>();
-  for (const [key, server] of servers.removable()) idle.set(key, { server, endpoints: [] });
+  for (const { server } of servers.removable()) idle.set(virtualServerKey(server), { server, endpoints: [] });
   expectDone(await servers.make(idle));
   await destroySets(leftovers);
   for (let first = true; ; first = false) {

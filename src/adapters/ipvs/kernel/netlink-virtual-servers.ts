@@ -1,7 +1,8 @@
-import type {
-  CountedRealServer,
-  VirtualServer,
-  VirtualServerId,
+import {
+  virtualServerKey,
+  type CountedRealServer,
+  type VirtualServer,
+  type VirtualServerId,
 } from '../../../domain/ipvs/virtual-server.js';
 import { hostPort } from '../../../domain/net/address.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
@@ -65,7 +66,7 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 
   async find(id: VirtualServerId): Promise<ListedVirtualServer | undefined> {
-    const attempt = `looking for the virtual server ${nameOf(id)}`;
+    const attempt = `looking for the virtual server ${virtualServerKey(id)}`;
     const request = await this.request(COMMAND.GET_SERVICE, attempt, (writer) => putServerId(writer, id));
     let server: VirtualServer | undefined;
     const { errno, explanation } = await this.channel.ask(request, (message) => {
@@ -77,7 +78,7 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 
   async realServers(server: VirtualServerId): Promise<readonly CountedRealServer[]> {
-    const attempt = `listing the real servers of ${nameOf(server)}`;
+    const attempt = `listing the real servers of ${virtualServerKey(server)}`;
     const request = await this.request(COMMAND.GET_DEST, attempt, (writer) => putServerId(writer, server));
     const found: CountedRealServer[] = [];
     await this.channel.dump(request, (message) => {
@@ -160,45 +161,32 @@ export class NetlinkVirtualServers implements VirtualServers {
   }
 }
 
+/** The command of a step, and in words what is being done. */
+const COMMANDS: Readonly<Record<VirtualServerStep['kind'], readonly [number, string]>> = {
+  add: [COMMAND.NEW_SERVICE, 'adding'],
+  set: [COMMAND.SET_SERVICE, 'changing'],
+  delete: [COMMAND.DEL_SERVICE, 'deleting'],
+  'add-real': [COMMAND.NEW_DEST, 'adding'],
+  'set-real': [COMMAND.SET_DEST, 'changing'],
+  'delete-real': [COMMAND.DEL_DEST, 'deleting'],
+};
+
 /** The command, the attempt in words, and the attributes of a step. */
 function requestOf(step: VirtualServerStep): [number, string, (writer: MessageWriter) => void] {
-  const name = nameOf(step.server);
-  switch (step.kind) {
-    case 'add':
-    case 'set': {
-      const command = step.kind === 'add' ? COMMAND.NEW_SERVICE : COMMAND.SET_SERVICE;
-      const doing = step.kind === 'add' ? 'adding' : 'changing';
-      return [command, `${doing} the virtual server ${name}`, (writer) => putServer(writer, step.server)];
-    }
-    case 'delete':
-      return [
-        COMMAND.DEL_SERVICE,
-        `deleting the virtual server ${name}`,
-        (writer) => putServerId(writer, step.server),
-      ];
-    case 'add-real':
-    case 'set-real': {
-      const command = step.kind === 'add-real' ? COMMAND.NEW_DEST : COMMAND.SET_DEST;
-      const doing = step.kind === 'add-real' ? 'adding' : 'changing';
-      return [
-        command,
-        `${doing} the real server ${hostPort(step.real.address, step.real.port)} of ${name}`,
-        (writer) => {
-          putServerId(writer, step.server);
-          putRealServer(writer, step.real);
-        },
-      ];
-    }
-    case 'delete-real':
-      return [
-        COMMAND.DEL_DEST,
-        `deleting the real server ${hostPort(step.real.address, step.real.port)} of ${name}`,
-        (writer) => {
-          putServerId(writer, step.server);
-          putRealServerId(writer, step.real);
-        },
-      ];
-  }
+  const [command, doing] = COMMANDS[step.kind];
+  const name = virtualServerKey(step.server);
+  const what =
+    'real' in step
+      ? `the real server ${hostPort(step.real.address, step.real.port)} of ${name}`
+      : `the virtual server ${name}`;
+  return [command, `${doing} ${what}`, (writer) => putStep(writer, step)];
+}
+
+function putStep(writer: MessageWriter, step: VirtualServerStep): void {
+  if (step.kind === 'add' || step.kind === 'set') return putServer(writer, step.server);
+  putServerId(writer, step.server);
+  if (step.kind === 'add-real' || step.kind === 'set-real') putRealServer(writer, step.real);
+  else if (step.kind === 'delete-real') putRealServerId(writer, step.real);
 }
 
 function outcomeOf(
@@ -222,9 +210,4 @@ function meaningOf(step: VirtualServerStep, errno: number): string | undefined {
 
 function familyOf({ address }: { readonly address: string }): IpFamily {
   return address.includes(':') ? 'IPv6' : 'IPv4';
-}
-
-/** `10.96.0.1:443/TCP`, as in kube-proxy. */
-function nameOf({ address, port, protocol }: VirtualServerId): string {
-  return `${hostPort(address, port)}/${protocol}`;
 }

@@ -1,49 +1,46 @@
 import type { IpvsDesiredState } from '../../../domain/ipvs/desired-state.js';
 import { IpvsChange } from '../../../domain/ipvs/ipvs-change.js';
-import { SERVICE_SETS } from '../../../domain/ipvs/service-sets.js';
-import { Unexplained } from '../../../domain/ipvs/unexplained.js';
-import type { AddressTable } from './address-table.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { ServiceAddresses } from '../kernel/service-addresses.js';
+import { PresenceTable } from './presence-table.js';
 import type { ServerTable } from './server-table.js';
 import type { SetTable } from './set-table.js';
 
 /** Everything that mode ipvs has in the kernel in one family, except iptables rules. */
 export class KernelTables {
+  /** On the device of service addresses. */
+  readonly addresses: PresenceTable<string>;
+
   constructor(
+    readonly family: IpFamily,
     readonly servers: ServerTable,
     readonly sets: SetTable,
-    readonly addresses: AddressTable,
-  ) {}
+    private readonly device: ServiceAddresses,
+  ) {
+    this.addresses = new PresenceTable((kind, addresses) =>
+      device.apply(addresses.map((address) => ({ kind, address }))),
+    );
+  }
 
   /** Reads the kernel. @throws ForeignIpSetError */
   async read(signal?: AbortSignal): Promise<void> {
     await this.servers.read(signal);
-    await this.addresses.read();
+    this.addresses.found((await this.device.list(this.family)) ?? []);
     await this.sets.read(signal);
   }
 
   /** Makes the device and the sets where they are missing. @returns the number of sets made @throws IpSetsNotMadeError */
   async prepare(): Promise<number> {
-    await this.addresses.ensureDevice();
+    await this.device.ensureDevice();
     return this.sets.create();
   }
 
   /** A change about everything that is desired or in the kernel. */
   changeOfAll(desired: IpvsDesiredState): IpvsChange {
     const all = new IpvsChange();
-    for (const key of [...desired.allServers().keys(), ...this.servers.keys()]) all.servers.add(key);
+    for (const key of [...desired.serverKeys(), ...this.servers.keys()]) all.servers.add(key);
     for (const address of [...desired.addresses(), ...this.addresses.all()]) all.addresses.add(address);
-    for (const set of SERVICE_SETS)
-      for (const member of [...desired.membersOf(set), ...this.sets.members(set)]) all.member(set, member);
-    for (const owner of desired.ownersOfIptablesRules()) all.rules.add(owner);
+    for (const member of [...desired.members(), ...this.sets.members.all()]) all.members.add(member);
     return all;
-  }
-
-  /** What is in the kernel and no service port explains. */
-  unexplained(desired: IpvsDesiredState): Unexplained {
-    return new Unexplained(desired, {
-      servers: this.servers.keys(),
-      addresses: this.addresses.all(),
-      members: (set) => this.sets.members(set),
-    });
   }
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../../../application/ports/clock.js';
 import type { Logger } from '../../../application/ports/logger.js';
-import type { FrontendAddress } from '../../../domain/conntrack/frontend-map.js';
 import { serverLines } from '../../../domain/ipvs/render-servers.js';
 import type { ServedAddress } from '../../../domain/ipvs/service-port-rules.js';
 import {
@@ -14,9 +13,10 @@ import {
 } from '../../../domain/ipvs/virtual-server.js';
 import { cidrContains, type Cidr } from '../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { Draining } from './draining.js';
+import { ENOENT, ESRCH } from '../../netlink/errno.js';
+import { NetlinkRequestError } from '../../netlink/errors.js';
 import { carryOut, type Outcome, type PlannedStep } from './planned-steps.js';
-import type { VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
+import type { StepOutcome, VirtualServers, VirtualServerStep } from '../kernel/virtual-servers.js';
 
 /**
  * The longest time that a real server drains, in milliseconds: a day, far beyond any pod's grace period. Without a limit, as in
@@ -27,9 +27,20 @@ export const LONGEST_DRAINING = 24 * 60 * 60 * 1000;
 /** How often to check whether draining real servers still have connections, in milliseconds (docs/spec/ipvs.md §8). */
 export const SWEEP_PERIOD = 60_000;
 
+/** Another program deleted it before us. */
+function isGone({ kind }: VirtualServerStep, error: StepOutcome): boolean {
+  const isDeletion = kind === 'delete' || kind === 'delete-real';
+  return isDeletion && error instanceof NetlinkRequestError && [ENOENT, ESRCH].includes(error.errno);
+}
+
+interface KnownReal extends RealServer {
+  /** Since when it drains, in milliseconds since 1970. */
+  readonly since?: number | undefined;
+}
+
 interface KnownServer {
   readonly server: VirtualServer;
-  readonly reals: Map<RealServerKey, RealServer>;
+  readonly reals: Map<RealServerKey, KnownReal>;
 }
 
 type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
@@ -42,8 +53,7 @@ type Planned = PlannedStep<VirtualServerStep, VirtualServerKey>;
  * meantime, it gets its weight back and keeps its connections. A later process sees by the weight that it drains.
  */
 export class ServerTable {
-  private readonly known = new Map<VirtualServerKey, KnownServer>();
-  private readonly draining = new Draining();
+  private known: Map<VirtualServerKey, KnownServer> = new Map();
 
   /** @param excluded virtual servers at these addresses are never deleted */
   constructor(
@@ -57,12 +67,17 @@ export class ServerTable {
   /** Reads the kernel. Real servers that drain continue to. */
   async read(signal?: AbortSignal): Promise<void> {
     const listed = await this.servers.list(this.family, signal);
-    this.known.clear();
+    const before = this.known;
+    this.known = new Map();
     for (const { realServers, ...server } of listed) {
-      const reals = new Map(realServers.map((real) => [realServerKey(real), real]));
-      this.known.set(virtualServerKey(server), { server, reals });
+      const key = virtualServerKey(server);
+      const former = before.get(key)?.reals;
+      const reals = realServers.map((real): [RealServerKey, KnownReal] => {
+        const realKey = realServerKey(real);
+        return [realKey, { ...real, since: former?.get(realKey)?.since }];
+      });
+      this.known.set(key, { server, reals: new Map(reals) });
     }
-    for (const key of this.draining.servers()) if (!this.known.has(key)) this.draining.forget(key);
   }
 
   keys(): Iterable<VirtualServerKey> {
@@ -99,34 +114,23 @@ export class ServerTable {
     return serverLines([{ server, endpoints: shown }]);
   }
 
-  /** The virtual servers that may be deleted. */
-  removable(): readonly (readonly [VirtualServerKey, VirtualServer])[] {
-    const all = [...this.known].map(([key, { server }]) => [key, server] as const);
-    return all.filter(([, server]) => !this.isExcluded(server));
-  }
-
-  /** The virtual servers of UDP that have real servers. */
-  servingUdp(): readonly (readonly [VirtualServerKey, FrontendAddress])[] {
-    return [...this.known].flatMap(([key, { server, reals }]) =>
-      server.protocol === 'UDP' && reals.size > 0
-        ? [[key, { address: server.address, port: server.port }] as const]
-        : [],
-    );
-  }
-
-  /** Whether some real server drains. */
-  get isDraining(): boolean {
-    return !this.draining.isEmpty;
+  /** The virtual servers that may be deleted, with the real servers that get new connections. */
+  removable(): readonly ServedAddress[] {
+    return [...this.known.values()]
+      .filter(({ server }) => !this.isExcluded(server))
+      .map(({ server, reals }) => ({
+        server,
+        endpoints: [...reals.values()].filter(({ weight }) => weight > 0),
+      }));
   }
 
   /** Creates or changes virtual servers so that they are as wanted. A refused one does not stop the others. */
   async make(wanted: ReadonlyMap<VirtualServerKey, ServedAddress>): Promise<Outcome<VirtualServerKey>> {
-    const before = new Map([...wanted.keys()].map((key) => [key, new Set(this.draining.of(key).keys())]));
-    const outcome = await this.carryOut([...wanted].flatMap(([key, served]) => this.planned(key, served)));
-    const begun = [...before].filter(([key, drained]) =>
-      [...this.draining.of(key).keys()].some((real) => !drained.has(real)),
+    const begun = new Set<VirtualServerKey>();
+    const outcome = await this.carryOut(
+      [...wanted].flatMap(([key, served]) => this.planned(key, served, begun)),
     );
-    const swept = await this.sweep(begun.map(([key]) => key));
+    const swept = await this.sweep(begun);
     return { ...outcome, written: outcome.written + swept };
   }
 
@@ -136,7 +140,7 @@ export class ServerTable {
   }
 
   /** Deletes real servers that have drained, of these virtual servers or of all. @returns their number */
-  async sweep(keys: readonly VirtualServerKey[] = this.draining.servers()): Promise<number> {
+  async sweep(keys: Iterable<VirtualServerKey> = this.known.keys()): Promise<number> {
     const planned: Planned[] = [];
     for (const key of keys) planned.push(...(await this.drained(key)));
     const { written, refused } = await this.carryOut(planned);
@@ -146,110 +150,94 @@ export class ServerTable {
   }
 
   private carryOut(planned: readonly Planned[]): Promise<Outcome<VirtualServerKey>> {
-    return carryOut(planned, (steps) => this.servers.apply(steps));
+    return carryOut(planned, async (steps) => {
+      const outcomes = await this.servers.apply(steps);
+      return outcomes.map((error, index) => (isGone(steps[index]!, error) ? undefined : error));
+    });
   }
 
-  private planned(about: VirtualServerKey, { server, endpoints }: ServedAddress): Planned[] {
+  /** @param begun gets the virtual server when a real server of it begins to drain */
+  private planned(
+    about: VirtualServerKey,
+    { server, endpoints }: ServedAddress,
+    begun: Set<VirtualServerKey>,
+  ): Planned[] {
     const present = this.known.get(about);
-    const reals = present?.reals ?? new Map<RealServerKey, RealServer>();
+    const reals = present?.reals ?? new Map<RealServerKey, KnownReal>();
     const remember = () => void this.known.set(about, { server, reals });
     const steps: Planned[] = [];
     if (!present) steps.push({ step: { kind: 'add', server }, about, done: remember });
     else if (!sameService(present.server, server))
       steps.push({ step: { kind: 'set', server }, about, done: remember });
-    const wanted = new Set<RealServerKey>();
-    for (const { address, port } of endpoints) {
-      const real = { address, port, weight: 1 };
-      const key = realServerKey(real);
-      if (wanted.has(key)) continue;
-      wanted.add(key);
+    const set = (kind: 'add-real' | 'set-real', { since, ...real }: KnownReal): Planned => ({
+      step: { kind, server, real },
+      about,
+      done: () => void reals.set(realServerKey(real), { ...real, since }),
+    });
+    const wanted = new Map(
+      endpoints.map(({ address, port }) => [realServerKey({ address, port }), { address, port, weight: 1 }]),
+    );
+    for (const [key, real] of wanted) {
       const weight = reals.get(key)?.weight;
-      if (weight === 1) {
-        this.draining.end(about, key);
+      if (weight === 1) reals.set(key, real);
+      else steps.push(set(weight === undefined ? 'add-real' : 'set-real', real));
+    }
+    for (const [key, { address, port, weight, since }] of reals) {
+      if (wanted.has(key)) continue;
+      if (server.protocol !== 'TCP') {
+        steps.push(this.realDeletion(about, server, { address, port }));
         continue;
       }
-      const kind = weight === undefined ? 'add-real' : 'set-real';
-      const done = () => {
-        reals.set(key, real);
-        this.draining.end(about, key);
-      };
-      steps.push({ step: { kind, server, real }, about, done });
+      const idle = { address, port, weight: 0, since: since ?? this.clock.now() };
+      if (since === undefined) begun.add(about);
+      if (weight === 0) reals.set(key, idle);
+      else steps.push(set('set-real', idle));
     }
-    for (const [key, real] of reals)
-      if (!wanted.has(key)) steps.push(...this.retirement(about, server, key, real));
     return steps;
-  }
-
-  private retirement(
-    about: VirtualServerKey,
-    server: VirtualServer,
-    key: RealServerKey,
-    real: RealServer,
-  ): Planned[] {
-    if (server.protocol !== 'TCP') return [this.realDeletion(about, server, key, real)];
-    if (real.weight === 0) {
-      this.draining.begin(about, key, this.clock.now());
-      return [];
-    }
-    const idle = { address: real.address, port: real.port, weight: 0 };
-    const done = () => {
-      this.known.get(about)?.reals.set(key, idle);
-      this.draining.begin(about, key, this.clock.now());
-    };
-    return [{ step: { kind: 'set-real', server, real: idle }, about, done }];
   }
 
   /** Deletions of real servers of one virtual server that have drained. Forgets those that are gone already. */
   private async drained(about: VirtualServerKey): Promise<Planned[]> {
-    const draining = this.draining.of(about);
-    const server = this.known.get(about)?.server;
-    if (draining.size === 0 || !server) return [];
+    const { server, reals } = this.known.get(about) ?? {};
+    const draining = [...(reals ?? [])].filter(([, { since }]) => since !== undefined);
+    if (draining.length === 0 || !server) return [];
     const listed = await this.servers.realServers(server);
     const present = new Map(listed.map((real) => [realServerKey(real), real]));
-    return [...draining].flatMap(([key, since]) => {
+    return draining.flatMap(([key, { since }]) => {
       const real = present.get(key);
       if (!real) {
-        this.forget(about, key);
+        reals!.delete(key);
         return [];
       }
       const connections = real.activeConnections + real.inactiveConnections;
-      const overdue = this.clock.now() - since >= LONGEST_DRAINING;
+      const overdue = this.clock.now() - since! >= LONGEST_DRAINING;
       if (connections > 0 && !overdue) return [];
       if (connections > 0)
         this.logger.warn(
           { server: about, endpoint: key, connections },
           'endpoint drained for a day and still has connections; closing them',
         );
-      return [this.realDeletion(about, server, key, real)];
+      return [this.realDeletion(about, server, real)];
     });
   }
 
   private realDeletion(
     about: VirtualServerKey,
     server: VirtualServer,
-    key: RealServerKey,
-    { address, port }: RealServer,
+    { address, port }: Pick<RealServer, 'address' | 'port'>,
   ): Planned {
-    const step = { kind: 'delete-real', server, real: { address, port } } as const;
-    return { step, about, done: () => this.forget(about, key) };
+    const real = { address, port };
+    const done = () => void this.known.get(about)?.reals.delete(realServerKey(real));
+    return { step: { kind: 'delete-real', server, real }, about, done };
   }
 
   private deletion(about: VirtualServerKey): Planned[] {
     const server = this.known.get(about)?.server;
     if (!server || this.isExcluded(server)) return [];
-    const done = () => {
-      this.known.delete(about);
-      this.draining.forget(about);
-    };
-    return [{ step: { kind: 'delete', server }, about, done }];
+    return [{ step: { kind: 'delete', server }, about, done: () => void this.known.delete(about) }];
   }
 
   private isExcluded({ address }: VirtualServer): boolean {
     return this.excluded.some((cidr) => cidrContains(cidr, address));
-  }
-
-  private forget(server: VirtualServerKey, real: RealServerKey): void {
-    this.known.get(server)?.reals.delete(real);
-    this.draining.end(server, real);
   }
 }

@@ -1,4 +1,3 @@
-import { protocolOfNumber } from '../../model/protocol-number.js';
 import {
   displayName,
   type Protocol,
@@ -24,8 +23,6 @@ const COMMENT = /--comment "?(([^"/ ]+)\/([^":/ ]+)(?::([^" ]+))?)/;
 /** Rules for health checks are about no frontend. */
 const FRONTEND = /^(?:-d (\S+)\/(?:32|128) )?.*-p (\w+) .*--dport (\d+) (?!.*-j ACCEPT$)/;
 const PROTOCOL = /-p (tcp|udp|sctp) /;
-/** An entry of mode ipvs, which has no comment: all that it names is the frontend. */
-const VIRTUAL_SERVER = / -m ipvs --vproto (6|17|132) --vaddr (\S+) --vport (\d+) /;
 
 /** An entry, and the service port that it names. */
 interface AdoptedEntry {
@@ -54,16 +51,16 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
     private readonly desired: { isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean },
   ) {}
 
-  label(name: ServicePortName): string {
-    return displayName(name);
+  labelsOf(name: ServicePortName): readonly string[] {
+    return [displayName(name)];
   }
 
   labels(): Iterable<string> {
     return this.sorted().entries.keys();
   }
 
-  rules(label: string, owner: ServicePortKey): IptablesServicePortRules | undefined {
-    const found = this.sorted().entries.get(label) ?? [];
+  rules(labels: readonly string[], owner: ServicePortKey): IptablesServicePortRules | undefined {
+    const found = labels.flatMap((label) => this.sorted().entries.get(label) ?? []);
     const kept = found.filter(({ entry }) => !this.desired.isClaimedByOther(entry, owner));
     if (kept.length === 0) return undefined;
     return { chains: this.chainsOf(kept), entries: kept.map(({ entry }) => entry) };
@@ -118,16 +115,10 @@ function sort(saved: SavedTables, { shared }: BaseRules): AdoptedTables {
   return { chains, entries };
 }
 
-/** Which service port and frontend a rule is about. One that names no service port is named after its frontend. */
+/** Which service port and frontend a rule is about. */
 function namedBy(
   rule: RuleText,
 ): { readonly name: ServicePortName; readonly frontend: string | undefined } | undefined {
-  const [, number, address, vport] = VIRTUAL_SERVER.exec(rule) ?? [];
-  if (number !== undefined) {
-    const protocol = protocolOfNumber(Number(number))!;
-    const frontend = `${hostPort(address!, Number(vport))}/${protocol}`;
-    return { name: { namespace: '', name: frontend, port: '', protocol }, frontend };
-  }
   const [, , namespace, name, port = ''] = COMMENT.exec(rule) ?? [];
   const protocol = PROTOCOL.exec(rule)?.[1]?.toUpperCase() as Protocol | undefined;
   if (namespace === undefined || !protocol) return undefined;

@@ -8,9 +8,8 @@ import type { TracedEnding } from '../../trace/traced-ending.js';
 import { ipvsBaseRules } from '../base-rules.js';
 import { compileIpvs } from '../compile.js';
 import { IpvsDesiredState } from '../desired-state.js';
-import { desiredIptablesRules } from '../desired-tables.js';
+import { desiredIptablesRules, desiredSets } from '../desired-tables.js';
 import type { IpvsOptions } from '../options.js';
-import { SERVICE_SETS, setHeader } from '../service-sets.js';
 import { virtualServerKey, type VirtualServerId } from '../virtual-server.js';
 import { walkIpvs, type IpvsSurroundings } from './ipvs-walk.js';
 import type { WalkedServer } from './walked-server.js';
@@ -38,10 +37,7 @@ export class IpvsDesiredWalk {
 
   private surroundings(desired: IpvsDesiredState): IpvsSurroundings {
     const { node, host } = this;
-    const sets = SERVICE_SETS.map((set) => ({
-      ...setHeader(set, node.family),
-      members: new Set(desired.membersOf(set)),
-    }));
+    const sets = desiredSets(desired, node.family);
     return {
       rules: new DesiredRules(desiredIptablesRules(desired), ipvsBaseRules(node, host, desired.filled)),
       sets: new Map(sets.map((set) => [set.name, set])),

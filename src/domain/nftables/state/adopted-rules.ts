@@ -42,17 +42,18 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     private readonly sound: ReadonlySet<TablePart> = new Set(),
   ) {}
 
-  label(name: ServicePortName): string {
-    return frontendComment(name);
+  labelsOf(name: ServicePortName): readonly string[] {
+    return [frontendComment(name)];
   }
 
   labels(): Iterable<string> {
     return this.indexed().frontends.keys();
   }
 
-  rules(label: string, owner: ServicePortKey): NftablesServicePortRules | undefined {
+  rules(labels: readonly string[], owner: ServicePortKey): NftablesServicePortRules | undefined {
     const { frontends, sources } = this.indexed();
-    const parts = (frontends.get(label) ?? [])
+    const parts = labels
+      .flatMap((label) => frontends.get(label) ?? [])
       .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
       .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
     const own = (this.desired.rules(owner) ?? []).filter((part) => this.sound.has(part));

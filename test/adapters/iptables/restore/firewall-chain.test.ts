@@ -1,10 +1,10 @@
+import { iptablesBackend } from '../../../support/backends.js';
 import { cleanUpScripts } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
 import {
   holdsProxyChains,
   judgeFirewall,
   removableChains,
 } from '../../../../src/adapters/iptables/restore/firewall-chain.js';
-import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
 import { renderSave } from '../../../support/iptables/render-save.js';

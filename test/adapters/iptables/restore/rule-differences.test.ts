@@ -1,4 +1,4 @@
-import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
+import { iptablesBackend } from '../../../support/backends.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';

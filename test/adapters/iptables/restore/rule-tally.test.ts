@@ -1,7 +1,7 @@
+import { iptablesBackend } from '../../../support/backends.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
-import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { SILENT_OBSERVER } from '../../../../src/adapters/iptables/iptables-observer.js';
 import { HOST, nodeNetwork, Services } from '../../../support/iptables/services.js';
 

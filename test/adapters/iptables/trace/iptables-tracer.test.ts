@@ -1,6 +1,6 @@
+import { iptablesBackend } from '../../../support/backends.js';
 import fc from 'fast-check';
 import { IptablesFailedError } from '../../../../src/adapters/iptables/errors.js';
-import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTracer } from '../../../../src/adapters/iptables/trace/iptables-tracer.js';
 import { IP_FAMILIES } from '../../../../src/domain/net/ip-family.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';

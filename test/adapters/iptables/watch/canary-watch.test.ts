@@ -1,5 +1,5 @@
 import { CanaryWatch } from '../../../../src/adapters/iptables/watch/canary-watch.js';
-import type { WriteWatch } from '../../../../src/application/ports/write-watch.js';
+import type { IptablesWatch } from '../../../../src/adapters/iptables/watch/iptables-watch.js';
 import { iptablesBaseRules } from '../../../../src/domain/iptables/compile/base-rules.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
 import { HOST, nodeNetwork } from '../../../support/iptables/services.js';
@@ -36,7 +36,7 @@ describe('CanaryWatch', () => {
 
   it('asks a better watch as long as that can answer', async () => {
     let answer: number | undefined = 7;
-    const better: WriteWatch = {
+    const better: IptablesWatch = {
       seesEveryWrite: true,
       ours: (write) => write(),
       epoch: () => Promise.resolve(answer),

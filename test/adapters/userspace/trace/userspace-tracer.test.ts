@@ -1,8 +1,8 @@
+import { userspaceBackend } from '../../../support/backends.js';
 import {
   NO_PROXY_PORTS,
   UserspaceTracer,
 } from '../../../../src/adapters/userspace/trace/userspace-tracer.js';
-import { UserspaceBackend } from '../../../../src/adapters/userspace/userspace-backend.js';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { MemoryIptables } from '../../../support/fakes/memory-iptables.js';
@@ -17,7 +17,7 @@ const NODE = { localAddresses: new Set([HERE]) };
 describe('the tracer of mode userspace', () => {
   const iptables = new MemoryIptables();
   const entries = [entryOf('a', [7]), entryOf('j', [1, 2], { affinitySeconds: 60 })];
-  const backend = new UserspaceBackend(
+  const backend = userspaceBackend(
     'IPv4',
     { address: ADDRESS, portRange: { low: 0, high: 0 }, udpIdleTimeout: 250 },
     iptables,

@@ -1,14 +1,14 @@
+import { IptablesDriver } from '../../../../src/adapters/iptables/iptables-driver.js';
+import { ipvsBackend } from '../../../support/backends.js';
 import { expect } from 'expect';
 import { before, describe, it } from 'node:test';
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { IpSetTool } from '../../../../src/adapters/ipset/ipset-tool.js';
 import { cleanUpScripts } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
-import { iptablesBackend } from '../../../../src/adapters/iptables/iptables-driver.js';
 import { IptablesTool } from '../../../../src/adapters/iptables/tool/iptables-tool.js';
 import { LegacyWatch } from '../../../../src/adapters/iptables/watch/legacy-watch.js';
 import { IPVS_OWNED_CHAINS } from '../../../../src/adapters/ipvs/clean-up/owned-chains.js';
-import { ipvsBackend } from '../../../../src/adapters/ipvs/ipvs-backend.js';
 import type { IpvsKernel } from '../../../../src/adapters/ipvs/ipvs-driver.js';
 import type { Backend } from '../../../../src/application/ports/backend.js';
 import { NetlinkServiceAddresses } from '../../../../src/adapters/ipvs/kernel/netlink-service-addresses.js';
@@ -27,9 +27,9 @@ function backendOf(family: IpFamily): Backend {
     servers: new NetlinkVirtualServers(),
     addresses: new NetlinkServiceAddresses(),
     sets: new IpSetTool(),
-    rules: (source) =>
-      iptablesBackend(family, iptables, new LegacyWatch(family), host, logger, {
-        ...source,
+    rules: (baseRules) =>
+      new IptablesDriver(family, iptables, new LegacyWatch(family), host, logger, {
+        baseRules,
         cleanUp: (saved) => cleanUpScripts(saved, IPVS_OWNED_CHAINS),
       }),
     servedByIptables: () => Promise.resolve(false),
