@@ -10,7 +10,6 @@ const timed = `/test/kernel/(${[
   'conntrack-full-table',
   'crowded-server',
   'mode-change',
-  'nftables-cli',
   'nftables-netlink',
   'restart',
   'rollback',

@@ -85,7 +85,7 @@ function parsed(object: object): unknown {
 /** Warnings on opening, such as about a container's own lock file, do not matter here. */
 function open(mode: MeasuredMode, { ipvs }: Configuration): Promise<OpenMode> {
   const logger = new MemoryLogger();
-  if (mode === 'nftables') return new NftablesMode('auto', logger).open('serve', ['IPv4', 'IPv6']);
+  if (mode === 'nftables') return new NftablesMode(logger).open('serve', ['IPv4', 'IPv6']);
   return mode === 'ipvs' ? new IpvsMode(ipvs, logger).open() : new IptablesMode(false, logger).open();
 }
 

@@ -47,8 +47,7 @@ Maintainer: The $name authors <noreply@example.com>
 Section: net
 Priority: optional
 Depends: nodejs (>= 20.19)
-Recommends: nftables
-Suggests: iptables, ipset, conntrack
+Suggests: iptables, ipset, conntrack, nftables
 Installed-Size: $installed_size
 Homepage: https://kubernetes.io/docs/reference/networking/virtual-ips/
 Description: Kubernetes node service proxy, for one machine or a cluster

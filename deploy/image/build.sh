@@ -8,7 +8,7 @@ root=$(realpath -m "$1")
 archive=${2:+$(realpath -m "$2")}
 cd "$(dirname "$0")/../.."
 suite=trixie
-packages=iptables,nftables,ipset,kmod,libstdc++6
+packages=iptables,ipset,kmod,libstdc++6
 
 say() { echo "image: $*" >&2; }
 [ ! -e "$root" ] || { say "$root exists already"; exit 1; }

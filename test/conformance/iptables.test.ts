@@ -26,7 +26,7 @@ describe.each(iptablesVariants)('iptables mode over iptables-%s', (variant) => {
   beforeAll(async () => {
     testbed = await Testbed.open();
     iptables = new NodeIptables(testbed.node, variant);
-    proxies = new ProxyRuns({ host: testbed.node, mode: 'iptables', transport: 'netlink' }, async () => {
+    proxies = new ProxyRuns({ host: testbed.node, mode: 'iptables' }, async () => {
       await testbed.flushNode();
       await iptables.reset();
     });

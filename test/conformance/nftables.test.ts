@@ -1,5 +1,5 @@
 import { probe } from '../support/testbed/probe.js';
-import { ProxyProcess, transportNames, type TransportName } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { TraceCommand } from '../support/program/trace-command.js';
 import { met, traced } from '../support/program/traced-node.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
@@ -11,24 +11,24 @@ const names = await scenarioNames();
 const scenarios = await Promise.all(names.map((name) => readScenario(name)));
 /** Those in which the cluster changes while the proxy runs. */
 const changing = scenarios.filter(({ steps }) => steps.length > 1).map(({ name }) => name);
-/** What each transport had written at the end of a scenario. */
-const left: Record<TransportName, Map<string, object>> = { netlink: new Map(), cli: new Map() };
 
 /** What the proxy says it failed at: a service it had to set aside is better read here than guessed from packets. */
 const errorsOf = ({ log }: ProxyProcess): string[] =>
   log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
 
 /** Real packets through the real program's rules meet what they met with kube-proxy 1.36 in nftables mode. */
-describe.each(transportNames)('nftables mode over %s', (transport) => {
+describe('nftables mode', () => {
   let testbed: Testbed;
-  let trace: TraceCommand;
+  let traces: readonly TraceCommand[];
   beforeAll(async () => {
     testbed = await Testbed.open();
-    // The kernel has the same rules over both.
-    trace = await TraceCommand.start(testbed.node, transport === 'netlink' ? ['--kernel'] : []);
+    traces = [
+      await TraceCommand.start(testbed.node, []),
+      await TraceCommand.start(testbed.node, ['--kernel']),
+    ];
   });
   afterAll(async () => {
-    await trace?.stop();
+    for (const trace of traces ?? []) await trace.stop();
     await testbed.close();
   });
   beforeEach(() => testbed.flushNode());
@@ -38,7 +38,7 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
     const { ipv4, ipv6 } = await probe(testbed, objects);
     expect({ step: number, ...ipv4 }).toStrictEqual({ step: number, ...packets.ipv4 });
     expect({ step: number, ...ipv6 }).toStrictEqual({ step: number, ...packets.ipv6 });
-    expect(await traced(trace, step)).toStrictEqual(met(step));
+    for (const trace of traces) expect(await traced(trace, step)).toStrictEqual(met(step));
   }
 
   async function tables(): Promise<object> {
@@ -47,7 +47,7 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
   }
 
   const start = (config: string, { objects }: Step): Promise<ProxyProcess> =>
-    ProxyProcess.start({ host: testbed.node, transport, config, objects });
+    ProxyProcess.start({ host: testbed.node, config, objects });
 
   it.each(names)('treats packets as kube-proxy does in %s', async (name) => {
     const { config, steps } = await readScenario(name);
@@ -61,7 +61,6 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
         expect(errorsOf(proxy)).toEqual([]);
         await expectRecordedPackets(step);
       }
-      if (later.length === 0) left[transport].set(name, await tables());
       expect(await proxy.stop('SIGTERM')).toBe(0);
     } finally {
       await proxy.remove();
@@ -82,16 +81,8 @@ describe.each(transportNames)('nftables mode over %s', (transport) => {
         expect(await tables()).toEqual(expected);
         return true;
       });
-      left[transport].set(name, await tables());
     } finally {
       await proxy.remove();
     }
-  });
-});
-
-describe('both transports', () => {
-  it.each(names)('leave the same tables in %s', (name) => {
-    expect(left.cli.get(name)).toBeDefined();
-    expect(left.cli.get(name)).toEqual(left.netlink.get(name));
   });
 });

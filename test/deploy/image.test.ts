@@ -67,7 +67,7 @@ describe('what the image is made of', () => {
     const { spdxVersion, packages, relationships } = await document();
     expect(spdxVersion).toBe('SPDX-2.3');
     expect(packages.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['libc6', 'nftables', 'iptables', 'kube-proxy-ts', 'commander', 'koffi']),
+      expect.arrayContaining(['libc6', 'iptables', 'ipset', 'kube-proxy-ts', 'commander', 'koffi']),
     );
     expect(packages.filter(({ versionInfo }) => !/^[\w.:+~-]+$/.test(versionInfo))).toEqual([]);
     expect(new Set(packages.map(({ SPDXID }) => SPDXID)).size).toBe(packages.length);
@@ -138,7 +138,7 @@ it('is built for arm64 as well, of programs for that processor', async () => {
     const elf = async (path: string): Promise<number> =>
       (await readFile(join(root, path))).readUInt16LE(MACHINE);
     expect(await elf('usr/bin/node')).toBe(AARCH64);
-    expect(await elf('usr/sbin/nft')).toBe(AARCH64);
+    expect(await elf('usr/sbin/ipset')).toBe(AARCH64);
     const koffi = 'opt/kube-proxy/node_modules/@koromix/koffi-linux-arm64/linux_arm64/koffi.node';
     expect(await elf(koffi)).toBe(AARCH64);
   } finally {

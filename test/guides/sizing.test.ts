@@ -64,7 +64,6 @@ describe('the commands of the guide for sizing', () => {
     [testbed, checkout] = await Promise.all([Testbed.open(), FreshCheckout.make({ tests: false })]);
     proxy = await ProxyProcess.start({
       host: testbed.node,
-      transport: 'netlink',
       config: CONFIGURATION,
       objects: await readFile('deploy/examples/web.yaml', 'utf8'),
     });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
-import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, askTimes, Backend, type Frontend } from '../support/testbed/traffic.js';
 
@@ -18,7 +18,7 @@ function objects(endpoints: readonly string[]): string {
 /** Enough clients that what all of them do by chance is no chance: all to keep their endpoint would be 3^-20. */
 const clientAddresses = Array.from({ length: 20 }, (_, i) => `198.18.0.${100 + i}`);
 
-describe.each(transportNames)('session affinity, rules written over %s', (transport) => {
+describe('session affinity', () => {
   let testbed: Testbed;
   let backends: Backend[];
   let proxy: ProxyProcess;
@@ -38,7 +38,6 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
-      transport,
       config: testConfig,
       objects: objects(endpoints),
     });
@@ -84,9 +83,6 @@ describe.each(transportNames)('session affinity, rules written over %s', (transp
     await proxy.change(objects(backends.map(({ address }) => address).reverse()));
     expect(await askAll(viaClusterIP)).toEqual(before);
   });
-
-  // Eight seconds. Over both transports the kernel has the same sets with the same timeouts (test/conformance/nftables.test.ts).
-  if (transport !== 'netlink') return;
 
   it('counts the timeout from the last new connection, and lets clients move after it', async () => {
     const names = await askAll(viaClusterIP);

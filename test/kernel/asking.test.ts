@@ -11,6 +11,7 @@ import type { ServiceList } from '../../src/application/status/service-row.js';
 import { clusterObjects, type TestService } from '../support/testbed/cluster-objects.js';
 import { Command, type Ended } from '../support/program/command.js';
 import { Host } from '../support/testbed/host.js';
+import { TableOwner } from '../support/testbed/table-owner.js';
 import { Namespace } from '../support/program/in-namespace.js';
 import { until } from '../support/until.js';
 
@@ -285,17 +286,17 @@ default    web   NodePort   2/2        programmed   172.30.20.6:80/TCP +1
 it('a proxy that was never able to program anything says so with 2', async () => {
   const namespaceOfItsOwn = await Namespace.open('notserving');
   const host = new Host(namespaceOfItsOwn.name);
-  const never = await Command.start(host, [...flags, '--nft-transport', 'cli', '--manifests', file()], {
-    env: { PATH: '/nonexistent' },
-  });
+  const owner = await TableOwner.start(host);
+  const never = await Command.start(host, [...flags, '--manifests', file()]);
   try {
     await until('the failure is told', () => Promise.resolve(never.log.includes('sync failed')));
     const { exitCode, stdout } = await Command.run(host, ['status']);
     expect(stdout).toMatch(/^node1: not serving\n {2}reason: IPv4 was never programmed\n/);
-    expect(stdout).toMatch(/^ {2}last error: 20\S+ IPv[46]: a sync failed: .*nft/m);
+    expect(stdout).toMatch(/^ {2}last error: 20\S+ IPv[46]: a sync failed: .*no other owner of the table/m);
     expect(exitCode).toBe(2);
   } finally {
     if (never.running) await never.stop('SIGKILL');
+    await owner.stop();
     await namespaceOfItsOwn.close();
   }
 });

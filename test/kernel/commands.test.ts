@@ -10,6 +10,7 @@ import { clusterObjects, type TestService } from '../support/testbed/cluster-obj
 import { CommandNode } from '../support/program/command-node.js';
 import type { Command, CommandOptions, Ended } from '../support/program/command.js';
 import type { Host } from '../support/testbed/host.js';
+import { TableOwner } from '../support/testbed/table-owner.js';
 import type { Namespace } from '../support/program/in-namespace.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { until } from '../support/until.js';
@@ -178,18 +179,15 @@ describe('--cleanup', () => {
   const foreign =
     'table ip filter { chain a { ip daddr 10.0.0.1 drop; }; }\ntable inet kube-proxy { set s { type mark; }; }';
 
-  it.each(['netlink', 'cli'])(
-    'removes the tables of both families over %s, and nothing else',
-    async (transport) => {
-      await nft(foreign);
-      const before = await ruleset();
-      const proxy = await serving();
-      await proxy.stop();
-      expect(await namespace.run(['nft', 'list', 'tables'])).toContain('table ip6 kube-proxy');
-      expect(await run(['--cleanup', '--nft-transport', transport])).toMatchObject({ exitCode: 0 });
-      expect(await ruleset()).toBe(before);
-    },
-  );
+  it('removes the tables of both families, and nothing else', async () => {
+    await nft(foreign);
+    const before = await ruleset();
+    const proxy = await serving();
+    await proxy.stop();
+    expect(await namespace.run(['nft', 'list', 'tables'])).toContain('table ip6 kube-proxy');
+    expect(await run(['--cleanup'])).toMatchObject({ exitCode: 0 });
+    expect(await ruleset()).toBe(before);
+  });
 
   it('says where it cannot look without its tools, removes all else, and ends with 1', async () => {
     const file = await manifest('objects.yaml', clusterObjects([web]));
@@ -482,17 +480,13 @@ describe('what it reports about itself', () => {
   });
 
   it('is unhealthy but alive before the first sync, and healthy after it', async () => {
-    // Without the tool the first sync fails, until it is installed.
     const file = await manifest('objects.yaml', clusterObjects([web]));
-    await mkdir(at('bin'));
-    const flags = ['--nft-transport', 'cli', '--manifests', file, '-v', '2'];
-    const proxy = await commands.start([...identity, ...flags], { env: { PATH: at('bin') } });
+    const owner = await TableOwner.start(node);
+    const proxy = await commands.start([...identity, '--manifests', file, '-v', '2']);
     await until('the failure is told', () => Promise.resolve(proxy.log.includes('sync failed')));
     expect((await node.get(`${health}/healthz`)).status).toBe(503);
     expect((await node.get(`${health}/livez`)).status).toBe(200);
-    await writeFile(at('bin/nft'), '#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec nft "$@"\n', {
-      mode: 0o755,
-    });
+    await owner.stop();
     await until('it is healthy', async () => (await node.get(`${health}/healthz`)).status === 200);
     expect((await node.get(`${health}/livez`)).status).toBe(200);
     expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
@@ -541,21 +535,15 @@ describe('what it reports about itself', () => {
 });
 
 describe('ways into the kernel', () => {
-  it('without nft, what was to go through it ends with 1 and says what to install', async () => {
+  it('nftables needs no nft, not even where it was asked for', async () => {
     const file = await manifest('objects.yaml', clusterObjects([web]));
-    const options = { env: { PATH: '/nonexistent' } };
     const { exitCode, stderr } = await run(
       [...identity, '--once', '--nft-transport', 'cli', '--manifests', file],
-      options,
+      { env: { PATH: '/nonexistent' } },
     );
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^not programmed: IPv4: cannot start nft: install the package nftables/m);
-    expect(await run(['--cleanup', '--nft-transport', 'cli'], options)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining(
-        '"command failed" err="encountered an error while tearing down rules"',
-      ) as string,
-    });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(stderr).toContain('Flag --nft-transport has been deprecated');
+    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
   });
 
   it('without iptables, an unset mode ends with 1 and says what to install', async () => {
@@ -568,21 +556,28 @@ describe('ways into the kernel', () => {
     expect(stderr).toMatch(/cannot start iptables-nft, .*: install the package iptables/);
   });
 
-  it('without netlink, it goes through nft unless netlink was asked for', async () => {
+  it('without netlink, there is no mode nftables, which auto does without', async () => {
     // Away from the packages, koffi cannot be loaded.
     await cp(dirname(await builtProxy()), at('dist'), { recursive: true });
     const program = at('dist/kubeproxy.js');
     await writeFile(at('dist/package.json'), '{"type":"module"}');
     const file = await manifest('objects.yaml', clusterObjects([web]));
-    const args = [...identity, '--once', '--manifests', file];
-    const { exitCode, stderr } = await run(args, { program });
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    expect(stderr).toContain('netlink is unavailable; using the nft tool');
-    expect(await elements('set cluster-ips')).toEqual(['172.30.20.6']);
-    // Nothing of mode ipvs is there, which can be told without netlink.
-    expect(await run(['--cleanup'], { program })).toMatchObject({ exitCode: 0 });
-    const asked = await run([...args, '--nft-transport', 'netlink'], { program });
+    const as = (mode: string): Promise<Ended> =>
+      run([...cluster, '--proxy-mode', mode, '--once', '--manifests', file], { program });
+    const asked = await as('nftables');
     expect(asked.exitCode).toBe(1);
-    expect(asked.stderr).toContain('koffi');
+    expect(asked.stderr).toMatch(
+      /cannot reach nftables: netlink is unavailable: .*koffi.*; use --proxy-mode iptables/,
+    );
+    const { exitCode, stderr } = await as('auto');
+    expect(stderr).toMatch(/nftables is unavailable; falling back to iptables.* problem=".*koffi/);
+    expect(await namespace.run(['iptables-nft-save'])).toContain('-A KUBE-SERVICES');
+    // What kube-proxy may have left in mode nftables cannot be seen, but what is of mode ipvs can.
+    const unseen = /^not removed: cannot check for rules of nftables: netlink is unavailable: .*$/gm;
+    expect([exitCode, stderr.match(/^not .*$/gm)]).toEqual([1, stderr.match(unseen)]);
+    const cleaned = await run(['--cleanup'], { program });
+    expect(cleaned.exitCode).toBe(1);
+    expect(cleaned.stderr).toContain('cannot check for rules of nftables');
+    expect(await namespace.run(['iptables-nft-save'])).not.toContain('KUBE-SERVICES');
   });
 });

@@ -85,7 +85,6 @@ it(
       await driver.ask('makeMany', going, { ...entry, endpoint: '10.244.1.32' }, count - going);
       proxy = await ProxyProcess.start({
         host: testbed.node,
-        transport: 'netlink',
         config: testConfig,
         objects: objects(['10.244.1.31', '10.244.1.32'], []),
       });

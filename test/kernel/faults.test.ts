@@ -1,7 +1,7 @@
 import { stringify, parse } from 'yaml';
 import { readScenario } from '../support/recorded/scenarios.js';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
-import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { contentsOf, readTable, type TableObject } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, askTimes, Backend, errorsOf, SteadyClient } from '../support/testbed/traffic.js';
@@ -25,7 +25,7 @@ function objects(endpoints: readonly string[]): string {
   ]);
 }
 
-describe.each(transportNames)('rules damaged by somebody else, written over %s', (transport) => {
+describe('rules damaged by somebody else', () => {
   let testbed: Testbed;
   let backends: Backend[];
   let proxy: ProxyProcess;
@@ -37,7 +37,7 @@ describe.each(transportNames)('rules damaged by somebody else, written over %s',
       [1, 2].map((number) => Backend.start(testbed, `b${number}`, `10.244.1.${10 + number}`)),
     );
     const endpoints = backends.map(({ address }) => address);
-    proxy = await ProxyProcess.start({ host: testbed.node, transport, config, objects: objects(endpoints) });
+    proxy = await ProxyProcess.start({ host: testbed.node, config, objects: objects(endpoints) });
   });
   afterAll(async () => {
     await proxy?.remove();
@@ -151,7 +151,7 @@ describe.each(transportNames)('rules damaged by somebody else, written over %s',
   });
 });
 
-describe.each(transportNames)('faults around the proxy, rules written over %s', (transport) => {
+describe('faults around the proxy', () => {
   let testbed: Testbed;
   let proxy: ProxyProcess | undefined;
 
@@ -166,7 +166,7 @@ describe.each(transportNames)('faults around the proxy, rules written over %s', 
 
   const backend = (name: string, address: string): Promise<Backend> => Backend.start(testbed, name, address);
   const start = (text: string): Promise<ProxyProcess> =>
-    ProxyProcess.start({ host: testbed.node, transport, config, objects: text });
+    ProxyProcess.start({ host: testbed.node, config, objects: text });
 
   it('keeps what a manifest held when it stops to parse, says so, and follows it again when it is mended', async () => {
     const [b1, b2] = await Promise.all([backend('b1', '10.244.1.11'), backend('b2', '10.244.1.12')]);

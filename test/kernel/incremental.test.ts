@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { history, settings, survivors } from '../support/nftables/cluster-arbitraries.js';
 import type { IncrementalDriver } from './incremental/driver.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
-import { transportNames } from '../support/program/proxy-process.js';
 
 const RUNS = 12;
 
@@ -46,20 +45,20 @@ async function ruleset(): Promise<readonly string[]> {
     .sort();
 }
 
-describe.each(transportNames)('a table in the kernel, changed step by step over %s', (transport) => {
+describe('a table in the kernel, changed step by step', () => {
   it('is the table of a fresh start, which finds nothing to write on it', async () => {
     await fc.assert(
       fc.asyncProperty(history, settings, async (changes, nodeSettings) => {
         await namespace.run(['nft', 'flush', 'ruleset']);
-        expect((await driver.ask('live', transport, changes, nodeSettings)).failed).toBe(0);
+        expect((await driver.ask('live', changes, nodeSettings)).failed).toBe(0);
         const stepByStep = await ruleset();
         const final = survivors(changes);
-        expect(await driver.ask('live', transport, final, nodeSettings)).toEqual({
+        expect(await driver.ask('live', final, nodeSettings)).toEqual({
           failed: 0,
           operations: 0,
         });
         await namespace.run(['nft', 'flush', 'ruleset']);
-        await driver.ask('live', transport, final, nodeSettings);
+        await driver.ask('live', final, nodeSettings);
         expect(await ruleset()).toEqual(stepByStep);
       }),
       { numRuns: RUNS, endOnFailure: true },

@@ -48,7 +48,6 @@ describe.each(iptablesVariants)('rules of iptables-%s damaged by somebody else',
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'iptables',
-      transport: 'netlink',
       config: testConfig,
       objects: objects(backends.map(({ address }) => address)),
       env: { XTABLES_LOCKFILE: lockFile() },

@@ -38,7 +38,6 @@ describe.each(iptablesVariants)('a change between nftables and iptables-%s', (va
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'nftables',
-      transport: 'netlink',
       config: testConfig,
       objects: objects(backends.map(({ address }) => address)),
     });
@@ -69,7 +68,7 @@ describe.each(iptablesVariants)('a change between nftables and iptables-%s', (va
 
   async function restartIn(mode: ModeName): Promise<void> {
     expect(await proxy.stop('SIGTERM')).toBe(0);
-    await proxy.startAgain({ mode });
+    await proxy.startAgain(mode);
   }
 
   async function onlyRulesOf(mode: ModeName): Promise<void> {

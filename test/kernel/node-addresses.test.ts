@@ -38,7 +38,7 @@ it.each<ModeName>(['nftables', 'iptables'])(
     const objects = clusterObjects([{ ...web, endpoints: [address] }]);
     await ip('link set node0p down');
     expect(await ip('link show node0')).toContain('NO-CARRIER');
-    proxy = await ProxyProcess.start({ host: testbed.node, mode, transport: 'netlink', config, objects });
+    proxy = await ProxyProcess.start({ host: testbed.node, mode, config, objects });
     expect(await ask(NODE)).toBe('b1');
 
     await expect(ask(LATER)).rejects.toThrow();

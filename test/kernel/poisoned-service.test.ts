@@ -10,7 +10,6 @@ import { Host } from '../support/testbed/host.js';
 import { DriverBundle, Namespace, type Driver } from '../support/program/in-namespace.js';
 import type { PoisonDriver } from './poison/driver.js';
 import type { Poison, Way } from './poison/poison.js';
-import { transportNames } from '../support/program/proxy-process.js';
 import { contentsOf, readTable } from '../support/testbed/ruleset.js';
 import { until } from '../support/until.js';
 
@@ -50,7 +49,7 @@ const iptablesView = (variant: (typeof iptablesVariants)[number]): View => ({
 });
 
 const ways: readonly { readonly name: string; readonly way: Way; readonly view: View }[] = [
-  ...transportNames.map((way) => ({ name: `nftables over ${way}`, way, view: nftablesView })),
+  { name: 'nftables', way: 'nftables', view: nftablesView },
   ...iptablesVariants.map((way) => ({ name: `iptables-${way}`, way, view: iptablesView(way) })),
 ];
 
@@ -200,7 +199,7 @@ describe.each(ways)(`poisoned services among ${count}, with $name`, ({ way, view
   });
 
   // Nothing tells it by any way; one for each backend will do.
-  if (way !== 'netlink' && way !== 'nft') return;
+  if (way !== 'nftables' && way !== 'nft') return;
 
   it(
     'are found though nothing tells which they are',

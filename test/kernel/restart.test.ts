@@ -1,6 +1,6 @@
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import { iptablesVariants, NodeIptables } from '../support/testbed/iptables-node.js';
-import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { contentsOf, readTable, RulesetMonitor } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { askOnce, Backend, errorsOf, OpenConnection, SteadyClient } from '../support/testbed/traffic.js';
@@ -19,7 +19,7 @@ function objects(endpoints: readonly string[]): string {
   ]);
 }
 
-describe.each(transportNames)('a restart, rules written over %s', (transport) => {
+describe('a restart', () => {
   let testbed: Testbed;
   let backends: Backend[];
   let proxy: ProxyProcess;
@@ -38,7 +38,6 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
     const endpoints = backends.map(({ address }) => address);
     proxy = await ProxyProcess.start({
       host: testbed.node,
-      transport,
       config: testConfig,
       objects: objects(endpoints),
     });
@@ -71,9 +70,13 @@ describe.each(transportNames)('a restart, rules written over %s', (transport) =>
     },
   );
 
-  it('adopts what the other transport wrote, and writes nothing', async () => {
+  it('adopts what nft loaded from a listing, and writes nothing', async () => {
     await proxy.stop('SIGTERM');
-    await proxy.startAgain({ transport: transport === 'netlink' ? 'cli' : 'netlink' });
+    const listed = await testbed.node.run(['nft', 'list', 'ruleset']);
+    await testbed.node.run(['nft', '-f', '-'], `flush ruleset\n${listed}`);
+    await monitor.stop();
+    monitor = await RulesetMonitor.start(testbed.node);
+    await proxy.startAgain();
     expect(await monitor.written(testbed.node)).toEqual([]);
   });
 
@@ -147,7 +150,6 @@ describe.each(iptablesVariants)('a restart in iptables mode, over iptables-%s', 
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'iptables',
-      transport: 'netlink',
       config: testConfig,
       objects: objects([backend.address]),
     });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { contentsOf, readTable, RulesetMonitor } from '../support/testbed/ruleset.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import { Backend, errorsOf, SteadyClient } from '../support/testbed/traffic.js';
@@ -23,7 +23,7 @@ const config = stringify({
   conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
 });
 
-describe.each(transportNames)('a node in mode nftables, rules written over %s', (transport) => {
+describe('a node in mode nftables', () => {
   let testbed: Testbed;
   let proxy: ProxyProcess;
   let clients: SteadyClient[];
@@ -36,7 +36,6 @@ describe.each(transportNames)('a node in mode nftables, rules written over %s', 
     ]);
     proxy = await ProxyProcess.start({
       host: testbed.node,
-      transport,
       config,
       objects: await recorded('objects.json'),
     });

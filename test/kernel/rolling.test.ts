@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterObjects, testConfig } from '../support/testbed/cluster-objects.js';
 import type { Host } from '../support/testbed/host.js';
-import { ProxyProcess, transportNames } from '../support/program/proxy-process.js';
+import { ProxyProcess } from '../support/program/proxy-process.js';
 import { Testbed } from '../support/testbed/testbed.js';
 import {
   askOnce,
@@ -36,7 +36,7 @@ function objects(backends: readonly Backend[]): string {
   ]);
 }
 
-describe.each(transportNames)('clients of real backends, rules written over %s', (transport) => {
+describe('clients of real backends', () => {
   let testbed: Testbed;
   let backends: Backend[];
   let proxy: ProxyProcess;
@@ -55,7 +55,6 @@ describe.each(transportNames)('clients of real backends, rules written over %s',
     backends = await Promise.all([nextBackend(), nextBackend(), nextBackend()]);
     proxy = await ProxyProcess.start({
       host: testbed.node,
-      transport,
       config: testConfig,
       objects: objects(backends),
     });

@@ -39,7 +39,6 @@ beforeAll(async () => {
   second = await Backend.start(testbed, 'second', '10.244.1.12');
   proxy = await ProxyProcess.start({
     host: testbed.node,
-    transport: 'netlink',
     config: testConfig,
     objects,
   });
@@ -153,7 +152,6 @@ it('counts all the time for metrics, if they are asked for, in mode iptables too
   proxy = await ProxyProcess.start({
     host: testbed.node,
     mode: 'iptables',
-    transport: 'netlink',
     config: `${testConfig}serviceTrafficMetrics: true\n`,
     objects,
   });

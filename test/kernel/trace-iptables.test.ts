@@ -37,7 +37,6 @@ describe.each(iptablesVariants)('a walk through what iptables-%s saves', (varian
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'iptables',
-      transport: 'netlink',
       config: scenario.config,
       objects: scenario.steps[0]!.objects,
     });

@@ -71,7 +71,7 @@ describe('kubeproxy trace --kernel, with rules of other programs', () => {
     const { config, steps } = await readScenario('clusterip-basic');
     const [step] = steps as [Step];
     const { objects } = step;
-    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
     try {
       await testbed.node.run(['sh', '-ec', command]);
       const now = { objects, packets: await probe(testbed, objects) };
@@ -98,7 +98,7 @@ describe('kubeproxy trace --from node', () => {
       [...list!.matchAll(/- (\S+)/g)].map(([, address]) => address!.replace(/'/g, '')),
     );
     const [ipv4, ipv6] = [false, true].map((is6) => services.find((ip) => ip.includes(':') === is6)!);
-    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
     try {
       await testbed.node.run(['ip', 'route', 'add', type, ipv4!]);
       await testbed.node.run(['ip', '-6', 'route', 'add', type, ipv6!]);

@@ -120,7 +120,6 @@ describe.each(['nftables', 'iptables'] as const)('in mode %s', (mode) => {
     const proxy = await ProxyProcess.start({
       host: testbed.node,
       mode,
-      transport: 'netlink',
       config: testConfig,
       objects,
     });

@@ -38,7 +38,7 @@ afterEach(async () => {
 async function startProxy(services: readonly TestService[], config = testConfig): Promise<ProxyProcess> {
   const host = testbed.node;
   const objects = clusterObjects(services);
-  proxy = await ProxyProcess.start({ host, mode: 'userspace', transport: 'netlink', config, objects });
+  proxy = await ProxyProcess.start({ host, mode: 'userspace', config, objects });
   return proxy;
 }
 

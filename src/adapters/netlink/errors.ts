@@ -8,7 +8,7 @@ export abstract class NetlinkError extends Error {
   }
 }
 
-/** Netlink cannot be used from this process at all; use another transport. */
+/** Netlink cannot be used from this process at all. */
 export class NetlinkUnavailableError extends NetlinkError {
   constructor(reason: string, options?: ErrorOptions) {
     super(`netlink is unavailable: ${reason}`, options);
@@ -17,9 +17,9 @@ export class NetlinkUnavailableError extends NetlinkError {
 
 /** The kernel refuses this process. */
 export class NetlinkPermissionError extends NetlinkError {
-  constructor(attempt: string) {
+  constructor(attempt: string, elseNeeded = '') {
     super(
-      `${attempt}: not permitted: CAP_NET_ADMIN is needed in the user namespace that owns this network namespace`,
+      `${attempt}: not permitted: CAP_NET_ADMIN is needed in the user namespace that owns this network namespace${elseNeeded}`,
     );
   }
 }

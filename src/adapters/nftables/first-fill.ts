@@ -8,7 +8,7 @@ import type { NftablesDesiredState } from '../../domain/nftables/state/desired-s
 import { tableWithoutServices } from '../../domain/nftables/state/desired-table.js';
 import type { TablePart } from '../../domain/nftables/state/service-port-rules.js';
 import { Transaction } from '../../domain/nftables/state/transaction.js';
-import { tableDifference } from './reading/difference.js';
+import { tableRepair } from './reading/repair.js';
 import type { NftTransport } from './transport.js';
 
 /** Elements in one transaction: about a megabyte of netlink messages, and 15 ms in the kernel. */
@@ -28,7 +28,7 @@ export async function* firstFill(
   transport: NftTransport,
   atOnce = ELEMENTS_AT_ONCE,
 ): AsyncGenerator<Transaction> {
-  yield tableDifference(tableWithoutServices(desired, node), undefined, node.family, transport).repair;
+  yield tableRepair(tableWithoutServices(desired, node), undefined, node.family, transport).repair;
   let piece = new Piece();
   let turn = COMPILED_AT_ONCE;
   for (const held of inOrder(desired)) {

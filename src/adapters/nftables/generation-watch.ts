@@ -44,15 +44,14 @@ export class GenerationWatch implements WriteWatch {
   }
 
   /**
-   * Undefined if the transport cannot tell. While the other family writes, the kernel may have numbered a transaction
-   * that is not reported here yet; so this waits until that write is done.
+   * While the other family writes, the kernel may have numbered a transaction that is not reported here yet; so this waits
+   * until that write is done.
    */
-  async epoch(): Promise<number | undefined> {
+  async epoch(): Promise<number> {
     for (;;) {
       while (this.inFlight.size > 0) await Promise.allSettled(this.inFlight);
       const { started } = this;
       const generation = await this.transport.generation();
-      if (generation === undefined) return undefined;
       if (started === this.started) return this.epochAt(generation);
     }
   }

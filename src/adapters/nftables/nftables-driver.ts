@@ -31,7 +31,8 @@ import {
   idleRemovals,
   type Transaction,
 } from '../../domain/nftables/state/transaction.js';
-import { isOfAnotherLayout, tableDifference } from './reading/difference.js';
+import { isOfAnotherLayout } from './reading/difference.js';
+import { tableRepair } from './reading/repair.js';
 import { ruleDifferences } from './reading/rule-differences.js';
 import { readTable } from './reading/read-table.js';
 import type { TableReading } from './reading/table-reading.js';
@@ -118,7 +119,7 @@ export class NftablesDriver
   async repair({ state, sound }: TableReading): Promise<WriteResult> {
     if (!state) return this.fill();
     const table = desiredTable(this.desired, this.node!, sound);
-    const { repair, removals, replaces } = tableDifference(table, state, this.family, this.transport);
+    const { repair, removals, replaces } = tableRepair(table, state, this.family, this.transport);
     if (replaces)
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
     const pieces = replaces ? [repair] : inPieces(repair);

@@ -9,17 +9,15 @@ import type {
 import { isTemporary } from '../netlink/errno.js';
 
 /**
- * Access to the kernel's nf_tables: netlink, the `nft` tool, or a table in memory. It knows nothing about services; it
- * commits transactions and reads the table `kube-proxy` of one family back.
+ * Access to the kernel's nf_tables, or to a table in memory in tests. It knows nothing about services; it commits
+ * transactions and reads the table `kube-proxy` of one family back.
  */
 export interface NftTransport {
-  readonly name: 'netlink' | 'cli' | 'memory';
-
   /**
    * Applies the operations in order, all or none, as one transaction. Resolves when the kernel has committed. Rejects
    * with NftCommitError if the kernel refused: then nothing has changed. Does not retry. Not reentrant: the caller
    * waits for one call to settle before the next. An empty list does nothing.
-   * @returns the generation that the kernel gave it; undefined if it changed nothing, or if the transport cannot tell
+   * @returns the generation that the kernel gave it; undefined if it changed nothing, or if the kernel's answer was lost
    */
   commit(family: IpFamily, operations: readonly Operation[]): Promise<number | undefined>;
 
@@ -39,9 +37,9 @@ export interface NftTransport {
 
   /**
    * The elements of these keys that the set has, at a cost that does not depend on its size. Yields to the event loop now and
-   * then; other calls may run in between. Missing if the transport can only read whole sets; then it stores no digests.
+   * then; other calls may run in between.
    */
-  lookUp?(
+  lookUp(
     family: IpFamily,
     set: SetDefinition,
     keys: readonly string[],
@@ -49,16 +47,16 @@ export interface NftTransport {
 
   /**
    * The number of the last nf_tables transaction in this network namespace that changed something, whichever program
-   * committed it. Undefined if unavailable. Cheap enough to call every second.
+   * committed it. Cheap enough to call every second.
    */
-  generation(): Promise<number | undefined>;
+  generation(): Promise<number>;
 
   /** The text that `read` would return for this rule, set or chain if the kernel held exactly it. */
   fingerprintRule(family: IpFamily, rule: Rule): string;
   fingerprintSet(family: IpFamily, set: SetDefinition): string;
   fingerprintChain(chain: ChainDefinition): string;
 
-  /** Releases sockets and processes. Idempotent. */
+  /** Releases its socket. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -83,11 +81,11 @@ export interface SetState {
 
 /** One refusal of the kernel in a transaction. */
 export interface NftFailure {
-  /** Index into the operations of the commit. Undefined if the transport cannot tell. */
+  /** Index into the operations of the commit, where known. */
   readonly operation?: number;
   /** Index into the elements of that operation, where known. */
   readonly element?: number;
-  /** The kernel's name for the error (`EEXIST`), or the tool's message. */
+  /** Begins with the kernel's name for the error (`EEXIST`), or says what cannot be written. */
   readonly reason: string;
 }
 

@@ -40,11 +40,18 @@ export interface CLibrary {
   errno(): number;
 }
 
+/** Where koffi has a binary that this program is packed and tested with, each for glibc and for musl. */
+const PLATFORMS = ['linux-x64', 'linux-arm64'];
+
 /** The C library cannot be called. */
 class CLibraryError extends Error {
   constructor(cause: unknown) {
     const [reason] = errorMessage(cause).split('\n');
-    super(`the package koffi, which calls the C library, does not load: ${reason}`, { cause });
+    const here = `${process.platform}-${process.arch}`;
+    const problem = PLATFORMS.includes(here)
+      ? 'does not load'
+      : `has no binary for ${here}, only for ${PLATFORMS.join(' and ')}`;
+    super(`the package koffi, which calls the C library, ${problem}: ${reason}`, { cause });
     this.name = 'CLibraryError';
   }
 }

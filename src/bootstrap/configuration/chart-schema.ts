@@ -30,10 +30,11 @@ const OF_THE_CHART = new Set(['mode', 'clusterCIDR', 'clientConnection.kubeconfi
 /** Where the DaemonSet's probes and its port expect the health server. */
 const HEALTH_ADDRESSES = { enum: ['0.0.0.0:10256', '[::]:10256'] };
 
-/** Flags that end the process, that name another source than the chart's, or that the chart sets itself. */
+/** Flags that end the process, that name another source than the chart's, that the chart sets itself, or that a file overrides. */
 const NOT_FOR_PODS = new Set([
   ...['config', 'write-config-to', 'cleanup', 'init-only', 'once', 'version'],
   ...['master', 'manifests', 'hostname-override', 'scrape-bind-address'],
+  ...['healthz-port', 'metrics-port'],
 ]);
 
 /** What the chart takes as `config`: every field of the configuration, except those that it sets itself, and no other. */
@@ -46,10 +47,7 @@ export function chartConfigurationSchema(): JsonSchema {
 
 /** What the chart takes as `extraArgs`: each flag that applies beside a file and leaves the process the proxy that the chart runs. */
 export function chartArgumentsSchema(): JsonSchema {
-  const fields = [
-    ...fieldsOf(schema).filter(({ options }) => options.besideFile),
-    ...fieldsOf(commandFlags).filter(({ options }) => options.deprecated === undefined),
-  ];
+  const fields = [...fieldsOf(schema).filter(({ options }) => options.besideFile), ...fieldsOf(commandFlags)];
   const flags = fields.flatMap(({ type, options: { flag } }) =>
     flag === undefined || NOT_FOR_PODS.has(flag) ? [] : `${flag}${type.bare ? '(=|$)' : '='}`,
   );

@@ -24,7 +24,6 @@ export interface CommandLine {
   /** Files and folders to serve from, or to validate; none: the API server. */
   readonly manifests: readonly string[];
   readonly once: boolean;
-  readonly nftTransport: 'auto' | 'netlink' | 'cli';
   /** `IP:port` on which only metrics and health are served. */
   readonly scrapeBindAddress?: string;
   readonly cleanup: boolean;
@@ -99,7 +98,6 @@ export function completeCommandLine(
     argv,
     manifests: request.name === 'validate' ? request.paths : options.manifests,
     once: options.once,
-    nftTransport: options.nftTransport,
     ...(options.scrapeBindAddress && {
       scrapeBindAddress: withPort(options.scrapeBindAddress, SCRAPE_PORT),
     }),

@@ -8,10 +8,10 @@ import type { Mode } from './open-mode.js';
 import { UserspaceMode } from './userspace-mode.js';
 
 /** Every mode that this program has, for clean-up. Connections of mode ipvs may take their time to end, so it is the last. */
-export function allModes({ nftTransport, configuration }: CommandLine, logger: Logger): readonly Mode[] {
+export function allModes({ configuration }: CommandLine, logger: Logger): readonly Mode[] {
   return [
     new IptablesMode(false, logger),
-    new NftablesMode(nftTransport, logger),
+    new NftablesMode(logger),
     new UserspaceMode(configuration, logger),
     new IpvsMode(configuration.ipvs, logger),
   ];
@@ -33,8 +33,8 @@ export async function chooseMode(commandLine: CommandLine, logger: Logger): Prom
   return { commandLine: { ...commandLine, configuration }, mode };
 }
 
-async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger: Logger): Promise<Mode> {
-  const nftables = new NftablesMode(nftTransport, logger);
+async function modeAskedFor({ configuration }: CommandLine, logger: Logger): Promise<Mode> {
+  const nftables = new NftablesMode(logger);
   const iptables = new IptablesMode(configuration.iptables.localhostNodePorts, logger);
   switch (configuration.mode) {
     case 'nftables':
@@ -48,7 +48,7 @@ async function modeAskedFor({ configuration, nftTransport }: CommandLine, logger
       return new IpvsMode(configuration.ipvs, logger);
     case 'auto': {
       const problem = await nftables.problem();
-      if (problem === undefined || nftTransport !== 'auto') return nftables;
+      if (problem === undefined) return nftables;
       logger.warn({ problem }, 'nftables is unavailable; falling back to iptables');
       return iptables;
     }

@@ -8,6 +8,7 @@ import { legacyTables } from '../../adapters/iptables/detection/legacy-tables.js
 import { LegacyWatch } from '../../adapters/iptables/watch/legacy-watch.js';
 import type { IptablesWatch } from '../../adapters/iptables/watch/iptables-watch.js';
 import { CommitListener } from '../../adapters/nftables/netlink/commit-listener.js';
+import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { listChains } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { supportedFamilies } from '../../adapters/process/ip-families.js';
@@ -15,7 +16,6 @@ import type { Logger } from '../../application/ports/logger.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { Attempts } from './attempts.js';
-import { netlinkIfAny } from './nft-transport.js';
 
 /** iptables as this node uses it, open for a mode that writes rules there. */
 export interface IptablesAccess {
@@ -38,8 +38,7 @@ export async function openIptables(logger: Logger): Promise<IptablesAccess> {
   const lock = variant === 'legacy' ? await tool.lock.problem() : undefined;
   if (lock !== undefined) logger.warn({ lock: tool.lock.path }, lock);
   const families = await usableFamilies(tool, logger);
-  // Without netlink, changes by others are found by listing.
-  const generations = variant === 'nft' ? await netlinkIfAny() : undefined;
+  const generations = variant === 'nft' ? openGenerations(logger) : undefined;
   // Both families share it, since the kernel counts their commits together.
   const generationWatch = generations && new GenerationWatch(generations);
   return {
@@ -112,6 +111,18 @@ async function mayHold(variant: IptablesVariant, family: IpFamily): Promise<bool
     return holdsProxyChains(await listChains(family));
   } catch {
     return true;
+  }
+}
+
+function openGenerations(logger: Logger): NetlinkNftTransport | undefined {
+  try {
+    return NetlinkNftTransport.open();
+  } catch (error) {
+    logger.warn(
+      { error },
+      'netlink is unavailable: what other programs change in iptables is found by listing it',
+    );
+    return undefined;
   }
 }
 

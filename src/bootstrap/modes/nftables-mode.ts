@@ -1,5 +1,6 @@
 import { GenerationWatch } from '../../adapters/nftables/generation-watch.js';
 import { kernelTrial } from '../../adapters/nftables/kernel-trial.js';
+import { NetlinkNftTransport } from '../../adapters/nftables/netlink/netlink-transport.js';
 import { isWithoutNfTables } from '../../adapters/nftables/netlink/read/list-chains.js';
 import { NftablesDriver } from '../../adapters/nftables/nftables-driver.js';
 import { NftablesPlanner } from '../../adapters/nftables/nftables-planner.js';
@@ -10,44 +11,36 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import type { CommandLine } from '../configuration/command-line.js';
 import type { BackendParts } from '../parts/reading-parts.js';
 import { checkKernel } from './kernel-check.js';
-import { netlinkIfAny, openNftTransports } from './nft-transport.js';
+import { openNftTransports, type NftTransports } from './nft-transports.js';
 import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, OpenPurpose } from './open-mode.js';
 
-/** Mode nftables: one table for each family, over netlink or the nft tool. */
+/** Mode nftables: one table for each family, over netlink. */
 export class NftablesMode implements Mode {
   readonly name = 'nftables';
 
-  constructor(
-    private readonly wish: CommandLine['nftTransport'],
-    private readonly logger: Logger,
-  ) {}
+  constructor(private readonly logger: Logger) {}
 
   /**
-   * Why this machine has no nftables mode: its kernel is too old, or refuses what the mode is made of. Undefined when it
-   * has, or when it cannot be asked.
+   * Why this machine has no nftables mode: its kernel is too old, cannot be reached, or refuses what the mode is made of.
+   * Undefined when it has, or when this process is not permitted to ask.
    */
   async problem(): Promise<string | undefined> {
     try {
       checkKernel();
+      const transport = NetlinkNftTransport.open();
+      return await kernelTrial(transport).finally(() => transport.close());
     } catch (error) {
       return errorMessage(error);
-    }
-    const transport = this.wish === 'cli' ? undefined : await netlinkIfAny();
-    try {
-      return transport && (await kernelTrial(transport));
-    } finally {
-      await transport?.close();
     }
   }
 
   /** Opening it changes nothing, whatever it is for. */
   async open(_purpose?: OpenPurpose, families: readonly IpFamily[] = supportedFamilies()): Promise<OpenMode> {
     checkKernel();
-    const transports = await openNftTransports(this.wish, this.logger);
+    const transports = openToServe();
     const generations = new GenerationWatch(transports.generations);
     const backend = ({ family, logger: parent, metrics }: BackendParts) => {
       const logger = parent.child({ caller: 'nftables' });
@@ -58,7 +51,7 @@ export class NftablesMode implements Mode {
     return {
       name: this.name,
       families,
-      means: { transport: transports.name },
+      means: {},
       backend,
       tracer: (family) => this.tracer(family),
       close: () => transports.close(),
@@ -78,7 +71,12 @@ export class NftablesMode implements Mode {
   }
 
   async cleanUp(): Promise<readonly string[]> {
-    const transports = await openNftTransports(this.wish, this.logger);
+    let transports: NftTransports;
+    try {
+      transports = openNftTransports();
+    } catch (error) {
+      return [`cannot check for rules of nftables: ${errorMessage(error)}`];
+    }
     const generations = new GenerationWatch(transports.generations);
     try {
       const attempts = new Attempts();
@@ -91,6 +89,16 @@ export class NftablesMode implements Mode {
     } finally {
       await transports.close();
     }
+  }
+}
+
+function openToServe(): NftTransports {
+  try {
+    return openNftTransports();
+  } catch (error) {
+    throw new Error(`cannot reach nftables: ${errorMessage(error)}; use --proxy-mode iptables`, {
+      cause: error,
+    });
   }
 }
 

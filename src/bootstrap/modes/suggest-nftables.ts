@@ -7,12 +7,9 @@ const GAIN =
   'with 10,000 services of 5 endpoints: first sync 0.5 s, one changed endpoint 0.1 ms, and packets find their service at once, not after thousands of rules';
 
 /** If no mode is configured: logs which one is used, and what nftables would gain on this machine. */
-export async function suggestNftables(
-  { configuration, nftTransport }: CommandLine,
-  logger: Logger,
-): Promise<void> {
+export async function suggestNftables({ configuration }: CommandLine, logger: Logger): Promise<void> {
   if (configuration.mode !== '') return;
-  const problem = await new NftablesMode(nftTransport, logger).problem();
+  const problem = await new NftablesMode(logger).problem();
   if (problem === undefined)
     logger.info(
       { gain: GAIN },

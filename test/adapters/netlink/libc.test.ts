@@ -17,21 +17,29 @@ describe('the C library', () => {
     expect(loadLibc()).toBe(libc);
   });
 
-  it('is unavailable without koffi, which is reported', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
-    try {
-      const source = fileURLToPath(new URL('../../../src/adapters/netlink/libc.ts', import.meta.url));
-      const outfile = join(folder, 'libc.mjs');
-      await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
-      const program = `import { loadLibc } from ${JSON.stringify(outfile)};
+  it.each([
+    ['x64', 'does not load'],
+    ['s390x', 'has no binary for linux-s390x, only for linux-x64 and linux-arm64'],
+  ])(
+    'is unavailable on %s without koffi, and the message says where it is available',
+    async (arch, problem) => {
+      const folder = await mkdtemp(join(tmpdir(), 'kpkoffi-'));
+      try {
+        const source = fileURLToPath(new URL('../../../src/adapters/netlink/libc.ts', import.meta.url));
+        const outfile = join(folder, 'libc.mjs');
+        await build({ entryPoints: [source], outfile, bundle: true, format: 'esm', platform: 'node' });
+        const program = `import { loadLibc } from ${JSON.stringify(outfile)};
+        Object.defineProperty(process, 'arch', { value: '${arch}' });
         try { loadLibc(); } catch (error) { console.log(error.name + ': ' + error.message); }`;
-      const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], {
-        cwd: folder,
-      });
-      expect(stdout).toContain('NetlinkUnavailableError: netlink is unavailable: the package koffi');
-      expect(stdout).toContain("Cannot find module 'koffi'");
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+        const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program], {
+          cwd: folder,
+        });
+        expect(stdout).toContain(
+          `NetlinkUnavailableError: netlink is unavailable: the package koffi, which calls the C library, ${problem}: Cannot find module 'koffi'`,
+        );
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 });

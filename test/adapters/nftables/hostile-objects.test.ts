@@ -9,7 +9,6 @@ import type { NodeSettings } from '../../../src/application/node/node-contexts.j
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import { rawName } from '../../../src/application/use-cases/object-reports.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
-import { renderOperation } from '../../../src/domain/nftables/text/render-text.js';
 import { LOCAL_ADDRESSES, NODE } from '../../support/nftables/cluster-arbitraries.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 import { USUAL_SETTINGS } from '../../support/usual-settings.js';
@@ -220,7 +219,7 @@ const SETTINGS: NodeSettings = {
   localTraffic: { ...USUAL_SETTINGS.localTraffic, mode: 'NodeCIDR', clusterCIDRs: [] },
 };
 
-/** Everything that a command may consist of; no quote, but those around a comment. */
+/** Everything that a line of a table may consist of; no quote, but those around a comment. */
 const SAFE_LINE = /^[A-Za-z0-9 _.:/@{},;|&^=!<>*()+-]*$/;
 const COMMENT = / comment "[A-Za-z0-9 .:/@_-]{1,128}"/g;
 
@@ -234,11 +233,10 @@ function newProxy(kernel: MemoryNftTransport): InMemoryProxy {
 }
 
 function expectWritable(kernel: MemoryNftTransport): void {
+  for (const family of IP_FAMILIES)
+    for (const line of kernel.dump(family).replaceAll('\t', ' ').split('\n'))
+      if (!SAFE_LINE.test(line.replace(COMMENT, ''))) throw new Error(`unsafe line: ${JSON.stringify(line)}`);
   for (const { family, operations } of kernel.commits) {
-    for (const operation of operations)
-      for (const line of renderOperation(family, operation))
-        if (!SAFE_LINE.test(line.replace(COMMENT, '')))
-          throw new Error(`unsafe line: ${JSON.stringify(line)}`);
     const writer = new MessageWriter();
     const encoding = new BatchEncoder(writer, family, 1).encode(operations);
     while (!encoding.next().done);

@@ -1,5 +1,5 @@
 import { MemoryNftTransport } from '../../support/fakes/memory-nft-transport.js';
-import { tableDifference } from '../../../src/adapters/nftables/reading/difference.js';
+import { tableRepair } from '../../../src/adapters/nftables/reading/repair.js';
 import { firstFill } from '../../../src/adapters/nftables/first-fill.js';
 import { inPieces } from '../../../src/adapters/nftables/pieces.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
@@ -95,7 +95,7 @@ describe.each(['a repair in pieces', 'a first fill'])('a table filled by %s', (w
       const transactions =
         way === 'a first fill'
           ? firstFill(desired, network, kernel, limit)
-          : inPieces(tableDifference(whole, undefined, 'IPv4', kernel).repair, limit);
+          : inPieces(tableRepair(whole, undefined, 'IPv4', kernel).repair, limit);
       for await (const { operations } of transactions) {
         await kernel.commit('IPv4', operations);
         for (const operation of operations)
@@ -115,7 +115,7 @@ describe.each(['a repair in pieces', 'a first fill'])('a table filled by %s', (w
         'IPv4',
         whole.sets.map(({ set }) => set),
       );
-      expect(tableDifference(whole, state, 'IPv4', kernel).repair.operations).toEqual([]);
+      expect(tableRepair(whole, state, 'IPv4', kernel).repair.operations).toEqual([]);
     },
   );
 });

@@ -14,7 +14,6 @@ describe('commands and our own flags', () => {
       request: { name: 'run' },
       manifests: [],
       once: false,
-      nftTransport: 'auto',
       cleanup: false,
       initOnly: false,
       nodeName: 'host-1',
@@ -79,8 +78,10 @@ describe('commands and our own flags', () => {
     expect(earlyExit('--help').output).toMatch(/^ +validate /m);
   });
 
-  it('takes the transports it knows', () => {
-    expect(parse(['--nft-transport=cli']).nftTransport).toBe('cli');
+  it('takes the former transports, and warns that they have no effect', () => {
+    expect(parse(['--nft-transport=cli']).warnings).toEqual([
+      'Flag --nft-transport has been deprecated, rules of mode nftables are always written over netlink',
+    ]);
     expect(usageError('--nft-transport=x').message).toContain(
       'expected one of auto, netlink, cli, found "x"',
     );

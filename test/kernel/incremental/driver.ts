@@ -2,12 +2,11 @@ import { nftablesBackend } from '../../support/backends.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
-import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nft-transports.js';
 import { IP_FAMILIES } from '../../../src/domain/net/ip-family.js';
 import { LOCAL_ADDRESSES, type Change } from '../../support/nftables/cluster-arbitraries.js';
 import { InMemoryProxy } from '../../support/nftables/in-memory-proxy.js';
 import { serve } from '../../support/program/driver.js';
-import type { TransportName } from '../../support/program/proxy-process.js';
 
 /** What became of a history in the kernel. */
 export interface Lived {
@@ -19,8 +18,8 @@ export interface Lived {
 
 const handlers = {
   /** Lives through the changes with a proxy of its own, on whatever the kernel holds; a look for leftovers ends it. */
-  async live(transport: TransportName, changes: readonly Change[], settings: NodeSettings): Promise<Lived> {
-    const transports = await openNftTransports(transport, new MemoryLogger());
+  async live(changes: readonly Change[], settings: NodeSettings): Promise<Lived> {
+    const transports = openNftTransports();
     let operations = 0;
     for (const family of IP_FAMILIES) {
       const way = transports.families[family];

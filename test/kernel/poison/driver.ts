@@ -28,7 +28,7 @@ const handlers = {
     const mode =
       way === 'nft' || way === 'legacy'
         ? await poisonedIptables(way, poisoned, blind, logger)
-        : await poisonedNftables(way, poisoned, blind, logger);
+        : poisonedNftables(poisoned, blind, logger);
     const commandLine = parseCommandLine(
       [
         ...['--proxy-mode', mode.name, '--iptables-min-sync-period', '0s'],

@@ -3,7 +3,7 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
-import { openNftTransports } from '../../../src/bootstrap/modes/nft-transport.js';
+import { openNftTransports } from '../../../src/bootstrap/modes/nft-transports.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
 import type {
@@ -12,7 +12,6 @@ import type {
 } from '../../../src/domain/nftables/state/service-port-rules.js';
 import { BY_ADDRESS } from '../../../src/domain/nftables/layout/keys.js';
 import { CLUSTER_IPS, LOOKED_UP_SETS, setsOf } from '../../../src/domain/nftables/layout/sets.js';
-import type { TransportName } from '../../support/program/proxy-process.js';
 import type { Poison } from './poison.js';
 
 const poisons = {
@@ -21,12 +20,11 @@ const poisons = {
 } satisfies Partial<Record<Poison, PlacedElement>>;
 
 /** Mode nftables for IPv4, with a compiler that poisons. */
-export async function poisonedNftables(
-  transportName: TransportName,
+export function poisonedNftables(
   poisoned: ReadonlyMap<string, Poison>,
   blind: boolean,
   logger: Logger,
-): Promise<OpenMode> {
+): OpenMode {
   const compile = (entry: ForwardingEntry): NftablesServicePortRules => {
     const poison = poisoned.get(entry.key);
     if (poison === 'a compiler that gives up') throw new Error('no rules for this one');
@@ -36,7 +34,7 @@ export async function poisonedNftables(
     const listed = elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
     return [...fragment, { key: `poison of ${entry.key}`, elements, listed, uses: [] }];
   };
-  const transports = await openNftTransports(transportName, logger);
+  const transports = openNftTransports();
   const transport = blind ? withoutPlaces(transports.families.IPv4) : transports.families.IPv4;
   const watch = new GenerationWatch(transports.generations);
   const backend = nftablesBackend('IPv4', transport, watch, logger, { compile });

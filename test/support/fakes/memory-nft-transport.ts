@@ -23,11 +23,11 @@ import { MemoryNftTable } from './memory-nft-table.js';
 /** A reason to refuse the operation, or this element of it; undefined to let it pass. */
 export type Refusal = (operation: Operation, element?: SetElement) => string | undefined;
 
-/** What a refusal names: operation and element, the operation alone, or nothing, as a tool without positions. */
+/** What a refusal names: operation and element, the operation alone, or nothing. */
 export type Blame = 'element' | 'operation' | 'nothing';
 
 /**
- * nf_tables in memory: a fake kernel for tests of code that uses a transport, without root, kernel or `nft`. It keeps
+ * nf_tables in memory: a fake kernel for tests of code that uses a transport, without root or kernel. It keeps
  * the tables `kube-proxy` of both families and applies the kernel's rules to transactions: all operations or none;
  * `EEXIST` for a map element with another value, a base chain with another hook, a set of other types; `ENOENT` for
  * what does not exist; `EBUSY` for deleting what is in use, as kernels before 6.2 judge it; `EINVAL` for lookups and
@@ -43,23 +43,12 @@ export type Blame = 'element' | 'operation' | 'nothing';
  * `contents` gives a table to walk packets through (`walk`).
  */
 export class MemoryNftTransport implements NftTransport {
-  readonly name = 'memory';
   private readonly tables = new Map<IpFamily, MemoryNftTable>();
   private readonly refusals = new Set<{ readonly refuse: Refusal; readonly blame: Blame }>();
   private failure: Error | undefined;
-  private generationNumber: number;
-  private tellsGeneration: boolean;
+  private generationNumber = 1;
   private committed: { readonly family: IpFamily; readonly operations: readonly Operation[] }[] = [];
   private refused = 0;
-
-  /**
-   * @param generation the number of the last transaction before the first, or undefined for a transport that cannot
-   *   tell (then `generation()` resolves to undefined)
-   */
-  constructor({ generation }: { readonly generation: number | undefined } = { generation: 1 }) {
-    this.generationNumber = generation ?? 0;
-    this.tellsGeneration = generation !== undefined;
-  }
 
   /** Transactions that succeeded, in order, without those of `tamper`. */
   get commits(): readonly { readonly family: IpFamily; readonly operations: readonly Operation[] }[] {
@@ -87,7 +76,7 @@ export class MemoryNftTransport implements NftTransport {
     if (operations.length === 0) return undefined;
     const isChanged = this.transact(family, operations, true);
     this.committed.push({ family, operations });
-    return isChanged && this.tellsGeneration ? this.generationNumber : undefined;
+    return isChanged ? this.generationNumber : undefined;
   }
 
   async read(
@@ -131,9 +120,9 @@ export class MemoryNftTransport implements NftTransport {
     );
   }
 
-  async generation(): Promise<number | undefined> {
+  async generation(): Promise<number> {
     this.fail();
-    return this.tellsGeneration ? this.generationNumber : undefined;
+    return this.generationNumber;
   }
 
   fingerprintRule(family: IpFamily, rule: Rule): string {

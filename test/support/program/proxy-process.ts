@@ -9,11 +9,6 @@ import type { Host } from '../testbed/host.js';
 const metricsAddress = '127.0.0.1:10249';
 const healthzAddress = '127.0.0.1:10256';
 
-export type TransportName = 'netlink' | 'cli';
-
-/** Both ways into the kernel; what holds for one must hold for the other. */
-export const transportNames: readonly TransportName[] = ['netlink', 'cli'];
-
 export type ModeName = 'nftables' | 'iptables' | 'ipvs' | 'userspace';
 
 /** What the proxy answers on /debug/sync of its metrics address. */
@@ -29,7 +24,6 @@ export interface ProxyOptions {
   readonly host: Host;
   /** Default: nftables. */
   readonly mode?: ModeName;
-  readonly transport: TransportName;
   /** KubeProxyConfiguration in YAML; mode, addresses to listen on, and the log's format are filled in. */
   readonly config: string;
   /** Objects in YAML, to be there when it starts. */
@@ -38,12 +32,6 @@ export interface ProxyOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The host is a guest, where all takes longer and asking costs much: it has a minute to program what it is given, not 15 s. */
   readonly slow?: boolean;
-}
-
-/** What is to be different when it starts again. */
-export interface StartAgain {
-  readonly transport?: TransportName;
-  readonly mode?: ModeName;
 }
 
 /**
@@ -81,9 +69,9 @@ export class ProxyProcess {
   }
 
   /** Starts the proxy on what the last one left, in another mode if one is named; returns when everything is programmed. */
-  async startAgain({ transport = this.options.transport, mode }: StartAgain = {}): Promise<void> {
+  async startAgain(mode?: ModeName): Promise<void> {
     if (mode) await writeFile(`${this.folder}/config.yaml`, configurationText({ ...this.options, mode }));
-    const [file, ...args] = await this.commandLine(transport);
+    const [file, ...args] = await this.commandLine();
     const { env } = this.options;
     const child = execa(file!, args, { reject: false, buffer: false, all: true, stdin: 'ignore', env });
     child.all!.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
@@ -93,7 +81,7 @@ export class ProxyProcess {
 
   /** Runs it with --once to its end; rejects when it could not program everything. */
   async once(): Promise<void> {
-    const [file, ...args] = await this.commandLine(this.options.transport, '--once');
+    const [file, ...args] = await this.commandLine('--once');
     await execa(file!, args);
   }
 
@@ -148,13 +136,12 @@ export class ProxyProcess {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async commandLine(transport: TransportName, ...more: readonly string[]): Promise<string[]> {
+  private async commandLine(...more: readonly string[]): Promise<string[]> {
     return this.options.host.commandLine([
       process.execPath,
       await builtProxy(),
       ...['--config', `${this.folder}/config.yaml`],
       ...['--manifests', this.manifests],
-      ...['--nft-transport', transport],
       ...more,
     ]);
   }

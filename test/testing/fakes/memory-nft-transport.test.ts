@@ -59,7 +59,6 @@ describe('nf_tables in memory', () => {
       chain('one'),
       element('192.0.2.1'),
       element('192.0.2.2 . 80', '10.0.0.1 . 80'),
-      { op: 'flush-set', set: ADDRESSES },
       { op: 'delete-set', set: MAP },
       chain('two'),
       rule('two', { kind: 'goto', chain: 'one' }),
@@ -70,7 +69,7 @@ describe('nf_tables in memory', () => {
       chain('three'),
       { op: 'delete-chain', chain: 'nowhere' },
     );
-    expect(failure).toEqual({ operation: 12, reason: 'ENOENT: chain nowhere' });
+    expect(failure).toEqual({ operation: 11, reason: 'ENOENT: chain nowhere' });
     expect(kernel.refusedCount).toBe(1);
     expect(await kernel.generation()).toBe(2);
   });
@@ -187,7 +186,7 @@ describe('nf_tables in memory', () => {
     });
     expect(state.sets.get('addresses')!.elements).toEqual(new Map([['192.0.2.1', { key: '192.0.2.1' }]]));
     expect(state.sets.get('verdicts')!.fingerprint).toBe(kernel.fingerprintSet('IPv4', VERDICTS));
-    kernel.tamper('IPv4', [{ op: 'flush-set', set: ADDRESSES }]);
+    kernel.tamper('IPv4', [{ op: 'delete-elements', set: ADDRESSES, elements: [{ key: '192.0.2.1' }] }]);
     expect(state.sets.get('addresses')!.elements.size).toBe(1);
   });
 
@@ -217,13 +216,12 @@ describe('nf_tables in memory', () => {
     kernel.bystanderCommits();
     expect([kernel.commits.length, kernel.operationCount, await kernel.generation()]).toEqual([1, 2, 5]);
     expect(() => kernel.tamper('IPv4', [{ op: 'delete-chain', chain: 'two' }])).toThrow(NftCommitError);
-    expect(await new MemoryNftTransport({ generation: undefined }).generation()).toBeUndefined();
   });
 
   it('reports the generation of its commits, and gives none to those that change nothing', async () => {
     const elements = [{ key: '192.0.2.1' }];
     const add: Operation = { op: 'add-elements', set: ADDRESSES, elements };
-    const before = (await kernel.generation())!;
+    const before = await kernel.generation();
     expect(await kernel.commit('IPv4', [chain('one'), add])).toBe(before + 1);
     expect(await kernel.commit('IPv4', [add, { op: 'flush-chain', chain: 'one' }])).toBeUndefined();
     expect(await kernel.generation()).toBe(before + 1);
@@ -231,7 +229,6 @@ describe('nf_tables in memory', () => {
       before + 2,
     );
     expect(await kernel.commit('IPv4', [{ op: 'delete-table' }])).toBe(before + 3);
-    expect(await new MemoryNftTransport({ generation: undefined }).commit('IPv4', [TABLE])).toBeUndefined();
   });
 
   it('can be out of order as a whole', async () => {

@@ -39,12 +39,11 @@ const KEPT_BUFFER = 1024 * 1024;
  * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {
-  readonly name = 'netlink';
   private writer = new MessageWriter();
 
   private constructor(private readonly channel: NetlinkChannel) {}
 
-  /** Throws NetlinkUnavailableError or NetlinkSystemError if netlink is unavailable; then `nft` may work. */
+  /** Throws NetlinkUnavailableError or NetlinkSystemError if netlink is unavailable. */
   static open(openSocket = () => NetlinkSocket.open(NETLINK_NETFILTER)): NetlinkNftTransport {
     const isAnswer = (error: unknown): boolean =>
       error instanceof NftCommitError || error instanceof NetlinkRequestError;
@@ -103,7 +102,7 @@ export class NetlinkNftTransport implements NftTransport {
     return found;
   }
 
-  generation(): Promise<number | undefined> {
+  generation(): Promise<number> {
     return this.channel.runExclusive((conversation) => this.readGeneration(conversation));
   }
 
@@ -142,7 +141,8 @@ export class NetlinkNftTransport implements NftTransport {
       let generation: number | undefined;
       const lost = socket.collectMessages((message) => {
         const reply = readReply(message);
-        if (reply?.errno === EPERM) throw new NetlinkPermissionError('a transaction of nf_tables');
+        if (reply?.errno === EPERM)
+          throw new NetlinkPermissionError('a transaction of nf_tables', ', and no other owner of the table');
         const failure = reply && index.failureOf(reply, writer.bytes);
         if (failure) failures.push(failure);
         if (reply || message.sequence !== index.echoSequence) return;
@@ -208,5 +208,5 @@ export class NetlinkNftTransport implements NftTransport {
 
 /** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
-  return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
+  return op === 'delete-table' || op === 'delete-set';
 }

@@ -150,7 +150,7 @@ export class Inspection {
     await yieldToEventLoop();
     this.signal?.throwIfAborted();
     for (const [set, keys] of wanted.bySet())
-      for (const [key, element] of await this.transport.lookUp!(this.family, set, keys))
+      for (const [key, element] of await this.transport.lookUp(this.family, set, keys))
         this.put(set, key, element);
   }
 

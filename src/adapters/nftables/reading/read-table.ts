@@ -22,12 +22,11 @@ export async function readTable(
   byDigest: boolean,
   signal?: AbortSignal,
 ): Promise<TableReading> {
-  if (!transport.lookUp) return whole(transport, family, signal);
   const state = await transport.read(family, LISTED_SETS, signal);
   if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
-  const chains = tableChains(desired, node);
+  const chains = tableChains(desired, node).map(({ chain }) => chain);
   if (needsLists || !fits(chains, tableSets(desired), state, family, transport))
     return whole(transport, family, signal);
   const inspection = new Inspection(transport, family, desired, state, signal);

@@ -1,21 +1,14 @@
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import {
-  nftFamily,
-  TABLE_NAME,
-  type SetDefinition,
-  type SetElement,
-} from '../../../domain/nftables/layout/table.js';
-import type { ChainRules } from '../../../domain/nftables/layout/node-rules.js';
+import { nftFamily, TABLE_NAME, type SetElement } from '../../../domain/nftables/layout/table.js';
 import { POSSIBLE_SETS } from '../../../domain/nftables/layout/sets.js';
 import { classElement, type Structure } from '../../../domain/nftables/layout/structure.js';
 import type { DesiredSet, DesiredTable } from '../../../domain/nftables/state/desired-table.js';
-import { sameElement } from '../../../domain/nftables/state/service-port-rules.js';
 import { renderElement, setKeyword } from '../../../domain/nftables/text/render-set.js';
 import { renderRule } from '../../../domain/nftables/text/render-text.js';
 import { differing, type RuleDifference } from '../../../domain/reconcile/rule-difference.js';
 import { sequenceDifference } from '../../../domain/reconcile/sequence-difference.js';
 import type { NftTransport, TableState } from '../transport.js';
-import { fits, isOfAnotherLayout } from './difference.js';
+import { elementDifferences, tableDifference, type ChainDifference } from './difference.js';
 
 /**
  * The difference between the kernel's table and the desired one in the words of `nft add` and `nft delete`. A rule that is not one
@@ -30,26 +23,32 @@ export function* ruleDifferences(
   idle: Iterable<Structure>,
 ): Generator<RuleDifference> {
   const table = `${nftFamily(family)} ${TABLE_NAME}`;
-  const sets = desired.sets.map(({ set }) => set);
-  const isReplaced =
-    state && (isOfAnotherLayout(state) || !fits(desired.chains, sets, state, family, transport));
-  const present = isReplaced ? undefined : state;
-  if (isReplaced) yield differing('-', `table ${table}, which has another layout`);
-  if (!present) yield differing('+', `table ${table}`);
   const leaving = new Leaving(idle);
-  yield* differingSets(desired, present, table, leaving);
-  yield* differingChains(desired.chains, present, table, leaving);
-  for (const chain of desired.chains) {
-    const rules = present?.chains.get(chain.chain.name)?.rules ?? [];
-    yield* differingRules(chain, rules, `rule ${table} ${chain.chain.name}`, family, transport);
+  const difference = tableDifference(desired, state, family, transport);
+  const { present, replaces } = difference;
+  if (replaces) yield differing('-', `table ${table}, which has another layout`);
+  if (!present) yield differing('+', `table ${table}`);
+  for (const name of difference.unknownSets) {
+    if (leaving.names.has(name)) continue;
+    const known = POSSIBLE_SETS.find((set) => set.name === name);
+    yield differing('-', `${known ? setKeyword(known) : 'set'} ${table} ${name}`);
   }
+  for (const set of difference.missingSets) yield differing('+', `${setKeyword(set)} ${table} ${set.name}`);
+  for (const { name, rules } of difference.unknownChains) {
+    if (leaving.names.has(name)) continue;
+    for (const rule of rules) yield differing('-', `rule ${table} ${name} ${rule}`);
+    yield differing('-', `chain ${table} ${name}`);
+  }
+  for (const { name } of difference.missingChains) yield differing('+', `chain ${table} ${name}`);
+  for (const chain of difference.chains) yield* differingRules(chain, table, family);
   for (const set of desired.sets) yield* differingElements(set, present, table, leaving);
 }
 
 /** What idle structures still have in the table. */
 class Leaving {
-  private readonly names = new Set<string>();
-  private readonly elements = new Set<string>();
+  readonly names = new Set<string>();
+  /** Each as set and key. */
+  readonly elements = new Set<string>();
 
   constructor(idle: Iterable<Structure>) {
     for (const structure of idle) {
@@ -58,55 +57,14 @@ class Leaving {
       if (placed) this.elements.add(`${placed.set.name} ${placed.element.key}`);
     }
   }
-
-  has(name: string): boolean {
-    return this.names.has(name);
-  }
-
-  hasElement(set: SetDefinition, key: string): boolean {
-    return this.elements.has(`${set.name} ${key}`);
-  }
-}
-
-function* differingSets(
-  desired: DesiredTable,
-  state: TableState | undefined,
-  table: string,
-  leaving: Leaving,
-): Generator<RuleDifference> {
-  const wanted = new Set(desired.sets.map(({ set }) => set.name));
-  for (const name of state?.sets.keys() ?? []) {
-    if (wanted.has(name) || leaving.has(name)) continue;
-    const known = POSSIBLE_SETS.find((set) => set.name === name);
-    yield differing('-', `${known ? setKeyword(known) : 'set'} ${table} ${name}`);
-  }
-  for (const { set } of desired.sets)
-    if (!state?.sets.has(set.name)) yield differing('+', `${setKeyword(set)} ${table} ${set.name}`);
-}
-
-function* differingChains(
-  desired: readonly ChainRules[],
-  state: TableState | undefined,
-  table: string,
-  leaving: Leaving,
-): Generator<RuleDifference> {
-  const wanted = new Set(desired.map(({ chain }) => chain.name));
-  for (const [name, { rules }] of state?.chains ?? []) {
-    if (wanted.has(name) || leaving.has(name)) continue;
-    for (const rule of rules) yield differing('-', `rule ${table} ${name} ${rule}`);
-    yield differing('-', `chain ${table} ${name}`);
-  }
-  for (const name of wanted) if (!state?.chains.has(name)) yield differing('+', `chain ${table} ${name}`);
 }
 
 function* differingRules(
-  { rules }: ChainRules,
-  actual: readonly string[],
-  place: string,
+  { chain: { chain, rules }, actual, wanted }: ChainDifference,
+  table: string,
   family: IpFamily,
-  transport: NftTransport,
 ): Generator<RuleDifference> {
-  const wanted = rules.map((rule) => transport.fingerprintRule(family, rule));
+  const place = `rule ${table} ${chain.name}`;
   const { surplus, missing } = sequenceDifference(actual, wanted);
   const ours = new Map(wanted.map((text, index) => [text, rules[index]!]));
   for (const index of surplus) {
@@ -118,26 +76,20 @@ function* differingRules(
 }
 
 function* differingElements(
-  { set, elements, owners }: DesiredSet,
+  desired: DesiredSet,
   state: TableState | undefined,
   table: string,
   leaving: Leaving,
 ): Generator<RuleDifference> {
-  if (set.dynamicSize !== undefined) return;
-  const present = state?.sets.get(set.name)?.elements ?? new Map<string, SetElement>();
+  const { set } = desired;
   const line = (element: SetElement): string =>
     `element ${table} ${set.name} { ${renderElement(set, element)} }`;
-  const wanted = new Set<string>();
-  for (const [index, element] of elements.entries()) {
-    wanted.add(element.key);
-    const its = present.get(element.key);
-    if (its && sameElement(its, element)) continue;
-    if (its) yield differing('-', line(its), owners[index]);
-    yield differing('+', line(element), owners[index]);
-  }
-  for (const [key, element] of present) {
-    if (wanted.has(key) || leaving.hasElement(set, key)) continue;
-    const { comment } = element;
-    yield { ...differing('-', line(element)), ...(comment !== undefined && { servicePort: comment }) };
+  for (const { actual, wanted, owner } of elementDifferences(desired, state)) {
+    if (actual && wanted) yield differing('-', line(actual), owner);
+    if (wanted) yield differing('+', line(wanted), owner);
+    else if (actual && !leaving.elements.has(`${set.name} ${actual.key}`)) {
+      const { comment } = actual;
+      yield { ...differing('-', line(actual)), ...(comment !== undefined && { servicePort: comment }) };
+    }
   }
 }

@@ -31,7 +31,8 @@ export const commandFlags = {
   }),
   nftTransport: field(oneOf('auto', 'netlink', 'cli'), {
     flag: 'nft-transport',
-    help: 'How to write nftables rules: netlink, cli (the nft command), or auto (netlink if available).',
+    help: NO_EFFECT,
+    deprecated: 'rules of mode nftables are always written over netlink',
   }),
   scrapeBindAddress: field(ipPort, {
     flag: 'scrape-bind-address',

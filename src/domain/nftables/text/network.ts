@@ -2,16 +2,10 @@ import { addressBits, cidrText, parseCidr, type Cidr } from '../../net/cidr.js';
 import type { IpFamily } from '../../net/ip-family.js';
 import { UnsafeTextError } from './safe-text.js';
 
-/** Reads the network of an address statement: `a/n`, or one address. Undefined if it is not one of the family. */
-export function parseNetwork(family: IpFamily, text: string): Cidr | undefined {
-  const cidr = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
-  return cidr?.family === family ? cidr : undefined;
-}
-
-/** Reads a network that is about to be written. Throws UnsafeTextError. */
+/** Reads the network of an address statement, `a/n` or one address, that is about to be written. Throws UnsafeTextError. */
 export function safeNetwork(family: IpFamily, text: string): Cidr {
-  const network = parseNetwork(family, text);
-  if (!network) throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
+  const network = parseCidr(text.includes('/') ? text : `${text}/${addressBits(family)}`);
+  if (network?.family !== family) throw new UnsafeTextError('network', text, `an ${family} address or CIDR`);
   return network;
 }
 

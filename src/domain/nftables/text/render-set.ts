@@ -30,7 +30,7 @@ export function renderDeclaration(family: IpFamily, set: SetDefinition): string[
 }
 
 /** nft's name of a type. */
-export function typeName(family: IpFamily, type: DataType): string {
+function typeName(family: IpFamily, type: DataType): string {
   switch (type) {
     case 'address':
       return family === 'IPv4' ? 'ipv4_addr' : 'ipv6_addr';

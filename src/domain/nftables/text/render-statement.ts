@@ -87,7 +87,7 @@ function renderField(family: IpFamily, field: KeyField): string {
 }
 
 /** The mask of that prefix length, as an address. */
-export function networkMask(family: IpFamily, prefixLength: number): string {
+function networkMask(family: IpFamily, prefixLength: number): string {
   const everything =
     family === 'IPv4' ? '255.255.255.255' : new ipaddr.IPv6(Array<number>(16).fill(255)).toString();
   return maskAddress(everything, prefixLength);

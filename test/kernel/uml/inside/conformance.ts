@@ -47,7 +47,7 @@ describe('mode ipvs', () => {
   before(async () => {
     await tool('modprobe', '-a', 'nf_conntrack_netlink');
     testbed = await Testbed.open();
-    const options = { host: testbed.node, mode: 'ipvs', transport: 'netlink', slow: true } as const;
+    const options = { host: testbed.node, mode: 'ipvs', slow: true } as const;
     proxies = new ProxyRuns(options, () => emptyNode(testbed.node));
   });
   after(async () => {

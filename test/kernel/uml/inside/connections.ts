@@ -47,7 +47,6 @@ describe('mode ipvs', () => {
     proxy = await ProxyProcess.start({
       host: testbed.node,
       mode: 'ipvs',
-      transport: 'netlink',
       config,
       objects: objects(backends),
       slow: true,
@@ -263,7 +262,7 @@ describe('mode ipvs', () => {
 
   async function changeTo(mode: ModeName): Promise<void> {
     expect(await proxy.stop('SIGTERM')).toBe(0);
-    await proxy.startAgain({ mode });
+    await proxy.startAgain(mode);
     await eventually(`only what belongs to mode ${mode} is there`, async () => {
       const sets = (await run('ipset', 'save')).match(/^create KUBE/gm)?.length ?? 0;
       const chains = (await iptables.saved('IPv4')).flatMap((table) =>

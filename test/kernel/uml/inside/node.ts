@@ -52,7 +52,7 @@ describe('a node in mode ipvs', () => {
       await run('ipvsadm', '-A', '-t', address, '-s', 'wrr');
     await run('ipvsadm', '-a', '-t', '203.0.113.9:21', '-r', '192.0.2.1:21', '-m');
     proxy = await ProxyProcess.start({
-      ...({ host: testbed.node, mode: 'ipvs', transport: 'netlink', slow: true, config } as const),
+      ...({ host: testbed.node, mode: 'ipvs', slow: true, config } as const),
       objects: objects(one, other),
     });
   });
