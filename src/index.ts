@@ -8,7 +8,8 @@ import 'reflect-metadata';
 
 export { createProxy, type ProxyOptions } from './bootstrap/embedding/create-proxy.js';
 export type { EmbeddedProxy, UnservedPort } from './bootstrap/embedding/embedded-proxy.js';
-export { ConfigurationError, UsageError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
+export { UsageError } from './adapters/cli/usage-error.js';
+export { ConfigurationError, type ConfigurationPhase } from './bootstrap/configuration/errors.js';
 
 // What an embedder implements.
 export type {

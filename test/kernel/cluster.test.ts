@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { askCluster } from '../../src/bootstrap/commands/cluster/ask-cluster.js';
+import { askCluster } from '../../src/adapters/cli/cluster/ask-cluster.js';
 import { parseCommandLine, type Asked } from '../../src/bootstrap/configuration/command-line.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
 import { writeKubeconfig } from '../support/api-server/kubeconfig.js';

@@ -129,7 +129,7 @@ describe('one service', () => {
     const change = page.getByRole('region', { name: 'What changed' }).getByRole('row').nth(1);
     await change.waitFor();
     expect(await change.innerText()).toMatch(
-      /programmed\s+http TCP IPv4\s+.* m?s\s+\+1 endpoint, now 3 \(\+10\.244\.2\.14:8080\)/,
+      /programmed\s+http TCP IPv4\s+.* m?s\s+endpoints 2 → 3: \+10\.244\.2\.14:8080/,
     );
     await page.context().close();
   });

@@ -1,4 +1,4 @@
-import type { Shape } from './shape.js';
+import type { Shape } from '../../domain/shapes/shape.js';
 
 /** An answer is not what was asked for: no JSON, of another shape, or too large for what it says. */
 export class AnswerError extends Error {

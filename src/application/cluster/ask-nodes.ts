@@ -1,10 +1,13 @@
 import { AnswerError, parseAnswer } from '../answers/parse-answer.js';
-import type { Shape } from '../answers/shape.js';
+import type { Shape } from '../../domain/shapes/shape.js';
 import { cutText } from '../cut-text.js';
 import { NoAnswerError, type NodeProxy, type ProxyQuestion, type Silence } from '../ports/node-proxies.js';
 
-/** What one node's proxy said. */
-export type NodeReply<Answer> = NodeAnswer<Answer> | SilentNode;
+/** What the proxies of nodes said. Both lists are in the order of the nodes' names. */
+interface NodeReplies<Answer> {
+  readonly answers: readonly NodeAnswer<Answer>[];
+  readonly silent: readonly SilentNode[];
+}
 
 export interface NodeAnswer<Answer> {
   readonly node: string;
@@ -25,36 +28,30 @@ interface NodeQuestion<Answer, Kept> extends ProxyQuestion {
   keep(answer: Answer, node: string): Kept | Promise<Kept>;
 }
 
-/**
- * Asks proxies the same, at most `parallel` at a time. Replies come in the order of the nodes' names. A node that
- * answers something else than a proxy would is silent.
- */
+/** Asks proxies the same, at most `parallel` at a time. A node that answers something else than a proxy would is silent. */
 export async function askNodes<Answer, Kept>(
   proxies: readonly NodeProxy[],
   question: NodeQuestion<Answer, Kept>,
   parallel: number,
-): Promise<readonly NodeReply<Kept>[]> {
-  const replies: NodeReply<Kept>[] = [];
+): Promise<NodeReplies<Kept>> {
+  const answers: NodeAnswer<Kept>[] = [];
+  const silent: SilentNode[] = [];
   const waiting = proxies.values();
   const worker = async (): Promise<void> => {
-    for (const proxy of waiting) replies.push(await replyOf(proxy, question));
+    for (const proxy of waiting) {
+      const reply = await replyOf(proxy, question);
+      if ('answer' in reply) answers.push(reply);
+      else silent.push(reply);
+    }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
-  return replies.sort((a, b) => inOrder(a.node, b.node));
-}
-
-export function answersOf<Answer>(replies: readonly NodeReply<Answer>[]): readonly NodeAnswer<Answer>[] {
-  return replies.filter((reply) => 'answer' in reply);
-}
-
-export function silentOf(replies: readonly NodeReply<unknown>[]): readonly SilentNode[] {
-  return replies.filter((reply) => 'silence' in reply);
+  return { answers: answers.sort(inOrder), silent: silent.sort(inOrder) };
 }
 
 async function replyOf<Answer, Kept>(
   proxy: NodeProxy,
   question: NodeQuestion<Answer, Kept>,
-): Promise<NodeReply<Kept>> {
+): Promise<NodeAnswer<Kept> | SilentNode> {
   const { node } = proxy;
   try {
     const answer = parseAnswer(await proxy.ask(question), question.shape);
@@ -70,6 +67,6 @@ async function replyOf<Answer, Kept>(
 const order = new Intl.Collator('en', { numeric: true });
 
 /** node-2 before node-10. */
-function inOrder(a: string, b: string): number {
-  return order.compare(a, b);
+function inOrder(a: { readonly node: string }, b: { readonly node: string }): number {
+  return order.compare(a.node, b.node);
 }

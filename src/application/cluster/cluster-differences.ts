@@ -1,7 +1,7 @@
-import type { AboutUnknown } from '../answers/about-unknown.js';
+import type { AboutUnknown } from '../status/service-row.js';
 import { isNone, type DifferenceReport } from '../difference/difference-report.js';
 import type { UnknownName } from '../status/service-row.js';
-import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
+import type { NodeAnswer } from './ask-nodes.js';
 import { unknownEverywhere } from './unknown-everywhere.js';
 
 /** What the kernels of a cluster have otherwise than desired. */
@@ -13,7 +13,6 @@ export interface ClusterDifferences {
   readonly different: readonly NodeDifferences[];
   /** The Service that was asked about, if no node knows it. */
   readonly unknown: readonly UnknownName[];
-  readonly silent: readonly SilentNode[];
 }
 
 /** What one node's kernel has otherwise, or why that is not known. */
@@ -37,17 +36,16 @@ export function shortened(report: DifferenceReport & AboutUnknown): DifferenceRe
 }
 
 export function clusterDifferences(
-  replies: readonly NodeReply<DifferenceReport & AboutUnknown>[],
+  answers: readonly NodeAnswer<DifferenceReport & AboutUnknown>[],
+  asked: number,
 ): ClusterDifferences {
-  const answers = answersOf(replies);
   const different = answers.flatMap(({ node, answer: { mode, families } }) =>
     isNone({ mode, families }) ? [] : [{ node, mode, families }],
   );
   return {
-    asked: replies.length,
+    asked,
     alike: answers.length - different.length,
     different,
     unknown: unknownEverywhere(answers.map(({ answer }) => answer.unknown ?? [])),
-    silent: silentOf(replies),
   };
 }

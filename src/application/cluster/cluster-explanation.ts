@@ -1,6 +1,7 @@
 import type { Explanation } from '../explain/explanation.js';
-import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
+import type { NodeAnswer } from './ask-nodes.js';
 import { factsOf, type Fact } from './explained-facts.js';
+import { portWords } from '../words/port-words.js';
 
 /** What the proxies of a cluster do for one Service, compared. Every node asked is counted or listed once. */
 export interface ClusterExplanation {
@@ -21,7 +22,6 @@ export interface ClusterExplanation {
   readonly degraded: readonly TroubledNode[];
   /** Nodes that programmed something else than most. */
   readonly different: readonly NodeDifference[];
-  readonly silent: readonly SilentNode[];
 }
 
 interface TroubledNode {
@@ -46,9 +46,10 @@ export interface NodeDifference {
 /** Compares what nodes say about a Service, each with what most of them know. */
 export function compareExplanations(
   service: string,
-  replies: readonly NodeReply<Explanation>[],
+  replies: readonly NodeAnswer<Explanation>[],
+  asked: number,
 ): ClusterExplanation {
-  const answers = answersOf(replies).map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
+  const answers = replies.map(({ node, answer }) => ({ node, answer, facts: factsOf(answer) }));
   const inState = (state: 'failed' | 'degraded'): readonly TroubledNode[] =>
     answers.flatMap(({ node, answer }) => {
       const reasons = [...reasonsIn(answer, state), ...(state === 'degraded' ? obstaclesIn(answer) : [])];
@@ -69,7 +70,7 @@ export function compareExplanations(
   });
   return {
     service,
-    asked: replies.length,
+    asked,
     alike: settled.length - different.length,
     known: usual.has('serves it'),
     problems: [...new Set(answers.flatMap(({ answer }) => answer.problems))],
@@ -77,7 +78,6 @@ export function compareExplanations(
     failed,
     degraded,
     different,
-    silent: silentOf(replies),
   };
 }
 
@@ -97,7 +97,7 @@ function mostCommon(sets: readonly ReadonlySet<Fact>[]): ReadonlySet<Fact> {
 function reasonsIn({ families }: Explanation, state: 'failed' | 'degraded'): readonly string[] {
   return families.flatMap(({ family, ports }) =>
     ports.flatMap(({ port, protocol, status }) =>
-      status.state === state ? [`${family} port ${port || '(unnamed)'} ${protocol}: ${status.reason}`] : [],
+      status.state === state ? [`${family} port ${portWords({ port, protocol })}: ${status.reason}`] : [],
     ),
   );
 }

@@ -1,7 +1,6 @@
-import type { AboutUnknown } from '../answers/about-unknown.js';
+import type { AboutUnknown } from '../status/service-row.js';
 import type { ChangeEntry, History } from '../status/change-entry.js';
 import type { UnknownName } from '../status/service-row.js';
-import type { SilentNode } from './ask-nodes.js';
 import { unknownEverywhere } from './unknown-everywhere.js';
 
 /** The last changes of all proxies of a cluster. */
@@ -12,7 +11,6 @@ export interface ClusterHistory {
   readonly total: number;
   /** The Service that was asked about, if no node knows it. */
   readonly unknown: readonly UnknownName[];
-  readonly silent: readonly SilentNode[];
 }
 
 export type NodeChange = ChangeEntry & { readonly node: string };
@@ -33,8 +31,8 @@ export class HistorySum {
     this.changes = [...this.changes, ...added].sort((one, other) => one.at - other.at).slice(-KEPT);
   }
 
-  result(silent: readonly SilentNode[]): ClusterHistory {
+  result(): ClusterHistory {
     const { changes, total } = this;
-    return { changes, total, unknown: unknownEverywhere(this.unknown), silent };
+    return { changes, total, unknown: unknownEverywhere(this.unknown) };
   }
 }

@@ -1,5 +1,4 @@
 import type { RowState, ServiceList, ServiceRow, UnknownName } from '../status/service-row.js';
-import type { SilentNode } from './ask-nodes.js';
 import { unknownEverywhere } from './unknown-everywhere.js';
 
 /** The Services of a cluster, as its proxies list them. */
@@ -8,7 +7,6 @@ export interface ClusterServices {
   readonly services: readonly ClusterService[];
   /** Names that were asked for, and that no node knows. */
   readonly unknown: readonly UnknownName[];
-  readonly silent: readonly SilentNode[];
 }
 
 /** One Service, over all nodes that answered. */
@@ -39,9 +37,9 @@ export class ServicesSum {
     for (const row of services) this.count(node, row);
   }
 
-  result(silent: readonly SilentNode[]): ClusterServices {
+  result(): ClusterServices {
     const services = [...this.rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
-    return { services, unknown: unknownEverywhere(this.unknown), silent };
+    return { services, unknown: unknownEverywhere(this.unknown) };
   }
 
   private count(node: string, { namespace, name, type, frontends, state, reason }: ServiceRow): void {

@@ -1,22 +1,32 @@
-import type { ProxyStatus, Versions } from '../status/proxy-status.js';
-import { answersOf, silentOf, type NodeAnswer, type NodeReply, type SilentNode } from './ask-nodes.js';
+import { anything, fields, flag, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
+import type { NodeAnswer } from './ask-nodes.js';
 
 /** What is shown of a proxy's status as it is. */
-type Shown = Pick<ProxyStatus, 'state' | 'reasons' | 'mode' | 'inSync' | 'lag'>;
+const shown = {
+  state: oneOf('good', 'degraded', 'not-serving'),
+  reasons: list(text),
+  mode: text,
+  inSync: flag,
+  lag: number,
+};
 
-/** The part of a proxy's status that is read here. */
-export interface NodeStatus extends Shown {
-  readonly versions: Pick<Versions, 'program'>;
-  readonly families: readonly {
-    readonly failed: readonly unknown[];
-    /** Missing in answers of former versions. */
-    readonly degraded?: readonly unknown[];
-    readonly sync: { readonly drift: { readonly repaired: number } };
-  }[];
-}
+/** The part of a proxy's status that is read here: versions may differ. */
+export type NodeStatus = ReturnType<typeof nodeStatus>;
+export const nodeStatus = fields({
+  ...shown,
+  versions: fields({ program: text }),
+  families: list(
+    fields({
+      failed: list(anything),
+      /** Missing in answers of former versions. */
+      degraded: optional(list(anything)),
+      sync: fields({ drift: fields({ repaired: number }) }),
+    }),
+  ),
+});
 
 /** One node of a cluster. */
-export interface NodeRow extends Shown {
+export interface NodeRow extends Pick<NodeStatus, keyof typeof shown> {
   readonly node: string;
   /** Of the program. */
   readonly version: string;
@@ -30,18 +40,11 @@ export interface NodeRow extends Shown {
 export interface ClusterStatus {
   /** Those that answered, problems first. */
   readonly nodes: readonly NodeRow[];
-  /** Those that did not. */
-  readonly silent: readonly SilentNode[];
 }
 
-/** Problems first, otherwise in the order of the replies. */
-export function clusterStatus(replies: readonly NodeReply<NodeStatus>[]): ClusterStatus {
-  return {
-    nodes: answersOf(replies)
-      .map(rowOf)
-      .sort((a, b) => urgency(b) - urgency(a)),
-    silent: silentOf(replies),
-  };
+/** Problems first, otherwise in the order of the answers. */
+export function clusterStatus(answers: readonly NodeAnswer<NodeStatus>[]): ClusterStatus {
+  return { nodes: answers.map(rowOf).sort((a, b) => urgency(b) - urgency(a)) };
 }
 
 function rowOf({ node, answer }: NodeAnswer<NodeStatus>): NodeRow {

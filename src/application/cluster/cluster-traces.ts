@@ -1,8 +1,8 @@
 import { hostPort } from '../../domain/net/address.js';
 import type { TraceOutcome } from '../../domain/trace/trace.js';
-import type { FailedTrace } from '../answers/trace-answer.js';
+import type { FailedTrace } from '../trace/answer.js';
 import type { TraceAnswer } from '../trace/answer.js';
-import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
+import type { NodeAnswer } from './ask-nodes.js';
 
 /** What becomes of the packets of one query on each node. */
 export interface ClusterTraces {
@@ -10,7 +10,6 @@ export interface ClusterTraces {
   readonly fates: readonly Fate[];
   /** Nodes that could not answer. */
   readonly failed: readonly { readonly node: string; readonly reason: string }[];
-  readonly silent: readonly SilentNode[];
 }
 
 /** Something that becomes of packets. */
@@ -35,10 +34,10 @@ export function keptTrace(answer: TraceAnswer | FailedTrace): KeptTrace {
   };
 }
 
-export function clusterTraces(replies: readonly NodeReply<KeptTrace>[]): ClusterTraces {
+export function clusterTraces(answers: readonly NodeAnswer<KeptTrace>[]): ClusterTraces {
   const fates = new Map<string, Fate & { readonly nodes: string[] }>();
   const failed: { readonly node: string; readonly reason: string }[] = [];
-  for (const { node, answer } of answersOf(replies)) {
+  for (const { node, answer } of answers) {
     if ('error' in answer) {
       failed.push({ node, reason: answer.error });
       continue;
@@ -51,6 +50,5 @@ export function clusterTraces(replies: readonly NodeReply<KeptTrace>[]): Cluster
   return {
     fates: [...fates.values()].sort((one, other) => other.nodes.length - one.nodes.length),
     failed,
-    silent: silentOf(replies),
   };
 }

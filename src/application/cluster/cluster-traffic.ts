@@ -1,14 +1,23 @@
-import { servicePortKey, type ServicePortName } from '../../domain/model/service-port-name.js';
-import type { CountingFacts, TrafficNumbers } from '../../domain/traffic/traffic-report.js';
-import { answersOf, silentOf, type NodeReply, type SilentNode } from './ask-nodes.js';
+import { servicePortKey } from '../../domain/model/service-port-name.js';
+import { protocol } from '../../domain/shapes/words.js';
+import { fields, flag, list, number, optional, text } from '../../domain/shapes/shape.js';
+import type { NodeAnswer } from './ask-nodes.js';
 
 /** Connections of one service port. */
-interface PortCounts extends ServicePortName, Pick<TrafficNumbers, 'open' | 'newPerSecond' | 'unanswered'> {}
+type PortCounts = ReturnType<typeof portCounts>;
+const portCounts = fields({
+  namespace: text,
+  name: text,
+  port: text,
+  protocol,
+  open: number,
+  newPerSecond: number,
+  unanswered: number,
+});
 
 /** The part of one proxy's traffic that is summed up, each service port once per IP family. */
-export interface NodeTraffic extends Partial<Pick<CountingFacts, 'tracksServices'>> {
-  readonly services: readonly PortCounts[];
-}
+export type NodeTraffic = ReturnType<typeof nodeTraffic>;
+export const nodeTraffic = fields({ tracksServices: optional(flag), services: list(portCounts) });
 
 /** Connections of a cluster. */
 export interface ClusterTraffic {
@@ -17,7 +26,6 @@ export interface ClusterTraffic {
   readonly asked: number;
   /** Nodes that answered, and whose kernel does not track connections of Services. */
   readonly untracked: readonly string[];
-  readonly silent: readonly SilentNode[];
 }
 
 export interface SummedTraffic extends PortCounts {
@@ -26,10 +34,9 @@ export interface SummedTraffic extends PortCounts {
 }
 
 /** Adds up what the nodes say, over both IP families. */
-export function sumTraffic(replies: readonly NodeReply<NodeTraffic>[]): ClusterTraffic {
+export function sumTraffic(answers: readonly NodeAnswer<NodeTraffic>[], asked: number): ClusterTraffic {
   const sums = new Map<string, PortCounts>();
   const nodes = new Map<string, Set<string>>();
-  const answers = answersOf(replies);
   for (const { node, answer } of answers)
     for (const traffic of answer.services) {
       const key = servicePortKey(traffic);
@@ -38,9 +45,8 @@ export function sumTraffic(replies: readonly NodeReply<NodeTraffic>[]): ClusterT
     }
   return {
     services: [...sums].map(([key, sum]) => ({ ...sum, nodes: nodes.get(key)!.size })).sort(byConnections),
-    asked: replies.length,
+    asked,
     untracked: answers.flatMap(({ node, answer }) => (answer.tracksServices === false ? node : [])),
-    silent: silentOf(replies),
   };
 }
 

@@ -6,6 +6,7 @@ import type {
   FrontendExplanation,
   PortExplanation,
 } from '../explain/explanation.js';
+import { portWords } from '../words/port-words.js';
 
 /** Something that is the same on every node that knows the same objects, in words. */
 export type Fact = string;
@@ -22,7 +23,7 @@ export function factsOf({ known, families }: Explanation): ReadonlySet<Fact> {
 }
 
 function portFacts(port: PortExplanation): readonly Fact[] {
-  const name = `port ${port.port === '' ? '(unnamed)' : port.port} ${port.protocol}`;
+  const name = `port ${portWords(port)}`;
   const about = [
     ...port.frontends.map(frontendFact),
     ...port.endpoints.map(endpointFact),

@@ -1,21 +1,22 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
+import { family } from '../../domain/shapes/words.js';
+import { fields, fieldsOf, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
+
+export type FamilyDifference = ReturnType<typeof ofFamily>;
+const ofFamily = fields({
+  family,
+  /** By service port; those of the node, or of nobody known, last. Only the first are listed where there are very many. */
+  lines: list(fieldsOf<RuleDifference>({ sign: oneOf('-', '+'), text, servicePort: optional(text) })),
+  /** How many are not listed. */
+  omitted: number,
+  /** Why nothing is known; then there are no lines. */
+  problem: optional(text),
+});
 
 /** What the kernel has otherwise than desired. */
-export interface DifferenceReport {
-  readonly mode: string;
-  readonly families: readonly FamilyDifference[];
-}
-
-export interface FamilyDifference {
-  readonly family: IpFamily;
-  /** By service port; those of the node, or of nobody known, last. Only the first are listed where there are very many. */
-  readonly lines: readonly RuleDifference[];
-  /** How many are not listed. */
-  readonly omitted: number;
-  /** Why nothing is known; then there are no lines. */
-  readonly problem?: string;
-}
+export type DifferenceReport = ReturnType<typeof differenceAnswer>;
+export const differenceAnswer = fields({ mode: text, families: list(ofFamily) });
 
 /** The problem of backends that cannot tell differences. */
 export const CANNOT_COMPARE = 'this mode cannot compare';

@@ -1,36 +1,36 @@
-import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { EndpointExplanation, FrontendExplanation, PortStatus } from './explanation.js';
+import { family, protocol } from '../../domain/shapes/words.js';
+import { fields, having, list, optional, text } from '../../domain/shapes/shape.js';
+import { endpointExplanation, serviceExplanation, frontendExplanation, portStatus } from './explanation.js';
 
-/** What an address, a port, or both are to the proxy. */
-export interface AddressExplanation {
-  /** As it was asked for, canonical: `10.96.0.80:80/TCP`, `10.244.2.11`, `30080`. */
-  readonly subject: string;
-  /** The frontends that it is. */
-  readonly frontends: readonly FrontendMatch[];
-  /** The endpoints that it is. */
-  readonly endpoints: readonly EndpointMatch[];
-  /** What becomes of packets to it, if it is neither. */
-  readonly otherwise?: string;
-}
-
-interface Match {
-  readonly service: ServiceKey;
-  /** Empty for an unnamed port. */
-  readonly port: string;
-  readonly protocol: Protocol;
-  readonly family: IpFamily;
-}
+/** Of a service port; `port` is empty for an unnamed one. */
+const match = { service: text, port: text, protocol, family };
 
 /** A frontend of a service port. */
-export interface FrontendMatch extends Match {
-  readonly frontend: FrontendExplanation;
-  readonly status: PortStatus;
+export type FrontendMatch = ReturnType<typeof frontendMatch>;
+const frontendMatch = fields({
+  ...match,
+  frontend: frontendExplanation,
+  status: portStatus,
   /** Of a load-balancer IP, if not all sources may use it. */
-  readonly sourceRanges?: readonly string[];
-}
+  sourceRanges: optional(list(text)),
+});
 
 /** An endpoint of a service port. */
-export interface EndpointMatch extends Match {
-  readonly endpoint: EndpointExplanation;
-}
+export type EndpointMatch = ReturnType<typeof endpointMatch>;
+const endpointMatch = fields({ ...match, endpoint: endpointExplanation });
+
+/** What an address, a port, or both are to the proxy. */
+export type AddressExplanation = ReturnType<typeof addressExplanation>;
+const addressExplanation = fields({
+  /** As it was asked for, canonical: `10.96.0.80:80/TCP`, `10.244.2.11`, `30080`. */
+  subject: text,
+  /** The frontends that it is. */
+  frontends: list(frontendMatch),
+  /** The endpoints that it is. */
+  endpoints: list(endpointMatch),
+  /** What becomes of packets to it, if it is neither. */
+  otherwise: optional(text),
+});
+
+/** The answer to `/debug/explain`, about a Service or about an address. */
+export const explanationAnswer = having('service', serviceExplanation, addressExplanation);

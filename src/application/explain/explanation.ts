@@ -1,94 +1,140 @@
 import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
-import type { Endpoint } from '../../domain/model/endpoint.js';
-import type { Protocol, ServiceKey } from '../../domain/model/service-port-name.js';
 import type { UnservedKind } from '../../domain/model/unserved.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { family, protocol } from '../../domain/shapes/words.js';
+import {
+  fields,
+  fieldsOf,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  variants,
+  word,
+} from '../../domain/shapes/shape.js';
+import type {
+  DegradedStatus,
+  FailedStatus,
+  LostFrontend,
+  ProgrammedStatus,
+} from '../status/service-statuses.js';
 import type { HealthCheckState } from '../health/service-health-check.js';
-import type { ServiceStatus } from '../status/service-statuses.js';
-import type { FamilyHistory } from '../status/sync-history.js';
-import type { KernelWalk, ProbedEndpoints } from './checks/results.js';
+import { familyHistory } from '../status/sync-history.js';
+import { kernelWalk, probedEndpoints } from './checks/results.js';
 import type { Finding } from './findings.js';
-
-/** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
-export interface Explanation {
-  readonly service: ServiceKey;
-  /** Whether this proxy serves such a Service. */
-  readonly known: boolean;
-  /** Why it does not. Missing if it does. */
-  readonly unserved?: Unserved;
-  /** What is wrong with the Service's objects in the cluster. */
-  readonly problems: readonly string[];
-  readonly families: readonly FamilyExplanation[];
-  /** What packets to it meet in the kernel; missing where nobody looked. */
-  readonly kernel?: KernelWalk;
-  /** Missing unless it was asked for. */
-  readonly probe?: ProbedEndpoints;
-}
 
 /**
  * Why the proxy does not serve a Service. `invalid`: its object breaks a rule, which `problems` name. `absent`: there is none.
  * `undelivered`: the API server did not say whether there is one of the kinds that it does not deliver.
  */
-export interface Unserved {
-  readonly kind: UnservedKind | 'invalid' | 'absent' | 'undelivered';
-  /** For people. */
-  readonly text: string;
-}
-
-export interface FamilyExplanation {
-  readonly family: IpFamily;
-  /** A change of it is not in the kernel yet. */
-  readonly waiting: boolean;
-  /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
-  readonly waitingSeconds?: number;
-  readonly ports: readonly PortExplanation[];
-  /** Why nothing is to be programmed for it, if it has no ports here. */
-  readonly absence?: Absence;
-  readonly healthCheck?: HealthCheckState;
-  readonly sync: FamilyHistory;
-}
+export type Unserved = ReturnType<typeof unserved>;
+/** The text is for people. */
+const unserved = fields({ kind: word<UnservedKind | 'invalid' | 'absent' | 'undelivered'>(), text });
 
 /** Why a Service has no service port in a family. `held-back`: its endpoints may be in what could not be read. */
-export interface Absence {
-  readonly kind: 'no-cluster-ip' | 'not-processed' | 'held-back';
-  /** For people. */
-  readonly text: string;
-}
-
-export interface PortExplanation {
-  /** Empty for an unnamed port. */
-  readonly port: string;
-  readonly protocol: Protocol;
-  readonly status: PortStatus;
-  readonly frontends: readonly FrontendExplanation[];
-  readonly endpoints: readonly EndpointExplanation[];
-  /** What stops or limits its traffic, the most important first. */
-  readonly findings: readonly Finding[];
-  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
-  readonly affinitySeconds: number;
-  /** Sources that may use the load-balancer IPs; empty when all may. */
-  readonly sourceRanges: readonly string[];
-}
+export type Absence = ReturnType<typeof absence>;
+/** The text is for people. */
+const absence = fields({ kind: word<'no-cluster-ip' | 'not-processed' | 'held-back'>(), text });
 
 /** The outcome of the last attempt, if there was one. */
-export type PortStatus = { readonly state: 'pending' } | ServiceStatus;
+export type PortStatus = ReturnType<typeof portStatus>;
+export const portStatus = variants('state', {
+  pending: fields({ state: oneOf('pending') }),
+  programmed: fieldsOf<ProgrammedStatus>({ state: oneOf('programmed'), since: time }),
+  degraded: fieldsOf<DegradedStatus>({
+    state: oneOf('degraded'),
+    since: time,
+    reason: text,
+    lost: optional(list(fieldsOf<LostFrontend>({ frontend: text, holder: text }))),
+  }),
+  failed: fieldsOf<FailedStatus>({ state: oneOf('failed'), since: time, reason: text, attempts: number }),
+});
 
-export interface FrontendExplanation extends Omit<Frontend, 'outcome'> {
+export type FrontendExplanation = ReturnType<typeof frontendExplanation>;
+export const frontendExplanation = fields({
+  kind: word<Frontend['kind']>(),
+  /** Missing for a node port. */
+  address: optional(text),
+  port: number,
+  policy: word<Frontend['policy']>(),
   /** What clients outside this node get. `lost`: it belongs to another Service, and they get what that one offers. */
-  readonly outcome: Frontend['outcome'] | 'lost';
+  outcome: word<Frontend['outcome'] | 'lost'>(),
   /** Why they get that. */
-  readonly reason: string;
-}
+  reason: text,
+});
 
-export interface EndpointExplanation extends Pick<
-  Endpoint,
-  'address' | 'port' | 'isLocal' | 'ready' | 'serving' | 'terminating' | 'zoneHints' | 'nodeHints'
-> {
+export type EndpointExplanation = ReturnType<typeof endpointExplanation>;
+export const endpointExplanation = fields({
+  address: text,
+  port: number,
+  isLocal: flag,
+  ready: flag,
+  serving: flag,
+  terminating: flag,
+  zoneHints: list(text),
+  nodeHints: list(text),
   /** Whether any frontend may lead to it. */
-  readonly used: boolean;
+  used: flag,
   /** Why it is not used although it is ready. */
-  readonly reason?: string;
-}
+  reason: optional(text),
+});
+
+export type PortExplanation = ReturnType<typeof portExplanation>;
+const portExplanation = fields({
+  /** Empty for an unnamed port. */
+  port: text,
+  protocol,
+  status: portStatus,
+  frontends: list(frontendExplanation),
+  endpoints: list(endpointExplanation),
+  /** What stops or limits its traffic, the most important first. */
+  findings: list(fieldsOf<Finding>({ kind: word<Finding['kind']>(), isFault: flag, text })),
+  /** Seconds that a client stays with its endpoint; 0 without session affinity. */
+  affinitySeconds: number,
+  /** Sources that may use the load-balancer IPs; empty when all may. */
+  sourceRanges: list(text),
+});
+
+export type FamilyExplanation = ReturnType<typeof familyExplanation>;
+const familyExplanation = fields({
+  family,
+  /** A change of it is not in the kernel yet. */
+  waiting: flag,
+  /** Seconds since the oldest change of the family arrived that is not in the kernel yet, while a change of it is not. */
+  waitingSeconds: optional(number),
+  ports: list(portExplanation),
+  /** Why nothing is to be programmed for it, if it has no ports here. */
+  absence: optional(absence),
+  healthCheck: optional(
+    fieldsOf<HealthCheckState>({
+      port: number,
+      localEndpoints: number,
+      listening: flag,
+      problem: optional(text),
+    }),
+  ),
+  sync: familyHistory,
+});
+
+/** What the proxy does for a Service, and why. Times are milliseconds since the epoch. */
+export type Explanation = ReturnType<typeof serviceExplanation>;
+export const serviceExplanation = fields({
+  /** `namespace/name`. */
+  service: text,
+  /** Whether this proxy serves such a Service. */
+  known: flag,
+  /** Why it does not. Missing if it does. */
+  unserved: optional(unserved),
+  /** What is wrong with the Service's objects in the cluster. */
+  problems: list(text),
+  families: list(familyExplanation),
+  /** What packets to it meet in the kernel; missing where nobody looked. */
+  kernel: optional(kernelWalk),
+  /** Missing unless it was asked for. */
+  probe: optional(probedEndpoints),
+});
 
 /** Whether traffic of the Service reaches endpoints as its objects ask for. */
 export function isSound({ known, problems, families, kernel, probe }: Explanation): boolean {

@@ -4,6 +4,7 @@ import type { Node } from '../../domain/model/node.js';
 import type { ServicePortSpec } from '../../domain/model/service.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
+import { counted } from '../words/counted.js';
 
 /** Something that stops or limits the traffic of a service port. */
 export interface Finding {
@@ -122,9 +123,12 @@ function unusable(endpoints: readonly Endpoint[]): Finding {
     );
   const terminating = endpoints.filter((endpoint) => endpoint.terminating).length;
   if (terminating === endpoints.length)
-    return fault('all-terminating', `${counted(endpoints)}, all terminating and no longer serving`);
+    return fault(
+      'all-terminating',
+      `${counted(endpoints.length, 'endpoint')}, all terminating and no longer serving`,
+    );
   const also = terminating === 0 ? '' : `, ${terminating} terminating`;
-  return fault('none-ready', `${counted(endpoints)}, none ready${also}`);
+  return fault('none-ready', `${counted(endpoints.length, 'endpoint')}, none ready${also}`);
 }
 
 function draining({ endpoints }: ForwardingEntry): Finding | undefined {
@@ -164,12 +168,8 @@ function otherZones(
   const where = zones.length > 0 ? `zone ${zones.join(', ')}` : 'other nodes';
   return note(
     'other-zones',
-    `${excluded.length} ready ${excluded.length === 1 ? 'endpoint is' : 'endpoints are'} hinted for ${where}; this node is in zone ${node.zone === '' ? '(none)' : node.zone}`,
+    `${counted(excluded.length, 'ready endpoint is', 'ready endpoints are')} hinted for ${where}; this node is in zone ${node.zone === '' ? '(none)' : node.zone}`,
   );
-}
-
-function counted(endpoints: readonly Endpoint[]): string {
-  return `${endpoints.length} endpoint${endpoints.length === 1 ? '' : 's'}`;
 }
 
 function fault(kind: FindingKind, text: string): Finding {

@@ -5,6 +5,7 @@ import { belongsTo } from '../status/frontend-conflicts.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import type { FrontendExplanation } from './explanation.js';
 import type { Finding, FindingKind } from './findings.js';
+import { counted } from '../words/counted.js';
 
 /** What clients outside this node get from a frontend, and why. */
 export function explainedFrontend(
@@ -35,7 +36,7 @@ function frontendReason(
       const count = (policy === 'Local' ? endpoints.local : endpoints.cluster)?.length ?? 0;
       const where = policy === 'Local' ? ' on this node' : '';
       return count > 0
-        ? `to ${count} endpoint${count === 1 ? '' : 's'}${where}`
+        ? `to ${counted(count, 'endpoint')}${where}`
         : 'endpoints exist, but their hints exclude this node';
     }
   }
@@ -59,9 +60,4 @@ export function unusedReason(endpoint: Endpoint, { endpoints }: ForwardingEntry)
   const { zoneHints, nodeHints } = endpoint;
   if (zoneHints.length + nodeHints.length > 0) return 'hinted for others than this node';
   return undefined;
-}
-
-/** From where load-balancer IPs take packets. All others are dropped. */
-export function acceptedSourcesText(sourceRanges: readonly string[]): string {
-  return `load-balancer IPs accept only ${sourceRanges.join(', ')}`;
 }

@@ -1,6 +1,6 @@
 import type { Packet } from '../../domain/trace/packet.js';
 import type { ExplainAddress } from './explain-address.js';
-import { acceptedSourcesText } from './reasons.js';
+import { acceptedSourcesText } from '../words/source-words.js';
 
 /**
  * Why the proxy has packets to this destination refused or dropped, in the words of an explanation of that address; undefined if

@@ -1,59 +1,81 @@
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { family } from '../../domain/shapes/words.js';
+import {
+  fields,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  variants,
+  word,
+} from '../../domain/shapes/shape.js';
+
+/** How a list changed. */
+export type ListChange = ReturnType<typeof listChange>;
+const listChange = fields({
+  now: number,
+  added: number,
+  removed: number,
+  /** Members that stay, with another outcome for clients; only of frontends. */
+  turned: number,
+  /** The first of these: `+10.244.1.5:8080`, `-10.244.1.6:8080`, `10.96.0.80:80 reject → forward`. */
+  some: list(text),
+});
+
+const change = {
+  family,
+  /** When the outcome was known. */
+  at: time,
+  /** Steps written into the kernel: by the whole sync, which may have changed other service ports too. */
+  steps: number,
+  /** Why, if it failed or is degraded. */
+  reason: optional(text),
+};
+
+/** The outcome for one service port that changed. */
+export type ServicePortChange = ReturnType<typeof servicePortChange>;
+const servicePortChange = fields({
+  ...change,
+  what: oneOf('service-port'),
+  /** Its key. */
+  servicePort: text,
+  result: word<'programmed' | 'degraded' | 'failed' | 'removed'>(),
+  /** When the first event arrived that its sync programmed. */
+  event: time,
+  /** When the cause of a changed EndpointSlice happened, if the cluster says so. */
+  trigger: optional(time),
+  /** Milliseconds from that event to the outcome. */
+  took: number,
+  /** Endpoints that traffic of this node may go to. */
+  endpoints: listChange,
+  frontends: listChange,
+});
+
+/** What concerned a whole family: a first sync or one after a failure, a failure as a whole, a repair. */
+export type FamilyChange = ReturnType<typeof familyChange>;
+const familyChange = fields({
+  ...change,
+  what: oneOf('everything-programmed', 'sync-failed', 'repaired'),
+  /** Milliseconds, if a sync was made. */
+  took: optional(number),
+});
 
 /** What one sync or repair did, of which a proxy remembers the last thousand. Times are milliseconds since the epoch. */
 export type ChangeEntry = ServicePortChange | FamilyChange;
 
-interface Change {
-  readonly family: IpFamily;
-  /** When the outcome was known. */
-  readonly at: number;
-  /** Steps written into the kernel: by the whole sync, which may have changed other service ports too. */
-  readonly steps: number;
-}
-
-/** The outcome for one service port that changed. */
-export interface ServicePortChange extends Change {
-  readonly what: 'service-port';
-  readonly servicePort: ServicePortKey;
-  readonly result: 'programmed' | 'degraded' | 'failed' | 'removed';
-  /** Why, if it failed or is degraded. */
-  readonly reason?: string;
-  /** When the first event arrived that its sync programmed. */
-  readonly event: number;
-  /** When the cause of a changed EndpointSlice happened, if the cluster says so. */
-  readonly trigger?: number;
-  /** Milliseconds from that event to the outcome. */
-  readonly took: number;
-  /** Endpoints that traffic of this node may go to. */
-  readonly endpoints: ListChange;
-  readonly frontends: ListChange;
-}
-
-/** How a list changed. */
-export interface ListChange {
-  readonly now: number;
-  readonly added: number;
-  readonly removed: number;
-  /** Members that stay, with another outcome for clients; only of frontends. */
-  readonly turned: number;
-  /** The first of these: `+10.244.1.5:8080`, `-10.244.1.6:8080`, `10.96.0.80:80 reject → forward`. */
-  readonly some: readonly string[];
-}
-
-/** What concerned a whole family: a first sync or one after a failure, a failure as a whole, a repair. */
-export interface FamilyChange extends Change {
-  readonly what: 'everything-programmed' | 'sync-failed' | 'repaired';
-  /** Why, if it failed. */
-  readonly reason?: string;
-  /** Milliseconds, if a sync was made. */
-  readonly took?: number;
-}
-
 /** The answer to a question for the history. */
-export interface History {
+export type History = ReturnType<typeof historyAnswer>;
+export const historyAnswer = fields({
   /** The oldest first. */
-  readonly changes: readonly ChangeEntry[];
+  changes: list(
+    variants('what', {
+      'service-port': servicePortChange,
+      'everything-programmed': familyChange,
+      'sync-failed': familyChange,
+      repaired: familyChange,
+    }),
+  ),
   /** All changes since the start, also those that are forgotten by now. */
-  readonly total: number;
-}
+  total: number,
+});

@@ -11,7 +11,7 @@ import type { ClusterState } from '../../domain/state/cluster-state.js';
 import type { Unserved } from '../explain/explanation.js';
 import type { RowFilter, RowState, ServiceList, ServiceRow, UnknownName } from './service-row.js';
 import { holdsNothing, type ServiceStatuses } from './service-statuses.js';
-import { isFailing } from './state-words.js';
+import { isFailing } from '../words/state-words.js';
 
 /** The part of a sync loop that is read. */
 export interface ListedLoop {

@@ -1,69 +1,87 @@
-import type { IpFamily } from '../../domain/net/ip-family.js';
+import { family } from '../../domain/shapes/words.js';
+import {
+  fields,
+  fieldsOf,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  text,
+  time,
+  word,
+} from '../../domain/shapes/shape.js';
 import type { ResourceKind, SourceState } from '../ports/cluster-source.js';
 import type { TroubledPort } from './service-statuses.js';
-import type { FamilyHistory } from './sync-history.js';
+import { familyHistory } from './sync-history.js';
+
+export type Versions = ReturnType<typeof versions>;
+const versions = fields({
+  /** Of this program. */
+  program: text,
+  /** The release of Kubernetes whose kube-proxy it stands for. */
+  kubernetes: text,
+  node: text,
+  kernel: text,
+});
+
+const troubledPorts = list(fieldsOf<TroubledPort>({ key: text, reason: text, since: time }));
+
+export type FamilyStatus = ReturnType<typeof familyStatus>;
+const familyStatus = fields({
+  family,
+  inSync: flag,
+  /** Services that wait for the next sync. */
+  waiting: number,
+  /** When the oldest change that is not programmed arrived. */
+  waitingSince: optional(time),
+  /** Service ports. */
+  programmed: number,
+  failed: troubledPorts,
+  /** Programmed, but not as their Services ask for. */
+  degraded: troubledPorts,
+  sync: familyHistory,
+});
+
+export type WatchStatus = ReturnType<typeof watchStatus>;
+const watchStatus = fields({
+  kind: word<ResourceKind>(),
+  state: word<SourceState>(),
+  connected: flag,
+  /** Objects known. */
+  objects: number,
+  /** Seconds since the API server last sent anything. */
+  silence: optional(number),
+  /** Why the last request failed, until one succeeds. */
+  failure: optional(text),
+});
 
 /** How the proxy of this node is, as `kubeproxy status` shows it. Times are milliseconds since the epoch. */
-export interface ProxyStatus {
+export type ProxyStatus = ReturnType<typeof statusAnswer>;
+export const statusAnswer = fields({
   /** `degraded`: it serves, but not all that it is asked to, or on old news. `not-serving`: a family was never programmed. */
-  readonly state: 'good' | 'degraded' | 'not-serving';
+  state: oneOf('good', 'degraded', 'not-serving'),
   /** Why it is not good, the most important first. */
-  readonly reasons: readonly string[];
+  reasons: list(text),
   /** The name of the Node object. */
-  readonly node: string;
+  node: text,
   /** The mode in force. */
-  readonly mode: string;
-  readonly versions: Versions;
-  readonly startedAt: number;
+  mode: text,
+  versions,
+  startedAt: time,
   /** When this was asked. */
-  readonly now: number;
+  now: time,
   /** Everything delivered is programmed, but for what failed. */
-  readonly inSync: boolean;
+  inSync: flag,
   /** Seconds for which the oldest change has waited; 0 when in sync. */
-  readonly lag: number;
+  lag: number,
   /** What waits, and for what; empty when in sync. */
-  readonly waiting: readonly string[];
-  readonly families: readonly FamilyStatus[];
+  waiting: list(text),
+  families: list(familyStatus),
   /** Objects that are ignored, with the reason. */
-  readonly ignored: readonly string[];
+  ignored: list(text),
   /** The watches at the API server; empty for other sources. */
-  readonly watches: readonly WatchStatus[];
+  watches: list(watchStatus),
   /** The last error of each kind, the newest first; also of what works again by now. */
-  readonly lastErrors: readonly { readonly at: number; readonly text: string }[];
-}
-
-export interface Versions {
-  /** Of this program. */
-  readonly program: string;
-  /** The release of Kubernetes whose kube-proxy it stands for. */
-  readonly kubernetes: string;
-  readonly node: string;
-  readonly kernel: string;
-}
-
-export interface FamilyStatus {
-  readonly family: IpFamily;
-  readonly inSync: boolean;
-  /** Services that wait for the next sync. */
-  readonly waiting: number;
-  /** When the oldest change that is not programmed arrived. */
-  readonly waitingSince?: number;
-  /** Service ports. */
-  readonly programmed: number;
-  readonly failed: readonly TroubledPort[];
-  /** Programmed, but not as their Services ask for. */
-  readonly degraded: readonly TroubledPort[];
-  readonly sync: FamilyHistory;
-}
-
-export interface WatchStatus {
-  readonly kind: ResourceKind;
-  readonly state: SourceState;
-  readonly connected: boolean;
-  /** Objects known. */
-  readonly objects: number;
-  /** Seconds since the API server last sent anything. */
-  readonly silence?: number;
-  /** Why the last request failed, until one succeeds. */
-  readonly failure?: string;
-}
+  lastErrors: list(fields({ at: time, text })),
+});

@@ -1,5 +1,5 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { counted } from '../counted.js';
+import { counted } from '../words/counted.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';

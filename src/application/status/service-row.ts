@@ -1,22 +1,40 @@
 import type { ServiceType } from '../../domain/model/service.js';
-
-/** One Service in a list, over both families. */
-export interface ServiceRow {
-  readonly namespace: string;
-  readonly name: string;
-  /** Missing for a Service that is not served. */
-  readonly type?: ServiceType;
-  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first. */
-  readonly frontends: readonly string[];
-  /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
-  readonly endpoints: { readonly used: number; readonly known: number };
-  readonly state: RowState;
-  /** Why it failed, is degraded or is not served. */
-  readonly reason?: string;
-}
+import { fields, list, number, optional, text, word } from '../../domain/shapes/shape.js';
 
 /** `pending`: something about it is not in the kernel yet. `degraded`: programmed, but not as it asks for. */
 export type RowState = 'programmed' | 'pending' | 'degraded' | 'failed' | 'not-served';
+
+/** One Service in a list, over both families. */
+export type ServiceRow = ReturnType<typeof serviceRow>;
+const serviceRow = fields({
+  namespace: text,
+  name: text,
+  /** Missing for a Service that is not served. */
+  type: optional(word<ServiceType>()),
+  /** `10.96.0.80:80/TCP`, `[fd00::1]:80/TCP`, and `30080/TCP` for a node port; those of the cluster IPs first. */
+  frontends: list(text),
+  /** Endpoints that traffic of this node may go to, and all that the cluster lists: of each port and family. */
+  endpoints: fields({ used: number, known: number }),
+  state: word<RowState>(),
+  /** Why it failed, is degraded or is not served. */
+  reason: optional(text),
+});
+
+/** A name that no known Service has. */
+export type UnknownName = ReturnType<typeof unknownName>;
+const unknownName = fields({
+  /** As it was asked for. */
+  name: text,
+  /** What is known about that, and what to do. For people. */
+  reason: text,
+});
+
+/** Part of an answer about a Service. */
+export type AboutUnknown = ReturnType<typeof aboutUnknown>;
+export const aboutUnknown = fields({
+  /** The Service, if nothing is known of it, and why; missing if all were asked about. */
+  unknown: optional(list(unknownName)),
+});
 
 /** Which Services are listed; all that are served, if nothing is chosen. */
 export interface RowFilter {
@@ -30,17 +48,10 @@ export interface RowFilter {
 }
 
 /** The answer of a list. */
-export interface ServiceList {
+export type ServiceList = ReturnType<typeof servicesAnswer>;
+export const servicesAnswer = fields({
   /** By namespace and name; those that are not served, but asked for by name, come last. */
-  readonly services: readonly ServiceRow[];
+  services: list(serviceRow),
   /** The names asked for that no known Service has. */
-  readonly unknown: readonly UnknownName[];
-}
-
-/** A name that no known Service has. */
-export interface UnknownName {
-  /** As it was asked for. */
-  readonly name: string;
-  /** What is known about that, and what to do. For people. */
-  readonly reason: string;
-}
+  unknown: list(unknownName),
+});

@@ -1,32 +1,21 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { fields, flag, number, optional, text, time } from '../../domain/shapes/shape.js';
 import type { Clock } from '../ports/clock.js';
 import type { SyncReport } from '../ports/sync-observer.js';
 
 /** The last syncs of one family. Times are milliseconds since the epoch. */
-export interface FamilyHistory {
-  readonly lastSuccess?: SyncSuccess | undefined;
-  readonly lastFailure?: { readonly at: number; readonly reason: string } | undefined;
+export type FamilyHistory = ReturnType<typeof familyHistory>;
+export const familyHistory = fields({
+  /** `written`: steps written into the kernel. */
+  lastSuccess: optional(fields({ at: time, seconds: number, full: flag, written: number })),
+  lastFailure: optional(fields({ at: time, reason: text })),
   /** Syncs that failed as a whole since the last one that succeeded. */
-  readonly failures: number;
-  /** Since when the rules cannot be verified, and why not; undefined while they can. */
-  readonly unverified?: { readonly since: number; readonly reason: string } | undefined;
-  /** Rules that another program had changed. */
-  readonly drift: {
-    /** Verifications that found such rules. */
-    readonly found: number;
-    /** Steps written to repair them. */
-    readonly repaired: number;
-    readonly last?: number;
-  };
-}
-
-interface SyncSuccess {
-  readonly at: number;
-  readonly seconds: number;
-  readonly full: boolean;
-  /** Steps written into the kernel. */
-  readonly written: number;
-}
+  failures: number,
+  /** Since when the rules cannot be verified, and why not; missing while they can. */
+  unverified: optional(fields({ since: time, reason: text })),
+  /** Rules that another program had changed: how many verifications found such, and the steps written to repair them. */
+  drift: fields({ found: number, repaired: number, last: optional(time) }),
+});
 
 const NOTHING_YET: FamilyHistory = {
   lastSuccess: undefined,

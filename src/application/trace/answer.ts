@@ -1,13 +1,31 @@
 import type { Packet } from '../../domain/trace/packet.js';
-import type { Step, Trace } from '../../domain/trace/trace.js';
+import { step, traceFields } from '../../domain/trace/trace.js';
+import { fields, fieldsOf, having, list, number, optional, text } from '../../domain/shapes/shape.js';
+import { family, protocol } from '../../domain/shapes/words.js';
 
 /** What becomes of the packets of a query, and which packet was followed. */
-export interface TraceAnswer extends Trace {
-  readonly packet: Packet;
+export type TraceAnswer = ReturnType<typeof answer>;
+const answer = fields({
+  ...traceFields,
+  packet: fieldsOf<Packet>({
+    family,
+    inputInterface: optional(text),
+    source: text,
+    destination: text,
+    protocol,
+    destinationPort: number,
+  }),
   /** Why packets are refused or dropped, all or some; for people. */
-  readonly reason?: string;
+  reason: optional(text),
   /** The rule of another program that refuses or drops them, if it is one. */
-  readonly stoppedBy?: Step;
+  stoppedBy: optional(step),
   /** What was assumed or chosen, and how the replies go; for people. */
-  readonly remarks: readonly string[];
-}
+  remarks: list(text),
+});
+
+/** A query that could not be answered. */
+export type FailedTrace = ReturnType<typeof failedTrace>;
+const failedTrace = fields({ error: text });
+
+/** The answer to `/debug/trace`. */
+export const traceAnswer = having('error', failedTrace, answer);

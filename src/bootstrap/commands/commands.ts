@@ -1,6 +1,6 @@
 import type { PinoLogger } from '../../adapters/process/pino-logger.js';
 import type { Asked, CommandLine } from '../configuration/command-line.js';
-import type { Request } from '../configuration/subcommands/subcommands.js';
+import type { Request } from '../../adapters/cli/arguments/subcommands.js';
 import { cleanup } from './cleanup.js';
 import { initOnly } from './init-only.js';
 import { once } from './once.js';
@@ -15,20 +15,20 @@ type Subcommand<Name> = (asked: Asked<Name>, logger: PinoLogger) => Promise<numb
 const subcommands: {
   readonly [Name in Exclude<Request['name'], 'run'>]: () => Promise<Subcommand<Name>>;
 } = {
-  status: async () => (await import('./asking/status.js')).status,
-  services: async () => (await import('./asking/services.js')).services,
-  explain: async () => (await import('./asking/explain.js')).explain,
+  status: async () => (await import('../../adapters/cli/asking/status.js')).status,
+  services: async () => (await import('../../adapters/cli/asking/services.js')).services,
+  explain: async () => (await import('../../adapters/cli/asking/explain.js')).explain,
   trace: async () => (await import('./trace.js')).trace,
-  diff: async () => (await import('./asking/diff.js')).diff,
-  history: async () => (await import('./asking/history.js')).history,
-  top: async () => (await import('./top/top.js')).top,
-  dump: async () => (await import('./dump/dump.js')).dump,
+  diff: async () => (await import('../../adapters/cli/asking/diff.js')).diff,
+  history: async () => (await import('../../adapters/cli/asking/history.js')).history,
+  top: async () => (await import('../../adapters/cli/top/top.js')).top,
+  dump: async () => (await import('../../adapters/cli/dump/dump.js')).dump,
   cluster: async () => {
-    const { askCluster } = await import('./cluster/ask-cluster.js');
+    const { askCluster } = await import('../../adapters/cli/cluster/ask-cluster.js');
     return (asked) => askCluster(asked);
   },
   plan: async () => (await import('./plan.js')).plan,
-  validate: async () => (await import('./validate.js')).validate,
+  validate: async () => (await import('../../adapters/cli/validate.js')).validate,
 };
 
 /** Those that read the manifests that are named. */

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../configuration/errors.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
-import { complain } from './output/print.js';
+import { complain } from '../../adapters/cli/output/print.js';
 
 /**
  * Syncs once, removes the rules of other modes and leaves its own: 0 when everything is programmed and nothing else

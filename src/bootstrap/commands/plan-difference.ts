@@ -1,9 +1,10 @@
 import type { FamilyDifference } from '../../application/difference/difference-report.js';
-import { differenceText } from '../../application/difference/difference-text.js';
+import { linesText } from '../../adapters/cli/output/formatted.js';
+import { differenceLines } from '../../adapters/cli/texts/difference.js';
 import { plannedDifference } from '../../application/difference/planned-difference.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Mode } from '../modes/open-mode.js';
-import type { ReadObjects } from './reading/read-objects.js';
+import type { ReadObjects } from './read-objects.js';
 
 /**
  * What a first sync of these families would change in the kernel, for people; empty if nothing. Reads the kernel, changes nothing.
@@ -24,7 +25,7 @@ export async function planDifference(
       const context = contexts.of(family, true);
       compared.push(await plannedDifference(state, context, backend, { keepUnexplained }));
     }
-    return differenceText({ mode: open.name, families: compared });
+    return linesText(differenceLines({ mode: open.name, families: compared }));
   } finally {
     await open.close();
   }

@@ -4,9 +4,9 @@ import { planFamilies } from '../../application/use-cases/plan.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { chooseMode } from '../modes/choose-mode.js';
-import { complain, print } from './output/print.js';
+import { complain, print } from '../../adapters/cli/output/print.js';
 import { planDifference } from './plan-difference.js';
-import { readObjects } from './reading/read-objects.js';
+import { readObjects } from './read-objects.js';
 
 /**
  * Prints the rules that a sync would write, in the language of the mode's tool, or with --diff what it would change. Reads the

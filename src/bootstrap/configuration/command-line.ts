@@ -6,11 +6,11 @@ import { decodeConfigurationFile } from './configuration-file.js';
 import { ConfigurationError, EarlyExit } from './errors.js';
 import { resolveFeatureGates } from './schema/feature-gates.js';
 import { buildValues, fieldsOf, valueAt, type FieldTree, type ValuesOf } from './schema/field.js';
-import { withPort } from './types/listen-address.js';
+import { withPort } from '../../domain/net/listen-address.js';
 import { loggingProblems } from './logging-validation.js';
 import { withMode, withPlatformDefaults, type ProxyConfiguration } from './proxy-configuration.js';
 import { schema, type Configuration } from './schema/schema.js';
-import type { Request } from './subcommands/subcommands.js';
+import type { Request } from '../../adapters/cli/arguments/subcommands.js';
 import { validationProblems } from './validation.js';
 
 /** Beside the ports of kube-proxy, 10249 and 10256. */

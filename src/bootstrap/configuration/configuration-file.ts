@@ -3,7 +3,7 @@ import { parseAddress } from '../../domain/net/address.js';
 import { ConfigurationError } from './errors.js';
 import { buildValues, Field, valueAt, type FieldTree } from './schema/field.js';
 import { isObject } from '../../domain/validation/schema.js';
-import { withPort } from './types/listen-address.js';
+import { withPort } from '../../domain/net/listen-address.js';
 import { API_VERSION, KIND, schema, type Configuration } from './schema/schema.js';
 import { ValueError } from './types/value-type.js';
 

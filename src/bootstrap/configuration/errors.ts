@@ -1,14 +1,3 @@
-/** The command line cannot be understood. The caller prints the usage, then `Error: <message>`, and exits with 1. */
-export class UsageError extends Error {
-  constructor(
-    message: string,
-    readonly usage: string = '',
-  ) {
-    super(message);
-    this.name = 'UsageError';
-  }
-}
-
 /**
  * The start-up phase that refused the configuration; kube-proxy puts it before the message (docs/spec/configuration.md §1),
  * except for the last phase, running, which has no name.

@@ -1,4 +1,4 @@
-import { formatDuration } from './types/duration.js';
+import { formatDuration } from '../../application/words/duration.js';
 import type { FeatureGates } from './schema/feature-gates.js';
 import type { Configuration } from './schema/schema.js';
 

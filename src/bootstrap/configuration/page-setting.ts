@@ -1,6 +1,6 @@
 import { isLoopback, parseAddress } from '../../domain/net/address.js';
 import type { Configuration } from './schema/schema.js';
-import { splitHostPort } from './types/listen-address.js';
+import { splitHostPort } from '../../domain/net/listen-address.js';
 
 /** Whether the page is served: as configured, otherwise where only this machine can reach it. */
 export function servesPage({ page, metricsBindAddress }: Configuration): boolean {

@@ -1,6 +1,6 @@
 import { parseCidr } from '../../domain/net/cidr.js';
 import { isInterfaceName } from '../../domain/node/interface-name.js';
-import { formatDuration } from './types/duration.js';
+import { formatDuration } from '../../application/words/duration.js';
 import { resolveFeatureGates } from './schema/feature-gates.js';
 import { fieldEntries, valueAt } from './schema/field.js';
 import { cidrProblem, invalid } from './schema/field-rule.js';

@@ -3,7 +3,7 @@ import { ServiceHealthServer } from '../../adapters/health/service-health-server
 import { ApiServiceLookup } from '../../adapters/kubernetes/api-service-lookup.js';
 import { MetricsServer } from '../../adapters/metrics/metrics-server.js';
 import { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
-import { splitHostPort } from '../configuration/types/listen-address.js';
+import { splitHostPort } from '../../domain/net/listen-address.js';
 import type { Module } from '../parts/proxy-parts.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { withPage } from './with-page.js';

@@ -1,7 +1,7 @@
 import type { CheckedSettings } from '../../application/node/check-node.js';
 import type { NodeSettings } from '../../application/node/node-contexts.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { splitHostPort } from '../configuration/types/listen-address.js';
+import { splitHostPort } from '../../domain/net/listen-address.js';
 import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
 
 /** What the configuration says about this node. */

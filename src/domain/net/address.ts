@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
-import { flatText } from '../model/flat-text.js';
 import type { IpFamily } from './ip-family.js';
+
+export { hostPort } from './host-port.js';
 
 /** One address in canonical text: dotted quads without leading zeros, IPv6 compressed and in lower case. */
 export interface Address {
@@ -45,10 +46,4 @@ function withoutQuad(text: string): string | undefined {
 
 export function isLoopback(address: Address): boolean {
   return address.family === 'IPv4' ? address.text.startsWith('127.') : address.text === '::1';
-}
-
-/** `ip:port`, with brackets around IPv6, as kube-proxy prints and sorts endpoints. */
-export function hostPort(address: string, port: number): string {
-  const text = String(port);
-  return address.includes(':') ? flatText('[', address, ']:', text) : flatText(address, ':', text);
 }

@@ -1,17 +1,4 @@
-/** What becomes of the packets of a query, with all ends that random choices may lead to. */
-export interface Trace {
-  readonly outcome: TraceOutcome;
-  /** Where they may be sent, sorted by address and port; empty unless the outcome is `forward` or `mixed`. */
-  readonly endpoints: readonly TracedEndpoint[];
-  /** Whether replies come back to another address than the sender's own. `mixed`: it depends on the endpoint. */
-  readonly sourceRewritten: boolean | 'mixed';
-  /** Whether the next connection of the same client goes to the same endpoint. */
-  readonly sticky: boolean;
-  /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
-  readonly steps: readonly Step[];
-  /** A rule was not understood, so the packets may fare otherwise; the step says which. */
-  readonly isUncertain?: true;
-}
+import { fields, flag, list, number, oneOf, optional, text, word, type Checked } from '../shapes/shape.js';
 
 /**
  * Sent to an endpoint; answered with an error; lost in silence; or left as it is by all rules. `mixed` only where rules of other
@@ -19,27 +6,47 @@ export interface Trace {
  */
 export type TraceOutcome = 'forward' | 'refused' | 'dropped' | 'untouched' | 'mixed';
 
-export interface TracedEndpoint {
-  readonly address: string;
-  readonly port: number;
+export type TracedEndpoint = ReturnType<typeof tracedEndpoint>;
+const tracedEndpoint = fields({
+  address: text,
+  port: number,
   /** Between 0 and 1; the sum over all endpoints is 1, but for rounding. */
-  readonly probability: number;
-}
+  probability: number,
+});
+
+const isTrue = optional(oneOf(true));
 
 /** A rule, a set or a virtual server that a packet met, and what that did. */
-export interface Step {
+export type Step = ReturnType<typeof step>;
+export const step = fields({
   /** Where in the kernel, such as `prerouting` or `output`. */
-  readonly hook: string;
+  hook: text,
   /** In the mode's own words: `ip kube-proxy nat-prerouting`, `nat KUBE-SERVICES`, `ipvs`. */
-  readonly where: string;
+  where: text,
   /** The rule, as the mode's tool prints it. */
-  readonly rule: string;
+  rule: text,
   /** What it did, for people: `matches; jump KUBE-SVC-X`, `10.244.1.5:8080, 1 of 2`. */
-  readonly effect: string;
+  effect: text,
   /** The service port that the rule belongs to, if it belongs to one. */
-  readonly servicePort?: string;
+  servicePort: optional(text),
   /** Another program made the rule. */
-  readonly isForeign?: true;
+  isForeign: isTrue,
   /** The rule could not be understood, and was taken as if it did not match. */
-  readonly isUncertain?: true;
-}
+  isUncertain: isTrue,
+});
+
+/** What becomes of the packets of a query, with all ends that random choices may lead to. */
+export type Trace = Checked<typeof traceFields>;
+export const traceFields = {
+  outcome: word<TraceOutcome>(),
+  /** Where they may be sent, sorted by address and port; empty unless the outcome is `forward` or `mixed`. */
+  endpoints: list(tracedEndpoint),
+  /** Whether replies come back to another address than the sender's own. `mixed`: it depends on the endpoint. */
+  sourceRewritten: oneOf<boolean | 'mixed'>(true, false, 'mixed'),
+  /** Whether the next connection of the same client goes to the same endpoint. */
+  sticky: flag,
+  /** The rules that the packet met, in order; where random choices part, the steps of each part follow in turn. */
+  steps: list(step),
+  /** A rule was not understood, so the packets may fare otherwise; the step says which. */
+  isUncertain: isTrue,
+};

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../model/endpoint.js';
-import type { ServicePortName } from '../model/service-port-name.js';
-import type { IpFamily } from '../net/ip-family.js';
+import { fields, flag, list, number, optional, text, time, word, type Checked } from '../shapes/shape.js';
+import { family, protocol } from '../shapes/words.js';
 
 /** What lists of traffic can be sorted by, the most first. */
 export const TRAFFIC_ORDERS = ['open', 'new', 'unanswered', 'bytes'] as const;
@@ -19,67 +19,79 @@ export interface TrafficQuery {
 }
 
 /** The connections of an interval. */
-export interface TrafficNumbers {
+export type TrafficNumbers = Checked<typeof numbers>;
+const numbers = {
   /** At its end: begun, and not closed. */
-  readonly open: number;
+  open: number,
   /** Begun in it. */
-  readonly new: number;
-  readonly newPerSecond: number;
+  new: number,
+  newPerSecond: number,
   /** Without an answer: waiting for more than a second at its end, or ended in it without one. */
-  readonly unanswered: number;
+  unanswered: number,
   /** In both directions; missing if the kernel does not count them. */
-  readonly bytes?: number;
-  readonly bytesPerSecond?: number;
-}
+  bytes: optional(number),
+  bytesPerSecond: optional(number),
+};
 
 /** How the proxy uses an endpoint: as ready; as terminating, while no other is left; not at all, or no longer. */
 export type EndpointUse = 'ready' | 'terminating' | 'unused';
 
-export interface EndpointReport extends TrafficNumbers {
-  readonly address: string;
-  readonly port: number;
-  readonly state: EndpointUse;
+export type EndpointReport = ReturnType<typeof endpointReport>;
+const endpointReport = fields({
+  ...numbers,
+  address: text,
+  port: number,
+  state: word<EndpointUse>(),
   /** It is ready, and the last connections to it, three or more, got no answer. */
-  readonly silent: boolean;
-}
+  silent: flag,
+});
 
-export interface PortReport extends TrafficNumbers, ServicePortName {
-  readonly family: IpFamily;
+export type PortReport = ReturnType<typeof portReport>;
+const portReport = fields({
+  ...numbers,
+  namespace: text,
+  name: text,
+  port: text,
+  protocol,
+  family,
   /** How many of the endpoints are silent. */
-  readonly silentEndpoints: number;
-  readonly endpoints: readonly EndpointReport[];
-}
+  silentEndpoints: number,
+  endpoints: list(endpointReport),
+});
 
 /** How what is reported was counted. */
-export interface CountingFacts {
+export type CountingFacts = Checked<typeof counting>;
+const counting = {
   /** The first walk through the kernel's table is over. Until then connections are missing. */
-  readonly complete: boolean;
+  complete: flag,
   /** How much of that table the first walk has read: 0 to 1. */
-  readonly readShare: number;
+  readShare: number,
   /** One in so many connections was counted, and the numbers multiplied; 1 for all. */
-  readonly sampledOneIn: number;
+  sampledOneIn: number,
   /** Since the counting began: how often the kernel's events came faster than they were read, so that some were lost. */
-  readonly timesLost: number;
+  timesLost: number,
   /** Connections that the kernel tracks, of Services or not. */
-  readonly tracked: number;
+  tracked: number,
   /** The kernel counts bytes (nf_conntrack_acct). */
-  readonly countsBytes: boolean;
+  countsBytes: flag,
   /** The kernel tracks connections of Services: in mode ipvs only while net.ipv4.vs.conntrack is 1. */
-  readonly tracksServices: boolean;
+  tracksServices: flag,
   /** Packets of pods to a dead endpoint on their own bridge leave no trace in the kernel's table. Missing: they do. */
-  readonly hidesDeadOnBridges?: boolean;
-}
+  hidesDeadOnBridges: optional(flag),
+};
 
-/** The traffic of an interval. */
-export interface TrafficReport extends CountingFacts {
+/** The traffic of an interval: a line of the answer to `/debug/traffic`. */
+export type TrafficReport = ReturnType<typeof trafficAnswer>;
+export const trafficAnswer = fields({
+  ...counting,
   /** Its end, in milliseconds since the epoch. */
-  readonly time: number;
+  time,
   /** Its length. */
-  readonly seconds: number;
-  readonly services: readonly PortReport[];
+  seconds: number,
+  services: list(portReport),
   /** Service ports left out because of the limit. */
-  readonly omitted: number;
-}
+  omitted: number,
+});
 
 /** How an endpoint is used, if it is among those that any frontend may reach. */
 export function endpointUse(endpoint: Endpoint | undefined): EndpointUse {

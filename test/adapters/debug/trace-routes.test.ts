@@ -1,8 +1,8 @@
 import { traceRoutes } from '../../../src/adapters/debug/trace-routes.js';
 import type { TraceAnswer } from '../../../src/application/trace/answer.js';
 import { CannotTraceError, type TracedRules } from '../../../src/application/trace/trace-packets.js';
-import { RunningProxy } from '../../../src/bootstrap/commands/asking/running-proxy.js';
-import { askProxy } from '../../../src/bootstrap/commands/tracing/ask-proxy.js';
+import { RunningProxy } from '../../../src/adapters/cli/asking/running-proxy.js';
+import { askProxy } from '../../../src/adapters/cli/tracing/ask-proxy.js';
 import { destinationText, parseQuery, sourceText, type TraceQuery } from '../../../src/domain/trace/query.js';
 import { Served } from '../../support/http/served.js';
 import { until } from '../../support/until.js';

@@ -1,8 +1,12 @@
-import type { NodeReply } from '../../../src/application/cluster/ask-nodes.js';
+import type { NodeAnswer } from '../../../src/application/cluster/ask-nodes.js';
 import { compareExplanations } from '../../../src/application/cluster/cluster-explanation.js';
-import { clusterExplanationText } from '../../../src/application/cluster/cluster-explanation-text.js';
+import { clusterExplanationLines } from '../../../src/adapters/cli/texts/cluster-explanation.js';
 import type { Explanation } from '../../../src/application/explain/explanation.js';
 import { endpointOf, explanationOf, portOf } from './samples.js';
+import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+
+const clusterExplanationText = (...args: Parameters<typeof clusterExplanationLines>): string =>
+  linesText(clusterExplanationLines(...args));
 
 const usual = explanationOf([portOf({})]);
 const cart = portOf({});
@@ -10,7 +14,8 @@ const cart = portOf({});
 const compare = (...answers: readonly Explanation[]) =>
   compareExplanations(
     'shop/cart',
-    answers.map((answer, index): NodeReply<Explanation> => ({ node: `node-${index + 1}`, answer })),
+    answers.map((answer, index): NodeAnswer<Explanation> => ({ node: `node-${index + 1}`, answer })),
+    answers.length,
   );
 const text = (...answers: readonly Explanation[]) => clusterExplanationText(compare(...answers), false);
 

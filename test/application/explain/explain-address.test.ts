@@ -1,7 +1,11 @@
-import { addressExplanationText } from '../../../src/application/explain/address-explanation-text.js';
+import { addressExplanationLines } from '../../../src/adapters/cli/texts/address-explanation.js';
 import { parseSubject, type AddressSubject } from '../../../src/application/explain/subject.js';
 import { rawService, rawSlice } from '../../support/objects.js';
 import { SeenCluster } from '../../support/seen-cluster.js';
+import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+
+const addressExplanationText = (...args: Parameters<typeof addressExplanationLines>): string =>
+  linesText(addressExplanationLines(...args));
 
 const cart = rawService({
   type: 'LoadBalancer',

@@ -1,12 +1,16 @@
 import { ProxyHealth } from '../../../src/application/health/proxy-health.js';
 import type { ResourceKind, SourceStatus } from '../../../src/application/ports/cluster-source.js';
-import { proxyStatusText } from '../../../src/application/status/proxy-status-text.js';
+import { proxyStatusLines } from '../../../src/adapters/cli/texts/proxy-status.js';
 import { ReportStatus } from '../../../src/application/status/report-status.js';
 import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
 import { SyncHistory } from '../../../src/application/status/sync-history.js';
 import { ObjectReports } from '../../../src/application/use-cases/object-reports.js';
 import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+
+const proxyStatusText = (...args: Parameters<typeof proxyStatusLines>): string =>
+  linesText(proxyStatusLines(...args));
 
 const START = Date.parse('2026-05-04T10:00:00Z');
 const FACTS = {

@@ -1,11 +1,14 @@
 import type { Tracer } from '../../../src/application/ports/tracer.js';
 import { MachineView } from '../../../src/application/trace/machine-view.js';
 import { TracePackets } from '../../../src/application/trace/trace-packets.js';
-import { traceText } from '../../../src/application/trace/trace-text.js';
+import { traceLines } from '../../../src/adapters/cli/texts/trace.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { Packet } from '../../../src/domain/trace/packet.js';
 import { parseQuery } from '../../../src/domain/trace/query.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import { linesText } from '../../../src/adapters/cli/output/formatted.js';
+
+const traceText = (...args: Parameters<typeof traceLines>): string => linesText(traceLines(...args));
 
 /** Where packets to these addresses go, and which address of the node they get. */
 const routes: Readonly<Record<string, readonly [device: string, source: string]>> = {

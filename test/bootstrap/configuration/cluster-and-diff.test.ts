@@ -1,4 +1,4 @@
-import { UsageError } from '../../../src/bootstrap/configuration/errors.js';
+import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { failure, parse } from './support.js';
 
 const usageError = (...argv: readonly string[]) => failure(UsageError, () => parse(argv)).message;
@@ -12,7 +12,7 @@ describe('cluster', () => {
   it('finds the proxies where DaemonSets usually are', () => {
     expect(parse(['cluster', 'status']).request).toEqual({
       name: 'cluster',
-      question: { kind: 'status' },
+      question: { kind: 'status', words: ['status', '-o', 'json'], service: '', to: '' },
       access,
       output: 'text',
     });
@@ -22,7 +22,12 @@ describe('cluster', () => {
     const options = ['-n', 'net', '-l', 'app=proxy', '--context=prod', '--parallel', '5', '-o', 'json'];
     const asked = {
       name: 'cluster',
-      question: { kind: 'explain', service: 'shop/cart' },
+      question: {
+        kind: 'explain',
+        words: ['explain', 'shop/cart', '-o', 'json'],
+        service: 'shop/cart',
+        to: '',
+      },
       access: { namespace: 'net', selector: 'app=proxy', context: 'prod', parallel: 5 },
       output: 'json',
     };
@@ -39,29 +44,27 @@ describe('cluster', () => {
     },
   );
 
-  const question = (...argv: readonly string[]): unknown => {
+  const asked = (...argv: readonly string[]): unknown => {
     const { request } = parse(['cluster', ...argv]);
-    return request.name === 'cluster' ? request.question : request;
+    return request.name === 'cluster' ? request.question.words.join(' ') : request;
   };
 
-  it('takes what the commands of one node take', () => {
-    const filter = { names: [], failing: false, withoutEndpoints: false };
-    expect(question('services')).toEqual({ kind: 'services', filter });
+  it('takes what the commands of one node take, and asks each node by them', () => {
+    expect(asked('services')).toBe('services -o json');
     expect(
-      question('services', 'shop/cart', '--failing', '--without-endpoints', '--service-namespace=shop'),
-    ).toEqual({
-      kind: 'services',
-      filter: { namespace: 'shop', names: ['shop/cart'], failing: true, withoutEndpoints: true },
+      asked('services', 'shop/cart', '--failing', '--without-endpoints', '--service-namespace=shop'),
+    ).toBe('services shop/cart -n shop --failing --without-endpoints -o json');
+    expect(asked('trace', '--from', 'node', '--to', '10.96.0.1:80', '--kernel')).toBe(
+      'trace --from node --to 10.96.0.1:80 --kernel -o json',
+    );
+    expect(asked('diff', 'shop/cart')).toBe('diff shop/cart -o json');
+    expect(asked('history')).toBe('history -o json');
+    expect(asked('top')).toBe('top --once -o json');
+    expect(asked('dump', '--to', 'bundle')).toBe('dump');
+    expect(parse(['cluster', 'dump', '--to', 'bundle']).request).toMatchObject({
+      question: { to: 'bundle' },
     });
-    expect(question('trace', '--from', 'node', '--to', '10.96.0.1:80', '--kernel')).toMatchObject({
-      kind: 'trace',
-      query: { from: { kind: 'node' }, port: 80 },
-      rules: 'actual',
-    });
-    expect(question('diff', 'shop/cart')).toEqual({ kind: 'diff', service: 'shop/cart' });
-    expect(question('history')).toEqual({ kind: 'history' });
-    expect(question('dump', '--to', 'bundle')).toEqual({ kind: 'dump', to: 'bundle' });
-    expect(question('validate', 'a', 'b')).toEqual({ name: 'validate', paths: ['a', 'b'] });
+    expect(asked('validate', 'a', 'b')).toEqual({ name: 'validate', paths: ['a', 'b'] });
   });
 
   it.each([

@@ -1,4 +1,5 @@
-import { EarlyExit, UsageError } from '../../../src/bootstrap/configuration/errors.js';
+import { EarlyExit } from '../../../src/bootstrap/configuration/errors.js';
+import { UsageError } from '../../../src/adapters/cli/usage-error.js';
 import { fieldsOf } from '../../../src/bootstrap/configuration/schema/field.js';
 import { schema } from '../../../src/bootstrap/configuration/schema/schema.js';
 import { configurationError, failure, HEADER, parse, parseFile } from './support.js';

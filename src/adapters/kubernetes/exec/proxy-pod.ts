@@ -1,80 +1,31 @@
-import { fields, list, optional, text } from '../../../application/answers/shape.js';
+import { fields, list, optional, text } from '../../../domain/shapes/shape.js';
 
-/** The part of a Pod that is read. */
-export interface Pod {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly creationTimestamp?: string;
-    readonly deletionTimestamp?: string;
-  };
-  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly Container[] };
-  readonly status?: {
-    readonly phase?: string;
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
+export type Container = ReturnType<typeof container>;
+const container = fields({
+  name: text,
+  image: optional(text),
+  command: optional(list(text)),
+  args: optional(list(text)),
+});
 
-export interface Container {
-  readonly name: string;
-  readonly image?: string;
-  readonly command?: readonly string[];
-  readonly args?: readonly string[];
-}
+const waiting = optional(fields({ reason: optional(text) }));
 
-interface ContainerStatus {
-  readonly name: string;
-  readonly state?: {
-    readonly running?: object;
-    readonly waiting?: { readonly reason?: string };
-    readonly terminated?: { readonly reason?: string };
-  };
-}
+const containerStatus = fields({
+  name: text,
+  state: optional(fields({ running: optional(fields({})), waiting, terminated: waiting })),
+});
 
-const state = optional(fields({ reason: optional(text) }));
-
-/** What is read of a Pod, as it comes from the API server. */
-export const podShape = fields<Pod>({
-  metadata: fields<Pod['metadata']>({
+/** The part of a Pod that is read, as it comes from the API server. */
+export type Pod = ReturnType<typeof podShape>;
+export const podShape = fields({
+  metadata: fields({
     name: text,
     namespace: text,
     creationTimestamp: optional(text),
     deletionTimestamp: optional(text),
   }),
-  spec: optional(
-    fields<NonNullable<Pod['spec']>>({
-      nodeName: optional(text),
-      containers: optional(
-        list(
-          fields<Container>({
-            name: text,
-            image: optional(text),
-            command: optional(list(text)),
-            args: optional(list(text)),
-          }),
-        ),
-      ),
-    }),
-  ),
-  status: optional(
-    fields<NonNullable<Pod['status']>>({
-      phase: optional(text),
-      containerStatuses: optional(
-        list(
-          fields<ContainerStatus>({
-            name: text,
-            state: optional(
-              fields<NonNullable<ContainerStatus['state']>>({
-                running: optional(fields({})),
-                waiting: state,
-                terminated: state,
-              }),
-            ),
-          }),
-        ),
-      ),
-    }),
-  ),
+  spec: optional(fields({ nodeName: optional(text), containers: optional(list(container)) })),
+  status: optional(fields({ phase: optional(text), containerStatuses: optional(list(containerStatus)) })),
 });
 
 /** Flags by which the program beside a proxy finds it. */

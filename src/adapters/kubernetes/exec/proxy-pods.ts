@@ -1,5 +1,5 @@
 import { AnswerError } from '../../../application/answers/parse-answer.js';
-import { fields, list, optional, text, type Shape } from '../../../application/answers/shape.js';
+import { fields, fieldsOf, list, optional, text, type Shape } from '../../../domain/shapes/shape.js';
 import { errorMessage } from '../../../application/error-message.js';
 import {
   NoAnswerError,
@@ -41,11 +41,7 @@ interface Page<Item> {
   readonly items: readonly Item[];
 }
 
-interface NodeObject {
-  readonly metadata: { readonly name: string };
-}
-
-const nodeObject = fields<NodeObject>({ metadata: fields({ name: text }) });
+const nodeObject = fields({ metadata: fields({ name: text }) });
 
 /** The proxies that run as pods of a DaemonSet, asked by exec with the rights of whoever asks. */
 export class ProxyPods implements NodeProxies {
@@ -106,7 +102,7 @@ export class ProxyPods implements NodeProxies {
     query: Query,
     accept?: string,
   ): Promise<readonly Item[]> {
-    const shape = fields<Page<Item>>({
+    const shape = fieldsOf<Page<Item>>({
       metadata: optional(fields({ continue: optional(text) })),
       items: list(item),
     });

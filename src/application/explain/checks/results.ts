@@ -1,35 +1,40 @@
-import type { Protocol } from '../../../domain/model/service-port-name.js';
-import type { TraceAnswer } from '../../trace/answer.js';
+import type { TraceOutcome } from '../../../domain/trace/trace.js';
+import { protocol } from '../../../domain/shapes/words.js';
+import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
 
 /** Packets that another program's rules refuse or drop, always or by chance. */
-export interface Obstacle {
+export type Obstacle = ReturnType<typeof obstacle>;
+const obstacle = fields({
   /** As `kubeproxy trace` takes them. */
-  readonly from: string;
-  readonly to: string;
-  readonly outcome: TraceAnswer['outcome'];
-  readonly reason: string;
-}
+  from: text,
+  to: text,
+  outcome: word<TraceOutcome>(),
+  reason: text,
+});
 
 /** What packets to the frontends of a Service meet in the kernel besides the proxy's own rules. */
-export interface KernelWalk {
-  readonly obstacles: readonly Obstacle[];
+export type KernelWalk = ReturnType<typeof kernelWalk>;
+export const kernelWalk = fields({
+  obstacles: list(obstacle),
   /** Why not all could be followed, for people. */
-  readonly incomplete?: string;
-}
+  incomplete: optional(text),
+});
 
 /** How this node gets to an endpoint, tried at the moment. */
-export interface ProbedEndpoint {
+export type ProbedEndpoint = ReturnType<typeof probedEndpoint>;
+const probedEndpoint = fields({
   /** `10.244.1.5:8080`. */
-  readonly endpoint: string;
-  readonly protocol: Protocol;
+  endpoint: text,
+  protocol,
   /** Why it cannot be reached, for people; missing if it can, or if that is not known. */
-  readonly problem?: string;
+  problem: optional(text),
   /** The route, the entry of the neighbour, and the connection, for people. */
-  readonly facts: readonly string[];
-}
+  facts: list(text),
+});
 
-export interface ProbedEndpoints {
-  readonly probed: readonly ProbedEndpoint[];
+export type ProbedEndpoints = ReturnType<typeof probedEndpoints>;
+export const probedEndpoints = fields({
+  probed: list(probedEndpoint),
   /** How many more there are. */
-  readonly left: number;
-}
+  left: number,
+});

@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
-import { EarlyExit, UsageError } from '../errors.js';
+import { EarlyExit } from '../errors.js';
+import { UsageError } from '../../../adapters/cli/usage-error.js';
 import type { Field } from '../schema/field.js';
-import { refuseOperands } from '../subcommands/operands.js';
-import { subcommands, type Request } from '../subcommands/subcommands.js';
+import { refuseOperands } from '../../../adapters/cli/arguments/operands.js';
+import { subcommands, type Request } from '../../../adapters/cli/arguments/subcommands.js';
 import { ValueError } from '../types/value-type.js';
 import { flagFields, flagHelp } from './flags.js';
 
@@ -46,7 +47,8 @@ export function parseArguments(argv: readonly string[]): ParsedArguments {
       .helpOption('-h, --help', 'Print this text.')
       .argument('[arguments...]')
       .action((operands: readonly string[], options: Readonly<Record<string, unknown>>) => {
-        request = subcommand.request(operands, options);
+        const { name } = subcommand;
+        request = { name, ...subcommand.request(operands, options as never) } as Request;
       });
     for (const option of subcommand.options ?? []) command.addOption(option);
   }

@@ -1,8 +1,8 @@
 import { parseAddress } from '../../../domain/net/address.js';
 import { parseCidr } from '../../../domain/net/cidr.js';
 import { parsePortRange } from '../../../domain/userspace/port-range.js';
-import { formatDuration } from '../types/duration.js';
-import { hostPortProblems } from '../types/listen-address.js';
+import { formatDuration } from '../../../application/words/duration.js';
+import { hostPortProblems } from '../../../domain/net/listen-address.js';
 
 /** A rule of docs/spec/configuration.md §4.2 about the value of one field. */
 export interface FieldRule<T> {

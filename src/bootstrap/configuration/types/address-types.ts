@@ -1,5 +1,5 @@
 import { parseAddress } from '../../../domain/net/address.js';
-import { parsePort, splitHostPort } from './listen-address.js';
+import { parsePort, splitHostPort } from '../../../domain/net/listen-address.js';
 import { text } from './scalar-types.js';
 import { refuse, type ValueType } from './value-type.js';
 

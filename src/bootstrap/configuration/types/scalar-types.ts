@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from './duration.js';
+import { formatDuration, parseDuration } from '../../../application/words/duration.js';
 import { parseDecimal, parseFloat32, parseInteger } from './number-text.js';
 import { itself, refuse, string, type ValueType } from './value-type.js';
 

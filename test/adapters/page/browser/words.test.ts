@@ -2,10 +2,11 @@ import {
   summary,
   programmedChanges,
 } from '../../../../src/adapters/page/browser/views/overview/latencies.js';
-import { bytes } from '../../../../src/adapters/page/browser/parts/amount.js';
 import { changeWords, outcomeOf } from '../../../../src/adapters/page/browser/parts/change-words.js';
-import { portWords, readServicePort } from '../../../../src/adapters/page/browser/parts/service-port.js';
+import { readServicePort } from '../../../../src/adapters/page/browser/parts/service-port.js';
 import { clockTime, counted, span } from '../../../../src/adapters/page/browser/parts/time.js';
+import { portWords } from '../../../../src/application/words/port-words.js';
+import { bytesText } from '../../../../src/application/words/traffic-words.js';
 import type { ChangeEntry, ServicePortChange } from '../../../../src/application/status/change-entry.js';
 
 const NO_CHANGE = { now: 2, added: 0, removed: 0, turned: 0, some: [] };
@@ -38,12 +39,12 @@ it.each([
 
 it.each([
   [0, '0 B'],
-  [1_023, '1,023 B'],
-  [1_024, '1 KiB'],
+  [1_023, '1023 B'],
+  [1_024, '1.0 KiB'],
   [3_500, '3.4 KiB'],
-  [52_428_800, '50 MiB'],
+  [52_428_800, '50.0 MiB'],
 ])('%d bytes are %s', (count, text) => {
-  expect(bytes(count)).toBe(text);
+  expect(bytesText(count)).toBe(text);
 });
 
 it('names the day of times that are not today', () => {
@@ -77,13 +78,14 @@ describe('a change', () => {
   it.each<readonly [Partial<ServicePortChange>, string]>([
     [
       { endpoints: { now: 3, added: 1, removed: 0, turned: 0, some: ['+10.244.1.7:8080'] } },
-      '+1 endpoint, now 3 (+10.244.1.7:8080)',
+      'endpoints 2 → 3: +10.244.1.7:8080',
     ],
     [
       { endpoints: { now: 3, added: 2, removed: 1, turned: 0, some: ['+10.244.1.7:8080'] } },
-      '+2 −1 endpoints, now 3 (+10.244.1.7:8080, …)',
+      'endpoints 2 → 3: +10.244.1.7:8080 and 2 more',
     ],
-    [{}, '3 steps'],
+    [{}, '2 endpoints as before'],
+    [{ result: 'removed' }, '3 steps'],
     [{ result: 'failed', reason: 'EINVAL' }, 'EINVAL'],
   ])('%j is told as %s', (more, text) => {
     expect(changeWords(change(more))).toBe(text);
@@ -91,8 +93,12 @@ describe('a change', () => {
 
   it('of all rules has an outcome of its own', () => {
     const all: ChangeEntry = { what: 'sync-failed', family: 'IPv6', at: 0, steps: 0, reason: 'EBUSY' };
-    expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'failed' }, 'EBUSY']);
-    expect(changeWords({ what: 'repaired', family: 'IPv4', at: 0, steps: 1 })).toContain('another program');
+    expect([outcomeOf(all), changeWords(all)]).toEqual([{ mark: 'bad', word: 'sync failed' }, 'EBUSY']);
+    const repaired: ChangeEntry = { what: 'repaired', family: 'IPv4', at: 0, steps: 1 };
+    expect([outcomeOf(repaired).word, changeWords(repaired)]).toEqual([
+      'repaired after another program',
+      '1 step',
+    ]);
   });
 });
 

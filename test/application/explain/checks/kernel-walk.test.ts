@@ -1,10 +1,14 @@
-import { kernelWalkText } from '../../../../src/application/explain/checks/checks-text.js';
+import { kernelWalkLines } from '../../../../src/adapters/cli/texts/checks.js';
 import { walkKernel } from '../../../../src/application/explain/checks/kernel-walk.js';
 import { isSound } from '../../../../src/application/explain/explanation.js';
 import type { TraceAnswer } from '../../../../src/application/trace/answer.js';
 import { destinationText, sourceText, type TraceQuery } from '../../../../src/domain/trace/query.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
+import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+
+const kernelWalkText = (...args: Parameters<typeof kernelWalkLines>): string =>
+  linesText(kernelWalkLines(...args));
 
 const NEVER = new Promise(() => {});
 const stoppedBy = { hook: 'forward', where: 'inet guard f', rule: 'drop', effect: 'drop', isForeign: true };

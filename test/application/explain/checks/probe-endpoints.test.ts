@@ -1,9 +1,13 @@
-import { probedEndpointsText } from '../../../../src/application/explain/checks/checks-text.js';
+import { probedEndpointsLines } from '../../../../src/adapters/cli/texts/checks.js';
 import { probeEndpoints } from '../../../../src/application/explain/checks/probe-endpoints.js';
 import { isSound } from '../../../../src/application/explain/explanation.js';
 import type { EndpointAccess } from '../../../../src/application/ports/node/endpoint-access.js';
 import { rawService, rawSlice } from '../../../support/objects.js';
 import { SeenCluster } from '../../../support/seen-cluster.js';
+import { linesText } from '../../../../src/adapters/cli/output/formatted.js';
+
+const probedEndpointsText = (...args: Parameters<typeof probedEndpointsLines>): string =>
+  linesText(probedEndpointsLines(...args));
 
 /** 10.1.0.1 answers, 10.1.0.2 is a dead neighbour, 10.1.0.3 is behind a gateway and refuses, 10.1.0.4 has no route. */
 class FakeAccess implements EndpointAccess {

@@ -1,4 +1,4 @@
-import { UsageError } from '../../../../src/bootstrap/configuration/errors.js';
+import { UsageError } from '../../../../src/adapters/cli/usage-error.js';
 import { valueAt } from '../../../../src/bootstrap/configuration/schema/field.js';
 import { flagFields, flagHelp, flagValues } from '../../../../src/bootstrap/configuration/flags/flags.js';
 import { failure, parse } from '../support.js';

@@ -3,7 +3,8 @@ import type { ChangeEntry, ServicePortChange } from '../asking/answers.js';
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';
-import { portWords, readServicePort } from './service-port.js';
+import { portWords } from '../../../../application/words/port-words.js';
+import { readServicePort } from './service-port.js';
 import { clockTime, span } from './time.js';
 
 interface ChangesProps {

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { hrefOf } from '../place.js';
-import { portWords, readServicePort } from './service-port.js';
+import { portWords } from '../../../../application/words/port-words.js';
+import { readServicePort } from './service-port.js';
 
 /** A service port, by its key, with a link to its Service. */
 export function PortLink({ port: key }: { readonly port: string }): JSX.Element {

@@ -20,8 +20,3 @@ export function readServicePort(text: string): ServicePort | undefined {
   const { namespace = '', name = '', protocol = '', port = '' } = parts;
   return { namespace, name, protocol: protocol.toUpperCase(), port };
 }
-
-/** `http TCP`. */
-export function portWords({ port, protocol }: Pick<ServicePort, 'port' | 'protocol'>): string {
-  return `${port === '' ? '(unnamed)' : port} ${protocol}`.trim();
-}

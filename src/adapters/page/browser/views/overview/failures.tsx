@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { watchWords } from '../../../../../application/words/status-words.js';
 import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../asking/answers.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { PortLink } from '../../parts/port-link.js';
-import { clockTime, span } from '../../parts/time.js';
+import { clockTime } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 
 /** What failed, what is ignored, and what has not been heard. Each part is there only if there is something in it. */
@@ -91,12 +92,9 @@ function Part({ title, isEmpty, children }: PartProps): JSX.Element | null {
 function Watches({ watches }: { readonly watches: readonly WatchStatus[] }): JSX.Element {
   return (
     <ul class="lines">
-      {watches.map(({ kind, connected, objects, silence, failure }) => (
-        <li key={kind}>
-          <Mark kind={connected ? 'good' : 'bad'} /> {kind}: {connected ? 'connected' : 'not connected'},{' '}
-          {objects.toLocaleString('en')} objects
-          {silence !== undefined && `, heard ${span(silence * 1_000)} ago`}
-          {failure !== undefined && `, ${failure}`}
+      {watches.map((watch) => (
+        <li key={watch.kind}>
+          <Mark kind={watch.connected ? 'good' : 'bad'} /> {watch.kind}: {watchWords(watch)}
         </li>
       ))}
     </ul>

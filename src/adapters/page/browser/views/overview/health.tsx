@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { FamilyStatus, ProxyStatus } from '../../asking/answers.js';
+import { familyWords } from '../../../../../application/words/status-words.js';
+import type { ProxyStatus } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { Mark } from '../../parts/mark.js';
 import { Lines } from '../../parts/lines.js';
-import { clockTime, counted, span } from '../../parts/time.js';
+import { clockTime, span } from '../../parts/time.js';
 
 const STATES: Readonly<Record<ProxyStatus['state'], { readonly mark: MarkKind; readonly words: string }>> = {
   good: { mark: 'good', words: 'All is well' },
@@ -36,7 +37,7 @@ export function Health({ status }: { readonly status: ProxyStatus }): JSX.Elemen
         </Fact>
         {families.map((family) => (
           <Fact key={family.family} name={family.family}>
-            {familyText(family)}
+            {familyWords(family, clockTime)}
           </Fact>
         ))}
       </dl>
@@ -57,16 +58,4 @@ function Fact({
       <dd>{children}</dd>
     </div>
   );
-}
-
-function familyText({ programmed, failed, degraded, waiting, sync }: FamilyStatus): string {
-  const { lastSuccess, drift } = sync;
-  return [
-    `${counted(programmed, 'service port')} programmed`,
-    ...(failed.length > 0 ? [`${failed.length} failed`] : []),
-    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
-    ...(waiting > 0 ? [`${counted(waiting, 'Service')} waiting`] : []),
-    lastSuccess ? `last sync ${clockTime(lastSuccess.at)}` : 'never synced',
-    ...(drift.last === undefined ? [] : [`repaired ${clockTime(drift.last)}`]),
-  ].join(', ');
 }

@@ -1,4 +1,4 @@
-import { endpointWords } from '../../../../../application/explain/endpoint-words.js';
+import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import type { EndpointExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { rulesOf, type Rule } from './rules.js';

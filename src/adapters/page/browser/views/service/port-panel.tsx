@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import { endpointWords } from '../../../../../application/explain/endpoint-words.js';
-import { portStatusText } from '../../../../../application/status/state-words.js';
+import { endpointWords } from '../../../../../application/words/endpoint-words.js';
+import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
+import { portStatusText } from '../../../../../application/words/state-words.js';
 import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
-import { portWords } from '../../parts/service-port.js';
+import { portWords } from '../../../../../application/words/port-words.js';
 import { clockTime, span } from '../../parts/time.js';
 import { hrefOf } from '../../place.js';
 import { ServiceDrawing } from './service-drawing.js';
@@ -34,7 +35,7 @@ export function PortPanel({ family, port }: PortProps): JSX.Element {
           </li>
         ))}
         {affinitySeconds > 0 && <li>clients stay with their endpoint for {span(affinitySeconds * 1_000)}</li>}
-        {sourceRanges.length > 0 && <li>load-balancer IPs accept only {sourceRanges.join(', ')}</li>}
+        {sourceRanges.length > 0 && <li>{acceptedSourcesText(sourceRanges)}</li>}
       </ul>
       <ServiceDrawing
         port={port}

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
-import { unseenConnections } from '../../../../../application/traffic/unseen-words.js';
+import { bytesText, countingWords } from '../../../../../application/words/traffic-words.js';
 import type { PortReport, TrafficReport } from '../../asking/answers.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
-import { bytes } from '../../parts/amount.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
-import { portWords } from '../../parts/service-port.js';
+import { portWords } from '../../../../../application/words/port-words.js';
 import { Trouble } from '../../parts/trouble.js';
 import { endpointAddress } from './words.js';
 
@@ -32,13 +31,7 @@ export function TrafficPanel({ service }: { readonly service: string }): JSX.Ele
 
 /** What to know about the numbers; nothing if they are exact and complete. */
 function Facts({ report }: { readonly report: TrafficReport }): JSX.Element | null {
-  const { complete, sampledOneIn, timesLost } = report;
-  const facts = [
-    ...unseenConnections(report),
-    ...(complete ? [] : ['still counting the connections that were there before']),
-    ...(sampledOneIn > 1 ? [`estimated from one connection in ${sampledOneIn}`] : []),
-    ...(timesLost > 0 ? [`the kernel’s events came too fast ${timesLost} times, and some were lost`] : []),
-  ];
+  const facts = countingWords(report);
   if (facts.length === 0) return null;
   return <p class="quiet">{facts.join('; ')}.</p>;
 }
@@ -115,7 +108,7 @@ function Numbers({ name, numbers, isSilent = false, countsBytes }: NumbersProps)
       <td class="number">{open.toLocaleString('en')}</td>
       <td class="number">{newPerSecond.toLocaleString('en', { maximumFractionDigits: 1 })}</td>
       <td class={`number ${unanswered > 0 ? 'bad' : ''}`}>{unanswered.toLocaleString('en')}</td>
-      {countsBytes && <td class="number">{bytesPerSecond === undefined ? '' : bytes(bytesPerSecond)}</td>}
+      {countsBytes && <td class="number">{bytesPerSecond === undefined ? '' : bytesText(bytesPerSecond)}</td>}
     </tr>
   );
 }

@@ -1,3 +1,4 @@
+import { hostPort } from '../../../../../domain/net/host-port.js';
 import type { EndpointExplanation, FrontendExplanation } from '../../asking/answers.js';
 import type { Rule } from './rules.js';
 
@@ -13,8 +14,4 @@ export function endpointAddress({ address, port }: Pick<EndpointExplanation, 'ad
 /** What a rule does, in a few words. */
 export function ruleTitle({ policy, outcome }: Rule): string {
   return `${policy}: ${outcome}`;
-}
-
-function hostPort(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }

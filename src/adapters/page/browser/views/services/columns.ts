@@ -1,4 +1,4 @@
-import { lacksEndpoints, rowWord } from '../../../../../application/status/state-words.js';
+import { lacksEndpoints, rowWord } from '../../../../../application/words/state-words.js';
 import type { ServiceRow } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 

@@ -1,4 +1,4 @@
-import { isFailing } from '../../../../../application/status/state-words.js';
+import { isFailing } from '../../../../../application/words/state-words.js';
 import type { ServiceRow } from '../../asking/answers.js';
 import type { Show } from '../../place.js';
 

@@ -1,4 +1,6 @@
 import type { JSX } from 'preact';
+import { hostPort } from '../../../../../domain/net/host-port.js';
+import { SOURCE_WORDS } from '../../../../../application/words/source-words.js';
 import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
@@ -43,7 +45,7 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
         <ul class="lines">
           {answer.endpoints.length > 0 && (
             <>
-              <li>{sourceWords(answer.sourceRewritten)}</li>
+              <li>its source is {SOURCE_WORDS[`${answer.sourceRewritten}`]}</li>
               <li>
                 {answer.sticky
                   ? 'the next connection of the same client goes to the same endpoint'
@@ -65,17 +67,6 @@ export function TraceResult({ answer, at, from, to }: ResultProps): JSX.Element 
   );
 }
 
-function sourceWords(rewritten: TraceAnswer['sourceRewritten']): string {
-  switch (rewritten) {
-    case true:
-      return 'its source is rewritten to an address of this node';
-    case false:
-      return 'its source stays as it is';
-    case 'mixed':
-      return 'whether its source is rewritten depends on the endpoint';
-  }
-}
-
 function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }): JSX.Element {
   return (
     <table class="shares">
@@ -92,7 +83,7 @@ function Shares({ endpoints }: { readonly endpoints: readonly TracedEndpoint[] }
         {endpoints.slice(0, MOST).map(({ address, port, probability }) => (
           <tr key={`${address} ${port}`}>
             <td>
-              <code>{address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`}</code>
+              <code>{hostPort(address, port)}</code>
             </td>
             <td class="number">{`${Number((probability * 100).toFixed(1))} %`}</td>
             <td class="bar-cell" aria-hidden="true">

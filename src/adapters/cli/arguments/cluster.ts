@@ -1,0 +1,49 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { questionOf, questionOptions, type QuestionOptions } from './question.js';
+import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+import { validate } from './validate.js';
+
+/** How the proxies of a cluster are found and asked. */
+interface ClusterAccess {
+  /** The namespace of their pods. */
+  readonly namespace: string;
+  /** The labels of their pods, as a selector. */
+  readonly selector: string;
+  /** How many are asked at a time. */
+  readonly parallel: number;
+  /** Of the kubeconfig; undefined: the current one. */
+  readonly context?: string;
+}
+
+/** Asks the proxies of all nodes. */
+export const cluster = subcommand({
+  name: 'cluster',
+  description:
+    'Ask the proxies of all nodes, through the API server and with your own kubeconfig and rights. validate asks nobody, and is the same as without cluster.',
+  usage:
+    'status|services|explain NAMESPACE/NAME|trace|diff|history|top|dump --to FOLDER|validate PATH... [flags]',
+  options: [
+    new Option('-n, --namespace <namespace>', 'The namespace of the pods of the proxies.').default(
+      'kube-system',
+    ),
+    new Option('-l, --selector <labels>', 'The labels of these pods.').default(
+      'k8s-app in (kube-proxy, kube-proxy-ts)',
+    ),
+    new Option('--context <name>', 'The context of the kubeconfig to use.'),
+    new Option('--parallel <number>', 'How many are asked at a time.').default(20).argParser(positive),
+    ...questionOptions,
+    outputOption,
+  ],
+  request(operands, options: ClusterAccess & QuestionOptions & OutputOptions) {
+    const [kind, ...paths] = operands;
+    if (kind === 'validate') return { name: kind, ...validate.request(paths, {}) } as const;
+    const { namespace, selector, parallel, context, output } = options;
+    const access: ClusterAccess = { namespace, selector, parallel, context };
+    return { question: questionOf(operands, options), access, output };
+  },
+});
+
+function positive(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('it must be a whole number from 1 to 9999.');
+}

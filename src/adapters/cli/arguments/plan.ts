@@ -1,0 +1,32 @@
+import { Option } from 'commander';
+import { refuseOperands } from './operands.js';
+import { subcommand } from './subcommand.js';
+
+const FAMILIES = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
+
+interface PlanOptions {
+  readonly family?: keyof typeof FAMILIES;
+  readonly diff?: boolean;
+}
+
+/** What to plan: one family or all, everything or only what would change. */
+export const plan = subcommand({
+  name: 'plan',
+  description:
+    'Print the rules that would be written, without changing anything. Takes the same flags, and --family and --diff.',
+  usage: '[flags]',
+  options: [
+    new Option(
+      '--family <family>',
+      'Print the rules of this IP family only, so that one tool can read them.',
+    ).choices(Object.keys(FAMILIES)),
+    new Option(
+      '--diff',
+      'Print only what would change in the kernel: - would go, + would come. Reads the kernel, as root. With --manifests, rules of Services that are not in them stay.',
+    ),
+  ],
+  request(operands, { family, diff = false }: PlanOptions) {
+    refuseOperands(operands, 'kubeproxy plan');
+    return { diff, family: family && FAMILIES[family] };
+  },
+});

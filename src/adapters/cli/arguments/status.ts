@@ -1,0 +1,15 @@
+import { refuseOperands } from './operands.js';
+import { outputOption, subcommand, type OutputOptions } from './subcommand.js';
+
+/** How the proxy is. */
+export const status = subcommand({
+  name: 'status',
+  description:
+    'Show how the proxy running on this node is. Ends with 0 when it is good, 1 when degraded, 2 when not serving, 3 when nobody answers.',
+  usage: '[flags]',
+  options: [outputOption],
+  request(operands, { output }: OutputOptions) {
+    refuseOperands(operands, 'kubeproxy status');
+    return { output };
+  },
+});

@@ -1,0 +1,37 @@
+import { Option } from 'commander';
+import { parseDuration } from '../../../application/words/duration.js';
+import { TRAFFIC_ORDERS, type TrafficOrder } from '../../../domain/traffic/traffic-report.js';
+import { UsageError } from '../usage-error.js';
+import { namespaceOption, outputOption, subcommand, type OutputOptions } from './subcommand.js';
+
+const SHORTEST = 100;
+const LONGEST = 60_000;
+
+interface TopOptions extends OutputOptions {
+  readonly namespace?: string;
+  readonly sort: TrafficOrder;
+  readonly interval: string;
+}
+
+/** Which traffic to show, and how. */
+export const top = subcommand({
+  name: 'top',
+  description:
+    'Show the connections of Services and endpoints on this node, live. Takes names as NAME or NAMESPACE/NAME, and --once.',
+  usage: '[NAME...] [flags]',
+  options: [
+    namespaceOption,
+    new Option('--sort <order>', 'What comes first.').choices(TRAFFIC_ORDERS).default('open'),
+    new Option(
+      '--interval <duration>',
+      'How often to show it: seconds, or a duration from 100ms to 1m.',
+    ).default('1s'),
+    outputOption,
+  ],
+  request(services, { namespace, sort, interval, output }: TopOptions) {
+    const milliseconds = parseDuration(/^\d+(\.\d+)?$/.test(interval) ? `${interval}s` : interval);
+    if (milliseconds === undefined || milliseconds < SHORTEST || milliseconds > LONGEST)
+      throw new UsageError(`--interval is from 100ms to 1m, got ${JSON.stringify(interval)}`);
+    return { query: { namespace, services, sort }, intervalMilliseconds: milliseconds, output };
+  },
+});

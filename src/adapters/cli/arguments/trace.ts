@@ -1,0 +1,57 @@
+import { Option } from 'commander';
+import type { TracedRules } from '../../../application/trace/trace-packets.js';
+import { InvalidQueryError, parseQuery, type TraceQuery } from '../../../domain/trace/query.js';
+import { UsageError } from '../usage-error.js';
+import { refuseOperands } from './operands.js';
+import { outputOption, subcommand, type OutputFormat } from './subcommand.js';
+
+interface TraceOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly queries?: string;
+  readonly kernel?: boolean;
+  readonly output?: OutputFormat;
+}
+
+/** Which packets to follow: that of one query, or those of a file of many; `-` is standard input. */
+type TracedQueries = { readonly query: TraceQuery } | { readonly queries: string };
+
+export const trace = subcommand({
+  name: 'trace',
+  description:
+    'Follow the first packet of a connection through the rules, and show what becomes of it. Asks the proxy running on this node; with --manifests, works without one.',
+  usage: '--from SOURCE --to ADDRESS:PORT[/PROTOCOL] [flags]',
+  options: [
+    new Option('--from <source>', "Where it comes from: a pod's address, node, or outside[:ADDRESS]."),
+    new Option(
+      '--to <destination>',
+      'ADDRESS:PORT or ADDRESS:PORT/PROTOCOL, IPv6 addresses in brackets; TCP without a protocol.',
+    ),
+    new Option('--kernel', 'Use the rules as the kernel has them now, those of other programs among them.'),
+    new Option(
+      '--queries <file>',
+      'Read queries from a file, or from standard input (-): {"from": SOURCE, "to": DESTINATION}, one a line. Print one JSON answer a line.',
+    ),
+    outputOption,
+  ],
+  request(operands, { kernel = false, output = 'text', ...options }: TraceOptions) {
+    refuseOperands(operands, 'kubeproxy trace');
+    const rules: TracedRules = kernel ? 'actual' : 'desired';
+    return { rules, output, ...queriesOf(options) };
+  },
+});
+
+function queriesOf({ from, to, queries }: TraceOptions): TracedQueries {
+  if (queries !== undefined) {
+    if (from === undefined && to === undefined) return { queries };
+    throw new UsageError('trace takes either --queries, or --from and --to');
+  }
+  if (from === undefined || to === undefined)
+    throw new UsageError('trace takes --from SOURCE and --to ADDRESS:PORT[/PROTOCOL], or --queries FILE');
+  try {
+    return { query: parseQuery(from, to) };
+  } catch (error) {
+    if (error instanceof InvalidQueryError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import type { QuestionKind, ClusterQuestion } from '../arguments/question.js';
+import { traceAnswer } from '../../../application/trace/answer.js';
+import { both } from '../../../domain/shapes/shape.js';
+import { clusterDifferences, shortened } from '../../../application/cluster/cluster-differences.js';
+import { compareExplanations } from '../../../application/cluster/cluster-explanation.js';
+import { HistorySum } from '../../../application/cluster/cluster-history.js';
+import { ServicesSum } from '../../../application/cluster/cluster-services.js';
+import { clusterStatus, nodeStatus } from '../../../application/cluster/cluster-status.js';
+import { clusterTraces, keptTrace } from '../../../application/cluster/cluster-traces.js';
+import { nodeTraffic, sumTraffic } from '../../../application/cluster/cluster-traffic.js';
+import { differenceAnswer } from '../../../application/difference/difference-report.js';
+import { serviceExplanation } from '../../../application/explain/explanation.js';
+import { historyAnswer } from '../../../application/status/change-entry.js';
+import { aboutUnknown, servicesAnswer } from '../../../application/status/service-row.js';
+import { clusterDifferencesLines } from '../texts/cluster-differences.js';
+import { clusterExplanationLines } from '../texts/cluster-explanation.js';
+import { clusterServicesLines } from '../texts/cluster-services.js';
+import { clusterStatusLines } from '../texts/cluster-status.js';
+import { clusterTracesLines } from '../texts/cluster-traces.js';
+import { clusterTrafficLines } from '../texts/cluster-traffic.js';
+import { historyLines } from '../texts/history.js';
+import { dumpQuestion } from './dump-question.js';
+import type { NodesQuestion } from './nodes-question.js';
+
+/** The types of one question are its own. */
+type AnyQuestion = NodesQuestion<unknown, unknown, object>;
+const question = <Answer, Kept, Result extends object>(
+  one: NodesQuestion<Answer, Kept, Result>,
+): AnyQuestion => one;
+
+const historyOfNode = both(historyAnswer, aboutUnknown);
+
+/** A comparison of everything takes this long at most. Milliseconds. */
+const COMPARISON = 60_000;
+
+/** Everything that nodes can be asked, with the exit code of what they say. */
+export const questions: {
+  readonly [Kind in QuestionKind]: (asked: ClusterQuestion) => AnyQuestion | Promise<AnyQuestion>;
+} = {
+  /** 0 when all nodes are good, 1 when some are degraded, 2 when some do not serve or do not answer. */
+  status: () =>
+    question({
+      shape: nodeStatus,
+      keep: (answer) => answer,
+      result: clusterStatus,
+      lines: clusterStatusLines,
+      exitCode({ nodes }) {
+        const states = new Set(nodes.map(({ state }) => state));
+        return states.has('not-serving') ? 2 : states.has('degraded') ? 1 : 0;
+      },
+      incomplete: 2,
+    }),
+
+  /** 0 when all nodes that list a Service have programmed it, all names are known, and all nodes answer; otherwise 1. */
+  services() {
+    const sum = new ServicesSum();
+    return question({
+      shape: servicesAnswer,
+      keep: (answer, node) => sum.add(node, answer),
+      result: () => sum.result(),
+      lines: clusterServicesLines,
+      exitCode: ({ services, unknown }) =>
+        unknown.length > 0 || services.some(({ others }) => others.length > 0) ? 1 : 0,
+    });
+  },
+
+  /** 0 when all nodes have programmed the Service alike, otherwise 1. */
+  explain: ({ service }) =>
+    question({
+      shape: serviceExplanation,
+      keep: (answer) => answer,
+      result: (answers, silent) => compareExplanations(service, answers, answers.length + silent.length),
+      lines: clusterExplanationLines,
+      exitCode: ({ known, alike, asked }) => (known && alike === asked ? 0 : 1),
+    }),
+
+  /** 0 when all nodes can tell what becomes of the packet there, otherwise 1. */
+  trace: () =>
+    question({
+      shape: traceAnswer,
+      keep: keptTrace,
+      result: clusterTraces,
+      lines: clusterTracesLines,
+      exitCode: ({ failed }) => (failed.length > 0 ? 1 : 0),
+    }),
+
+  /** 0 when all nodes answer and no kernel has anything otherwise than desired, otherwise 1. */
+  diff: () =>
+    question({
+      timeout: COMPARISON,
+      shape: both(differenceAnswer, aboutUnknown),
+      keep: shortened,
+      result: (answers, silent) => clusterDifferences(answers, answers.length + silent.length),
+      lines: clusterDifferencesLines,
+      exitCode: ({ asked, alike, unknown }) => (alike === asked && unknown.length === 0 ? 0 : 1),
+    }),
+
+  /** 0 when all nodes answer and one of them knows the Service, otherwise 1. */
+  history() {
+    const sum = new HistorySum();
+    return question({
+      shape: historyOfNode,
+      keep: (answer, node) => sum.add(node, answer),
+      result: () => sum.result(),
+      lines: ({ changes }, isWide) => historyLines(changes, isWide),
+      exitCode: ({ unknown }) => (unknown.length > 0 ? 1 : 0),
+    });
+  },
+
+  /** 0 when all nodes answer, otherwise 1. */
+  top: () =>
+    question({
+      shape: nodeTraffic,
+      keep: (answer) => answer,
+      result: (answers, silent) => sumTraffic(answers, answers.length + silent.length),
+      lines: clusterTrafficLines,
+      exitCode: () => 0,
+    }),
+
+  dump: async ({ to }) => question(await dumpQuestion(to)),
+};

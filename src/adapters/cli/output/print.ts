@@ -1,0 +1,21 @@
+import { once } from 'node:events';
+import { printable, printableLines } from '../../process/quote.js';
+
+/**
+ * Writes lines to standard output, and waits until a slow reader has taken them: the program ends at once after its command. A
+ * reader who has left, as `head` does, wants no more. Nothing in them controls a terminal; whoever makes lines of texts of others
+ * keeps these from forging one (`formatted`).
+ */
+export async function print(lines: string): Promise<void> {
+  if (process.stdout.write(printableLines(lines))) return;
+  try {
+    await once(process.stdout, 'drain');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+}
+
+/** Writes one line, without its end, to standard error. Whatever is in it, it stays one line and controls no terminal. */
+export function complain(line: string): void {
+  process.stderr.write(`${printable(line)}\n`);
+}

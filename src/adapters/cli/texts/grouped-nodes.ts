@@ -1,0 +1,27 @@
+import type { SilentNode } from '../../../application/cluster/ask-nodes.js';
+
+/** Names that are listed before the rest is only counted. */
+const LISTED = 5;
+
+/** A few names, and how many more there are. */
+export function named(nodes: readonly string[]): string {
+  const more = nodes.length - LISTED;
+  return more > 1 ? `${nodes.slice(0, LISTED).join(', ')} and ${more} more` : nodes.join(', ');
+}
+
+/** One line for all nodes of which the same is said: `label: node-1, node-2 (what)`. */
+export function grouped<Item extends { readonly node: string }>(
+  label: string,
+  items: readonly Item[],
+  said: (item: Item) => string,
+): readonly string[] {
+  const byText = new Map<string, string[]>();
+  for (const item of items) byText.set(said(item), [...(byText.get(said(item)) ?? []), item.node]);
+  return [...byText].map(([text, nodes]) => `${label}: ${named(nodes)} (${text})`);
+}
+
+/** Who did not answer, and why. @param each with a line for each node */
+export function noAnswerLines(silent: readonly SilentNode[], each: boolean): readonly string[] {
+  if (each) return silent.map(({ node, reason }) => `no answer: ${node} (${reason})`);
+  return grouped('no answer', silent, ({ reason }) => reason);
+}

@@ -1,0 +1,39 @@
+import type { ChangeEntry } from '../../../application/status/change-entry.js';
+import { changeWords, resultWords } from '../../../application/words/change-words.js';
+import { timeText } from '../../../application/words/time-text.js';
+import { columns } from '../output/columns.js';
+
+const HEADERS = ['TIME', 'SERVICE PORT', 'FAMILY', 'RESULT', 'TOOK', 'STEPS', 'CHANGES'];
+
+/**
+ * A line for each change: when, which service port, what came of it, how long it took, and what changed.
+ * @param isWide with the time of the event, and that of its cause
+ */
+export function historyLines(
+  changes: readonly (ChangeEntry & { readonly node?: string })[],
+  isWide: boolean,
+): readonly string[] {
+  if (changes.length === 0) return ['no change is remembered'];
+  const ofNode = (text: string): readonly string[] => (changes[0]!.node === undefined ? [] : [text]);
+  return columns(
+    [...ofNode('NODE'), ...HEADERS],
+    changes.map((change) => [...ofNode(change.node ?? ''), ...cellsOf(change, isWide)]),
+  );
+}
+
+function cellsOf(entry: ChangeEntry, isWide: boolean): readonly string[] {
+  const { what, at, family, steps, took } = entry;
+  return [
+    timeText(at),
+    what === 'service-port' ? entry.servicePort : '-',
+    family,
+    resultWords(entry),
+    took === undefined ? '-' : `${took} ms`,
+    String(steps),
+    `${changeWords(entry)}${isWide && what === 'service-port' ? timesText(entry) : ''}`,
+  ];
+}
+
+function timesText({ event, trigger }: ChangeEntry & { readonly what: 'service-port' }): string {
+  return `; event ${timeText(event)}${trigger === undefined ? '' : `, caused ${timeText(trigger)}`}`;
+}

@@ -1,0 +1,70 @@
+import { familyWords, watchWords } from '../../../application/words/status-words.js';
+import { timeText } from '../../../application/words/time-text.js';
+import type { FamilyStatus, ProxyStatus } from '../../../application/status/proxy-status.js';
+
+/** How many members of a list are shown unless all are wanted. */
+const SHOWN = 5;
+
+const URLS = /https?:\/\/\S+/g;
+
+/** For people. `isWide`: every list and every URL in full. */
+export function proxyStatusLines(status: ProxyStatus, isWide: boolean): readonly string[] {
+  const { node, state, reasons, mode, versions, startedAt, now, waiting, families, ignored } = status;
+  const { program, kubernetes, node: runtime, kernel } = versions;
+  const listed = (label: string, texts: readonly string[]): readonly string[] => {
+    const shown = isWide ? texts : texts.slice(0, SHOWN);
+    const more = texts.length - shown.length;
+    return [...shown, ...(more > 0 ? [`and ${more} more (-o wide)`] : [])].map(
+      (text) => `  ${label}: ${text}`,
+    );
+  };
+  return [
+    `${node}: ${state.replace('-', ' ')}`,
+    ...reasons.map((reason) => `  reason: ${reason}`),
+    `  mode ${mode}, version ${program} for Kubernetes ${kubernetes}, Node ${runtime}, Linux ${kernel}`,
+    `  running since ${timeText(startedAt)}, for ${duration(now - startedAt)}`,
+    ...listed('waiting', waiting),
+    ...families.map((family) => `  ${family.family}: ${familyWords(family, timeText)}`),
+    ...listed(
+      'failing',
+      families.flatMap(({ family, failed }) => troubles(family, failed)),
+    ),
+    ...listed(
+      'degraded',
+      families.flatMap(({ family, degraded }) => troubles(family, degraded)),
+    ),
+    ...listed('ignored', ignored),
+    ...status.watches.map((watch) => `  watch ${watch.kind}: ${watchWords(watch)}`),
+    ...listed(
+      'last error',
+      status.lastErrors.map(({ at, text }) => `${timeText(at)} ${text}`),
+    ),
+  ].map((line) => (isWide ? line : line.replace(URLS, withoutQuery)));
+}
+
+/** A URL, and the colon after it if there is one, without what was asked for. */
+function withoutQuery(url: string): string {
+  const query = url.indexOf('?');
+  return query < 0 ? url : `${url.slice(0, query)}${url.endsWith(':') ? ':' : ''}`;
+}
+
+function troubles(family: FamilyStatus['family'], ports: FamilyStatus['failed']): readonly string[] {
+  return ports.map(({ key, since, reason }) => `${key} (${family}) since ${timeText(since)}: ${reason}`);
+}
+
+/** `3 d 4 h`, `4 h 7 min`, `7 min 9 s`, `9 s`. */
+function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = Math.max(
+    0,
+    units.findIndex(([count]) => count > 0),
+  );
+  const shown = seconds === 0 ? units.slice(-1) : units.slice(first, first + 2);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+}

@@ -1,0 +1,76 @@
+import { bytesText, countingWords } from '../../../application/words/traffic-words.js';
+import { displayName } from '../../../domain/model/service-port-name.js';
+import { hostPort } from '../../../domain/net/address.js';
+import type {
+  EndpointReport,
+  PortReport,
+  TrafficNumbers,
+  TrafficReport,
+} from '../../../domain/traffic/traffic-report.js';
+import { counted } from '../../../application/words/counted.js';
+import { columns } from '../output/columns.js';
+
+/**
+ * A report as a table: a line for each service port and, below it, its endpoints.
+ * @param isWide with endpoints that have no connections, and more columns
+ */
+export function trafficLines(report: TrafficReport, isWide: boolean): readonly string[] {
+  const { services, countsBytes, omitted } = report;
+  const headers = [
+    'SERVICE PORT',
+    'PROTOCOL',
+    ...(isWide ? ['FAMILY'] : []),
+    'OPEN',
+    'NEW/S',
+    'UNANSWERED',
+    ...(countsBytes ? ['BYTES/S'] : []),
+    'STATE',
+  ];
+  const cells = (name: string, protocol: string, family: string, numbers: TrafficNumbers, state: string) => [
+    name,
+    protocol,
+    ...(isWide ? [family] : []),
+    String(numbers.open),
+    String(numbers.newPerSecond),
+    String(numbers.unanswered),
+    ...(countsBytes ? [bytesText(numbers.bytesPerSecond ?? 0)] : []),
+    state,
+  ];
+  const rows = services.flatMap((port) => [
+    cells(displayName(port), port.protocol, port.family, port, portState(port)),
+    ...port.endpoints
+      .filter((endpoint) => isWide || hasTraffic(endpoint))
+      .map((endpoint) =>
+        cells(`  ${hostPort(endpoint.address, endpoint.port)}`, '', '', endpoint, endpointState(endpoint)),
+      ),
+  ]);
+  return [
+    ...headLines(report),
+    ...(services.length > 0 ? columns(headers, rows) : ['no connections of Services']),
+    ...(omitted > 0 ? [`and ${counted(omitted, 'more service port')}`] : []),
+  ];
+}
+
+/** When and how it was counted, and what is wrong with it. */
+function headLines(report: TrafficReport): readonly string[] {
+  const { time, seconds, tracked } = report;
+  const at = new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+  return [
+    `${at}  ${seconds.toFixed(1)} s  ${counted(tracked, 'tracked connection')}, of Services or not`,
+    ...countingWords(report),
+  ];
+}
+
+function hasTraffic({ open, new: begun, unanswered, bytes = 0, silent }: EndpointReport): boolean {
+  return silent || open + begun + unanswered + bytes > 0;
+}
+
+function portState({ silentEndpoints, endpoints }: PortReport): string {
+  if (endpoints.every(({ state }) => state === 'unused')) return 'no endpoint';
+  if (silentEndpoints === 0) return '';
+  return `${silentEndpoints} of ${counted(endpoints.length, 'endpoint')} ${endpoints.length === 1 ? 'does' : 'do'} not answer`;
+}
+
+function endpointState({ silent, state }: EndpointReport): string {
+  return silent ? 'does not answer' : state;
+}

@@ -1,0 +1,39 @@
+import type { PortStatus } from '../explain/explanation.js';
+import type { RowState, ServiceRow } from '../status/service-row.js';
+import { counted } from './counted.js';
+
+/* What states are called, on terminals and on the page alike. Nothing here needs more than the values. */
+
+/** Another version may have other states. */
+function stateWord(state: RowState | PortStatus['state']): string {
+  return state.replace('-', ' ');
+}
+
+/** What a Service in a list is, in a word or two. */
+export function rowWord(row: ServiceRow): string {
+  return lacksEndpoints(row) ? 'no endpoint' : stateWord(row.state);
+}
+
+/** Clients of it are refused or lost, although it is programmed as asked for. */
+export function lacksEndpoints({ state, endpoints }: ServiceRow): boolean {
+  return state === 'programmed' && endpoints.used === 0;
+}
+
+/** Whether something is wrong with it that the proxy cannot mend alone. */
+export function isFailing({ state }: Pick<ServiceRow, 'state'>): boolean {
+  return state === 'failed' || state === 'degraded';
+}
+
+/** The status of a service port in a line. @param time how a time, in milliseconds since the epoch, is written */
+export function portStatusText(status: PortStatus, time: (milliseconds: number) => string): string {
+  switch (status.state) {
+    case 'pending':
+      return stateWord(status.state);
+    case 'programmed':
+      return `${stateWord(status.state)} ${time(status.since)}`;
+    case 'degraded':
+      return `${stateWord(status.state)} since ${time(status.since)}: ${status.reason}`;
+    case 'failed':
+      return `${stateWord(status.state)} since ${time(status.since)}, ${counted(status.attempts, 'attempt')}: ${status.reason}`;
+  }
+}

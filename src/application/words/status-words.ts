@@ -1,0 +1,34 @@
+import type { FamilyStatus, WatchStatus } from '../status/proxy-status.js';
+import { counted } from './counted.js';
+
+/**
+ * How a family is: on terminals and on the page alike.
+ * @param time how a time, in milliseconds since the epoch, is written
+ */
+export function familyWords(
+  { inSync, programmed, failed, degraded, sync: { lastSuccess, drift } }: FamilyStatus,
+  time: (milliseconds: number) => string,
+): string {
+  return [
+    inSync ? 'in sync' : 'not in sync',
+    `${counted(programmed, 'service port')} programmed`,
+    ...(failed.length > 0 ? [`${failed.length} failing`] : []),
+    ...(degraded.length > 0 ? [`${degraded.length} degraded`] : []),
+    lastSuccess
+      ? `last sync ${time(lastSuccess.at)} in ${Math.round(lastSuccess.seconds * 1000)} ms`
+      : 'no sync yet',
+    ...(drift.last === undefined
+      ? []
+      : [`${counted(drift.found, 'repair')} after another program, the last ${time(drift.last)}`]),
+  ].join(', ');
+}
+
+/** How a watch is. */
+export function watchWords({ state, connected, objects, silence, failure }: WatchStatus): string {
+  return [
+    connected ? 'connected' : state.replace('-', ' '),
+    counted(objects, 'object'),
+    ...(silence === undefined ? [] : [`last news ${Math.round(silence)} s ago`]),
+    ...(failure === undefined ? [] : [failure]),
+  ].join(', ');
+}

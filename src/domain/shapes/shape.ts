@@ -1,0 +1,138 @@
+/**
+ * Checks a value that came from outside, and answers it as it is. What a shape does not name is not looked at.
+ * @param at where the value stands, such as `families[0].sync`; empty for the whole
+ * @throws ShapeError
+ */
+export type Shape<Type> = (value: unknown, at: string) => Type;
+
+/** A value from outside has another shape than the one that was asked for. */
+class ShapeError extends Error {
+  constructor(at: string, expected: string, value: unknown) {
+    super(`${at === '' ? 'it' : at} is ${kindOf(value)}, where ${expected} belongs`);
+    this.name = 'ShapeError';
+  }
+}
+
+export const text: Shape<string> = (value, at) => {
+  if (typeof value === 'string') return value;
+  throw new ShapeError(at, 'a text', value);
+};
+
+export const number: Shape<number> = (value, at) => {
+  if (typeof value === 'number') return value;
+  throw new ShapeError(at, 'a number', value);
+};
+
+export const flag: Shape<boolean> = (value, at) => {
+  if (typeof value === 'boolean') return value;
+  throw new ShapeError(at, 'true or false', value);
+};
+
+/** The most milliseconds before or after 1970 that are a date. */
+const LAST_DATE = 8.64e15;
+
+/** Milliseconds since the epoch that a date can be made of. */
+export const time: Shape<number> = (value, at) => {
+  if (Math.abs(number(value, at)) <= LAST_DATE) return value as number;
+  throw new ShapeError(at, 'a time', value);
+};
+
+/** Anything, of which nothing is read. */
+export const anything: Shape<unknown> = (value) => value;
+
+/** A text that is only shown: another version may have other words than those of the type. */
+export function word<Word extends string>(): Shape<Word> {
+  return text as Shape<Word>;
+}
+
+/** One of these values. */
+export function oneOf<const Value extends string | boolean>(...values: readonly Value[]): Shape<Value> {
+  return (value, at) => {
+    const found = values.find((one) => one === value);
+    if (found !== undefined) return found;
+    throw new ShapeError(at, `one of ${values.join(', ')}`, value);
+  };
+}
+
+/** It may be missing. */
+export function optional<Type>(shape: Shape<Type>): Shape<Type | undefined> {
+  return (value, at) => (value === undefined ? undefined : shape(value, at));
+}
+
+export function list<Member>(member: Shape<Member>): Shape<readonly Member[]> {
+  return (value, at) => {
+    if (!Array.isArray(value)) throw new ShapeError(at, 'a list', value);
+    value.forEach((one, index) => member(one, `${at}[${index}]`));
+    return value as readonly Member[];
+  };
+}
+
+type Shapes = Readonly<Record<string, Shape<unknown>>>;
+
+type MayBeMissing<Fields extends Shapes> = {
+  [Name in keyof Fields]: undefined extends ReturnType<Fields[Name]> ? Name : never;
+}[keyof Fields];
+
+type Parts<Fields extends Shapes> = {
+  readonly [Name in keyof Fields as Exclude<Name, MayBeMissing<Fields>>]: ReturnType<Fields[Name]>;
+} & {
+  readonly [Name in keyof Fields as Extract<Name, MayBeMissing<Fields>>]?: ReturnType<Fields[Name]>;
+};
+
+/** What has these fields; what is optional may be missing. */
+export type Checked<Fields extends Shapes> = {
+  readonly [Name in keyof Parts<Fields>]: Parts<Fields>[Name];
+};
+
+/** An object with these fields. Its type follows from them: `ReturnType<typeof shape>`. */
+export function fields<Fields extends Shapes>(shapes: Fields): Shape<Checked<Fields>> {
+  const named = Object.entries(shapes);
+  return (value, at) => {
+    const object = objectOf(value, at);
+    for (const [name, shape] of named) shape(object[name], at === '' ? name : `${at}.${name}`);
+    return value as Checked<Fields>;
+  };
+}
+
+/** An object with a shape for every field of a type that is made elsewhere. */
+export const fieldsOf = fields as <Type extends object>(shapes: {
+  readonly [Name in keyof Type]-?: Shape<Type[Name]>;
+}) => Shape<Type>;
+
+/** Objects of several shapes, told apart by one field. */
+export function variants<Name extends string, Shapes extends Readonly<Record<string, Shape<unknown>>>>(
+  name: Name,
+  shapes: Shapes,
+): Shape<ReturnType<Shapes[keyof Shapes]>> {
+  const kind = oneOf(...Object.keys(shapes));
+  return (value, at) => {
+    const chosen = kind(objectOf(value, at)[name], at === '' ? name : `${at}.${name}`);
+    return shapes[chosen]!(value, at) as ReturnType<Shapes[keyof Shapes]>;
+  };
+}
+
+/** The first shape for what has this field, the other one for what has not. */
+export function having<One, Other>(name: string, one: Shape<One>, other: Shape<Other>): Shape<One | Other> {
+  return (value, at) => (Object.hasOwn(objectOf(value, at), name) ? one : other)(value, at);
+}
+
+/** An object that has the fields of both. */
+export function both<One, Other>(one: Shape<One>, other: Shape<Other>): Shape<One & Other> {
+  return (value, at) => {
+    one(value, at);
+    return other(value, at) as One & Other;
+  };
+}
+
+function objectOf(value: unknown, at: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new ShapeError(at, 'an object', value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : JSON.stringify(value).slice(0, 40);
+}

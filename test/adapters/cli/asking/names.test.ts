@@ -1,0 +1,169 @@
+import { jest } from '@jest/globals';
+import type { Handler, Routes } from '../../../../src/adapters/http/router.js';
+import type { ServiceList, ServiceRow } from '../../../../src/application/status/service-row.js';
+import { diff } from '../../../../src/adapters/cli/asking/diff.js';
+import { history } from '../../../../src/adapters/cli/asking/history.js';
+import { services } from '../../../../src/adapters/cli/asking/services.js';
+import { top } from '../../../../src/adapters/cli/top/top.js';
+import { parseCommandLine } from '../../../../src/bootstrap/configuration/command-line.js';
+import { Served } from '../../../support/http/served.js';
+
+const commands = { diff, history, services, top } as const;
+
+let served: Served;
+let stdout: string;
+let stderr: string;
+let asked: string[];
+
+const rowOf = (namespace: string, name: string, state: ServiceRow['state'] = 'programmed'): ServiceRow => ({
+  namespace,
+  name,
+  type: 'ClusterIP',
+  frontends: ['10.96.0.1:80/TCP'],
+  endpoints: { used: 1, known: 1 },
+  state,
+});
+const known = [rowOf('a', 'web'), rowOf('a-b', 'web'), rowOf('shop', 'cart', 'failed')];
+const json =
+  (value: unknown): Handler =>
+  (_, response) =>
+    void response.end(JSON.stringify(value));
+
+/** As a proxy answers. */
+const list: Handler = ({ parameters }, response) => {
+  const namespace = parameters.get('namespace');
+  const names = parameters.getAll('name');
+  const isIt = (name: string, row: ServiceRow): boolean =>
+    [row.name, `${row.namespace}/${row.name}`].includes(name);
+  const rows = known
+    .filter((row) => namespace === null || row.namespace === namespace)
+    .filter((row) => names.length === 0 || names.some((name) => isIt(name, row)))
+    .filter(({ state }) => !parameters.has('failing') || state === 'failed');
+  const unknown = names
+    .filter((name) => !known.some((row) => isIt(name, row)))
+    .map((name) => ({ name, reason: 'there is no such Service' }));
+  asked.push(...names);
+  response.end(JSON.stringify({ services: rows, unknown } satisfies ServiceList));
+};
+
+const facts = {
+  time: 0,
+  seconds: 1,
+  omitted: 0,
+  complete: true,
+  readShare: 1,
+  sampledOneIn: 1,
+  timesLost: 0,
+  tracked: 1,
+  countsBytes: false,
+  tracksServices: true,
+};
+const port = {
+  ...{ namespace: 'shop', name: 'cart', port: '', protocol: 'TCP', family: 'IPv4' },
+  ...{ open: 1, new: 0, newPerSecond: 0, unanswered: 0, silentEndpoints: 0, endpoints: [] },
+};
+
+const nothing: Routes = {
+  '/debug/service-list': list,
+  '/debug/diff': json({ mode: 'nftables', families: [{ family: 'IPv4', lines: [], omitted: 0 }] }),
+  '/debug/history': json({ changes: [], total: 7 }),
+  '/debug/traffic': json({ ...facts, services: [] }),
+};
+
+async function run(routes: Routes, name: keyof typeof commands, ...args: readonly string[]): Promise<number> {
+  served = await Served.start(routes);
+  const argv = [name, ...args, '--metrics-bind-address', served.address];
+  const commandLine = parseCommandLine(argv, { readFile: () => '', hostname: () => 'node1' });
+  return (commands[name] as (asked: typeof commandLine) => Promise<number>)(commandLine);
+}
+
+beforeEach(() => {
+  stdout = stderr = '';
+  asked = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => ((stdout += String(text)), true));
+  jest.spyOn(process.stderr, 'write').mockImplementation((text) => ((stderr += String(text)), true));
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await served.stop();
+});
+
+describe('a Service that does not exist', () => {
+  it.each([
+    ['diff', ['nosuch/x']],
+    ['history', ['nosuch/x']],
+    ['services', ['nosuch/x']],
+    ['top', ['nosuch/x', '--once']],
+  ] as const)('is said so by %s, with 1', async (name, args) => {
+    expect(await run(nothing, name, ...args)).toBe(1);
+    expect(stderr).toBe('nosuch/x: there is no such Service\n');
+  });
+
+  it.each(['diff', 'history'] as const)('is in the JSON of %s', async (name) => {
+    expect(await run(nothing, name, 'nosuch/x', '-o', 'json')).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      unknown: [{ name: 'nosuch/x', reason: 'there is no such Service' }],
+    });
+  });
+
+  it('is said so beside others that top shows', async () => {
+    const routes = { ...nothing, '/debug/traffic': json({ ...facts, services: [port] }) };
+    expect(await run(routes, 'top', 'shop/cart', 'web', 'nosuch', '--once')).toBe(1);
+    expect(stderr).toBe('nosuch: there is no such Service\n');
+    expect(asked).toEqual(['web', 'nosuch']);
+  });
+});
+
+it.each([
+  ['diff', ['shop/cart']],
+  ['history', ['shop/cart']],
+  ['history', []],
+  ['diff', []],
+  ['top', ['--once']],
+  ['top', ['cart', '-n', 'shop', '--once']],
+  ['services', ['-n', 'a', '--failing']],
+] as const)('%s %j is content when there is nothing to say of what exists', async (name, args) => {
+  expect(await run(nothing, name, ...args)).toBe(0);
+  expect(stderr).toBe('');
+});
+
+it.each([
+  ['services', ['-n', 'nosuch']],
+  ['services', ['-n', 'nosuch', '--failing']],
+  ['top', ['-n', 'nosuch', '--once']],
+] as const)('%s %j says that no Service of the namespace is known, with 1', async (name, args) => {
+  expect(await run(nothing, name, ...args)).toBe(1);
+  expect(stderr).toMatch(/^nosuch: no Service of this namespace is delivered to this node; .*\n$/);
+});
+
+it('asks for very many names in several requests, and shows each Service once, in order', async () => {
+  const names = Array.from({ length: 1_500 }, (_, index) => `absent-${index}`);
+  expect(await run(nothing, 'services', 'cart', 'shop/cart', 'a-b/web', ...names, 'web', '-o', 'json')).toBe(
+    1,
+  );
+  const { services: rows, unknown } = JSON.parse(stdout) as ServiceList;
+  expect(rows.map(({ namespace, name }) => `${namespace}/${name}`)).toEqual([
+    'a/web',
+    'a-b/web',
+    'shop/cart',
+  ]);
+  expect(unknown.map(({ name }) => name)).toEqual(names);
+  expect(asked).toHaveLength(1_504);
+});
+
+it('shows the traffic of very many names', async () => {
+  const names = Array.from({ length: 1_500 }, (_, index) => `absent-${index}`);
+  const other = { ...port, name: 'other' };
+  const routes = { ...nothing, '/debug/traffic': json({ ...facts, services: [port, other] }) };
+  expect(await run(routes, 'top', 'shop/cart', ...names, '--once', '-o', 'json')).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ services: [{ name: 'cart' }] });
+  expect(stderr.split('\n')).toHaveLength(1_501);
+});
+
+it('does not mistake another server for a proxy', async () => {
+  const routes = Object.fromEntries(Object.keys(nothing).map((path) => [path, json({ items: [] })]));
+  for (const name of Object.keys(commands) as (keyof typeof commands)[]) {
+    await expect(run(routes, name)).rejects.toMatchObject({ name: 'CannotAskError' });
+    await served.stop();
+  }
+});
