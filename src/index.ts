@@ -25,7 +25,12 @@ export type {
 // What an embedder implements whose backend is to recover from refusals and foreign writes as ours do.
 export { Reconciler } from './application/reconcile/reconciler.js';
 export type { RoundBounds, RoundLimits } from './application/reconcile/round-limits.js';
-export { RefusedError, type Driver, type ReadOptions, type WriteResult } from './application/ports/driver.js';
+export {
+  RefusedError,
+  type Driver,
+  type ReadOptions,
+  type WriteResult,
+} from './application/ports/driver/driver.js';
 export type {
   Adoption,
   Comparison,
@@ -34,8 +39,8 @@ export type {
   Notes,
   Recognition,
   Surroundings,
-} from './application/ports/driver-abilities.js';
-export type { WriteWatch } from './application/ports/write-watch.js';
+} from './application/ports/driver/abilities.js';
+export type { WriteWatch } from './application/ports/driver/write-watch.js';
 export { Claims, type ClaimChange, type FrontendConflict } from './domain/reconcile/claims.js';
 export type { RuleDifference } from './domain/reconcile/rule-difference.js';
 export { HeldParts, type HeldPart, type Part, type Switch } from './domain/reconcile/held-parts.js';

@@ -7,7 +7,7 @@ import {
   type IpSetToolError,
 } from './errors.js';
 import type { IpSetOutcome, IpSets, IpSetStep, ReadIpSets } from './ip-sets.js';
-import { ToolPrograms, type ToolOutcome } from '../programs/tool-programs.js';
+import { ToolPrograms, type ToolOutcome } from '../tools/tool-programs.js';
 import { reportsTemporary } from '../netlink/errno.js';
 import { hasIpSet } from './kernel-ip-sets.js';
 import { parseSave } from './parse-save.js';

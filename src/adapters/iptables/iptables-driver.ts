@@ -4,13 +4,13 @@ import {
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../application/ports/driver.js';
+} from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
   DifferenceLines,
   Surroundings,
-} from '../../application/ports/driver-abilities.js';
+} from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';

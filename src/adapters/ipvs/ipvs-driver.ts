@@ -1,5 +1,5 @@
 import type { Clock } from '../../application/ports/clock.js';
-import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver.js';
+import type { Driver, ReadOptions, WriteResult } from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
@@ -7,9 +7,9 @@ import type {
   DifferenceLines,
   Notes,
   Surroundings,
-} from '../../application/ports/driver-abilities.js';
+} from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
-import type { WriteWatch } from '../../application/ports/write-watch.js';
+import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
 import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.js';

@@ -1,6 +1,6 @@
-import { RefusedError, type WriteResult } from '../../application/ports/driver.js';
-import type { DifferenceLines } from '../../application/ports/driver-abilities.js';
-import type { WriteWatch } from '../../application/ports/write-watch.js';
+import { RefusedError, type WriteResult } from '../../application/ports/driver/driver.js';
+import type { DifferenceLines } from '../../application/ports/driver/abilities.js';
+import type { WriteWatch } from '../../application/ports/driver/write-watch.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import { IptablesChange } from '../../domain/iptables/state/iptables-change.js';

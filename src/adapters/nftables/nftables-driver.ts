@@ -4,14 +4,14 @@ import {
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../application/ports/driver.js';
+} from '../../application/ports/driver/driver.js';
 import type {
   Adoption,
   Comparison,
   DelayedRemoval,
   DifferenceLines,
   Recognition,
-} from '../../application/ports/driver-abilities.js';
+} from '../../application/ports/driver/abilities.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { FrontendAddress } from '../../domain/conntrack/frontend-map.js';
 import type { NodeNetwork } from '../../domain/forwarding/node-network.js';

@@ -3,7 +3,7 @@ import type { ForwardingChange } from '../../domain/forwarding/forwarding-table.
 import type { ServicePortKey } from '../../domain/model/service-port-name.js';
 import { errorMessage } from '../error-message.js';
 import type { ServiceFailure } from '../ports/backend.js';
-import type { Driver } from '../ports/driver.js';
+import type { Driver } from '../ports/driver/driver.js';
 import type { UnexplainedRules } from './unexplained-rules.js';
 
 /** Service ports compiled between two turns of the event loop: a millisecond or two. */

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
-import type { DifferenceLines } from '../ports/driver-abilities.js';
+import type { DifferenceLines } from '../ports/driver/abilities.js';
 
 /** Steps between two turns of the event loop: a millisecond or two. */
 const STEPS_AT_ONCE = 128;

@@ -1,4 +1,4 @@
-import type { Driver, ReadOptions } from '../ports/driver.js';
+import type { Driver, ReadOptions } from '../ports/driver/driver.js';
 
 /** What was read from the kernel, and the epoch in which it was read. */
 export interface Reading<Actual> {

@@ -12,7 +12,7 @@ import type {
   VerificationKind,
   VerifyResult,
 } from '../ports/backend.js';
-import { RefusedError, type Driver } from '../ports/driver.js';
+import { RefusedError, type Driver } from '../ports/driver/driver.js';
 import type { Logger } from '../ports/logger.js';
 import { compileAll, type Candidates, type Compiled } from './compile-all.js';
 import { listDifferences } from './list-differences.js';

@@ -3,7 +3,7 @@ import { servicePortName, type ServicePortKey } from '../../domain/model/service
 import type { AdoptedRules } from '../../domain/reconcile/adopted-rules.js';
 import { isUnexplained, labelOf } from '../../domain/reconcile/unexplained.js';
 import type { ServiceFailure } from '../ports/backend.js';
-import { RefusedError, type Driver, type WriteResult } from '../ports/driver.js';
+import { RefusedError, type Driver, type WriteResult } from '../ports/driver/driver.js';
 import type { Logger } from '../ports/logger.js';
 import type { Candidates } from './compile-all.js';
 import { readKernel, type Reading } from './reading.js';

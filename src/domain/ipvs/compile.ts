@@ -22,6 +22,12 @@ export function compileIpvs(entry: ForwardingEntry, options: IpvsOptions): IpvsS
   return new ServicePortCompiler(entry, options).compile();
 }
 
+/** What a frontend asks for besides its virtual server. */
+interface Asked extends Pick<IpvsPart, 'members'> {
+  readonly bound?: string | undefined;
+  readonly rules?: IpvsPart['rules'];
+}
+
 class ServicePortCompiler {
   private readonly parts = new Map<string, IpvsPart>();
   private readonly protocol: Lowercase<Protocol>;
@@ -39,51 +45,29 @@ class ServicePortCompiler {
 
   compile(): IpvsServicePortRules {
     for (const frontend of this.entry.frontends) {
-      switch (frontend.kind) {
-        case 'cluster-ip':
-          this.claimClusterIP(frontend);
-          break;
-        case 'external-ip':
-          this.claimExternalIP(frontend);
-          break;
-        case 'load-balancer-ip':
-          this.claimLoadBalancerIP(frontend);
-          break;
-        case 'node-port':
-          this.claimNodePort(frontend);
-          break;
-      }
+      const { address } = frontend;
+      if (address === undefined) this.claimNodePort(frontend);
+      else this.claimServed(frontend, address, this.askedAt(frontend, address));
     }
     for (const member of [...this.hairpins(), ...this.healthCheck()])
       this.parts.set(member, { key: member, members: [member], rules: [] });
     return [...this.parts.values()];
   }
 
-  private claimClusterIP(frontend: Frontend): void {
-    const address = frontend.address!;
-    this.claimServed(frontend, address, {
-      bound: address,
-      members: [this.addressAndPort('KUBE-CLUSTER-IP', address, frontend.port)],
-    });
-  }
-
-  private claimExternalIP(frontend: Frontend): void {
-    const address = frontend.address!;
-    const set = this.entry.externalPolicyLocal ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP';
-    this.claimServed(frontend, address, {
-      ...this.binding(address),
-      members: [this.addressAndPort(set, address, frontend.port)],
-    });
-  }
-
-  private claimLoadBalancerIP(frontend: Frontend): void {
-    const address = frontend.address!;
+  /** What a frontend other than a node port asks for besides its virtual server. An address that the node has stays where it is. */
+  private askedAt({ kind, port }: Frontend, address: string): Asked {
     const { sourceRanges, sourceRangesCoverNode, externalPolicyLocal } = this.entry;
+    const member = (set: ServiceSet, source?: string) => this.addressAndPort(set, address, port, source);
+    if (kind === 'cluster-ip') return { bound: address, members: [member('KUBE-CLUSTER-IP')] };
+    const bound = this.nodeAddresses.has(address) ? undefined : address;
+    if (kind === 'external-ip')
+      return {
+        bound,
+        members: [member(externalPolicyLocal ? 'KUBE-EXTERNAL-IP-LOCAL' : 'KUBE-EXTERNAL-IP')],
+      };
     const restricted = sourceRanges.length > 0;
-    const member = (set: ServiceSet, source?: string): SetMember =>
-      this.addressAndPort(set, address, frontend.port, source);
-    this.claimServed(frontend, address, {
-      ...this.binding(address),
+    return {
+      bound,
       members: [
         member('KUBE-LOAD-BALANCER'),
         ...(externalPolicyLocal ? [member('KUBE-LOAD-BALANCER-LOCAL')] : []),
@@ -92,8 +76,8 @@ class ServicePortCompiler {
         ...(sourceRangesCoverNode ? [member('KUBE-LOAD-BALANCER-SOURCE-IP', address)] : []),
         ...(restricted ? [member('KUBE-LOAD-BALANCER-FW')] : []),
       ],
-      rules: restricted && !sourceRangesCoverNode ? [this.denyOwnNode(address, frontend.port)] : [],
-    });
+      rules: restricted && !sourceRangesCoverNode ? [this.denyOwnNode(address, port)] : [],
+    };
   }
 
   /** Nothing where no address takes node ports: a member would masquerade packets to every local address. */
@@ -131,11 +115,7 @@ class ServicePortCompiler {
     return [`KUBE-HEALTH-CHECK-NODE-PORT ${member}`];
   }
 
-  private claimServed(
-    frontend: Frontend,
-    address: string,
-    { members, bound, rules = [] }: Pick<IpvsPart, 'members' | 'bound'> & Partial<IpvsPart>,
-  ): void {
+  private claimServed(frontend: Frontend, address: string, { members, bound, rules = [] }: Asked): void {
     const key = frontendName(address, frontend.port, this.entry.name.protocol);
     this.claim({
       key,
@@ -175,11 +155,6 @@ class ServicePortCompiler {
   private endpointsOf({ policy }: Frontend): readonly Endpoint[] {
     const { cluster = [], local = [] } = this.entry.endpoints;
     return policy === 'Local' && local.length > 0 ? local : cluster;
-  }
-
-  /** An address that the node has already stays where it is. */
-  private binding(address: string): Pick<IpvsPart, 'bound'> {
-    return this.nodeAddresses.has(address) ? {} : { bound: address };
   }
 
   /** Keeps this node, whose source would be the load-balancer IP itself, out of a load balancer with source ranges. */

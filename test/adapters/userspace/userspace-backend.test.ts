@@ -5,7 +5,7 @@ import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 import { removePortals } from '../../../src/adapters/userspace/remove-portals.js';
-import { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
+import type { UserspaceBackend } from '../../../src/adapters/userspace/userspace-backend.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { forwardService } from '../../../src/domain/forwarding/forward-service.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';

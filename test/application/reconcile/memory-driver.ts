@@ -5,9 +5,9 @@ import {
   type Driver,
   type ReadOptions,
   type WriteResult,
-} from '../../../src/application/ports/driver.js';
-import type { Adoption } from '../../../src/application/ports/driver-abilities.js';
-import type { WriteWatch } from '../../../src/application/ports/write-watch.js';
+} from '../../../src/application/ports/driver/driver.js';
+import type { Adoption } from '../../../src/application/ports/driver/abilities.js';
+import type { WriteWatch } from '../../../src/application/ports/driver/write-watch.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import type { NodeNetwork } from '../../../src/domain/forwarding/node-network.js';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Backend } from '../../../src/application/ports/backend.js';
-import { RefusedError } from '../../../src/application/ports/driver.js';
+import { RefusedError } from '../../../src/application/ports/driver/driver.js';
 import { Reconciler } from '../../../src/application/reconcile/reconciler.js';
 import { USUAL_LIMITS } from '../../../src/application/reconcile/round-limits.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';

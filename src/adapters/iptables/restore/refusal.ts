@@ -1,4 +1,4 @@
-import { RefusedError } from '../../../application/ports/driver.js';
+import { RefusedError } from '../../../application/ports/driver/driver.js';
 import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
 import { lackingText } from '../detection/kernel-matches.js';
 import type { RestoreRefusedError } from '../errors.js';

@@ -23,7 +23,7 @@ import { KERNEL_MATCHES } from '../detection/kernel-matches.js';
 import { legacyTables } from '../detection/legacy-tables.js';
 import { readLacking } from './restore-messages.js';
 import { knownFailure, restoreFailure } from './tool-failures.js';
-import { ToolPrograms } from '../../programs/tool-programs.js';
+import { ToolPrograms } from '../../tools/tool-programs.js';
 import { XtablesLock } from './xtables-lock.js';
 
 export interface IptablesToolOptions {

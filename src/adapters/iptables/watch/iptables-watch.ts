@@ -1,4 +1,4 @@
-import type { WriteWatch } from '../../../application/ports/write-watch.js';
+import type { WriteWatch } from '../../../application/ports/driver/write-watch.js';
 
 /** What shows that a restore was our own. */
 export interface RestoreEffect {

@@ -1,17 +1,10 @@
-import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
-import type { NodeNetwork } from '../../domain/forwarding/node-network.js';
-import type { ServicePortKey } from '../../domain/model/service-port-name.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { DesiredState } from '../../domain/reconcile/desired-state.js';
-import type { ServiceFailure, StartOptions } from './backend.js';
-import type {
-  Adoption,
-  Comparison,
-  DelayedRemoval,
-  Notes,
-  Recognition,
-  Surroundings,
-} from './driver-abilities.js';
+import type { ForwardingEntry } from '../../../domain/forwarding/forwarding-entry.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import type { ServicePortKey } from '../../../domain/model/service-port-name.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
+import type { DesiredState } from '../../../domain/reconcile/desired-state.js';
+import type { ServiceFailure, StartOptions } from '../backend.js';
+import type { Adoption, Comparison, DelayedRemoval, Notes, Recognition, Surroundings } from './abilities.js';
 import type { WriteWatch } from './write-watch.js';
 
 /**
@@ -19,7 +12,7 @@ import type { WriteWatch } from './write-watch.js';
  * (`reconcile/reconciler.ts`) does the rest, for every backend alike: it decides what is desired, finds the culprit of
  * a refusal, and repairs. It makes one call at a time.
  *
- * A driver must have what stands here. What it may have besides are the abilities of `driver-abilities.ts`: its class names those
+ * A driver must have what stands here. What it may have besides are the abilities of `abilities.ts`: its class names those
  * that it implements.
  *
  * @typeParam Rules service port rules
