@@ -208,5 +208,5 @@ export class NetlinkNftTransport implements NftTransport {
 
 /** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
-  return op === 'delete-table' || op === 'delete-set';
+  return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
 }

@@ -5,6 +5,7 @@ import {
   type ChainDefinition,
   type Operation,
   type SetDefinition,
+  type SetElement,
 } from '../../../../domain/nftables/layout/table.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
 import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_ECHO, NLM_F_REQUEST } from '../../../netlink/protocol.js';
@@ -15,24 +16,10 @@ import { putRule } from './rule-encoder.js';
 import { setLayout } from './set-layout.js';
 import { commentUserdata, setUserdata } from './set-userdata.js';
 
-type ElementsOperation = Extract<Operation, { readonly elements: unknown }>;
-
 /** A list of elements is one attribute, whose length has 16 bits; no element is longer than the difference. */
 const MAX_LIST = 64_500;
 
 const HOOK_NUMBERS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-
-/** What a message of each operation is, and its flags besides that of a request. */
-const MESSAGES = {
-  'add-table': [nf.NEWTABLE, 0],
-  'add-chain': [nf.NEWCHAIN, NLM_F_CREATE],
-  'add-rule': [nf.NEWRULE, NLM_F_CREATE | NLM_F_APPEND],
-  'add-set': [nf.NEWSET, NLM_F_CREATE],
-  'delete-table': [nf.DELTABLE, 0],
-  'delete-chain': [nf.DELCHAIN, 0],
-  'flush-chain': [nf.DELRULE, 0],
-  'delete-set': [nf.DELSET, 0],
-} as const;
 
 /** The position of the encoder, for the errors that it throws. */
 export interface Position {
@@ -73,8 +60,16 @@ export class BatchEncoder {
     for (let operation = 0; operation < operations.length; operation++) {
       this.position = { operation };
       const described = operations[operation]!;
-      if ('elements' in described) yield* this.elementMessages(operation, described);
-      else this.message(operation, described);
+      if (described.op === 'add-elements' || described.op === 'delete-elements') {
+        yield* this.elementMessages(
+          operation,
+          described.set,
+          described.elements,
+          described.op === 'add-elements',
+        );
+      } else {
+        this.message(operation, described);
+      }
     }
     this.frame(nf.NFNL_MSG_BATCH_END);
   }
@@ -92,10 +87,13 @@ export class BatchEncoder {
     return start;
   }
 
-  private message(operation: number, described: Exclude<Operation, ElementsOperation>): void {
+  private message(
+    operation: number,
+    described: Exclude<Operation, { op: 'add-elements' | 'delete-elements' }>,
+  ): void {
     const { writer, family } = this;
-    const [type, flags] = MESSAGES[described.op];
-    const start = this.begin(type, NLM_F_REQUEST | flags, operation, -1);
+    const [type, flags] = messageOf(described.op);
+    const start = this.begin(type, flags, operation, -1);
     writer.putWord(family);
     writer.putText(1, TABLE_NAME); // NFTA_*_TABLE, and the name of the table itself, are all number 1.
     switch (described.op) {
@@ -123,6 +121,9 @@ export class BatchEncoder {
         break;
       case 'delete-set':
         writer.putText(nf.SET.NAME, described.set.name);
+        break;
+      case 'flush-set':
+        writer.putText(nf.ELEMENTS.SET, described.set.name);
         break;
     }
     writer.endMessage(start);
@@ -160,9 +161,13 @@ export class BatchEncoder {
     writer.putBytes(nf.SET.USERDATA, setUserdata(set, layout.key, layout.value));
   }
 
-  private *elementMessages(operation: number, { op, set, elements }: ElementsOperation): Generator<void> {
+  private *elementMessages(
+    operation: number,
+    set: SetDefinition,
+    elements: readonly SetElement[],
+    add: boolean,
+  ): Generator<void> {
     const { writer } = this;
-    const add = op === 'add-elements';
     const layout = setLayout(this.ipFamily, set);
     let element = 0;
     try {
@@ -190,7 +195,32 @@ export class BatchEncoder {
   }
 }
 
-/** What empties a table is reported element by element. */
+/** What empties a table or a set is reported element by element. */
 function hasShortEcho(first: Operation | undefined): boolean {
-  return first !== undefined && first.op !== 'delete-table';
+  return first !== undefined && first.op !== 'delete-table' && first.op !== 'flush-set';
+}
+
+type SingleOperation = Exclude<Operation['op'], 'add-elements' | 'delete-elements'>;
+
+function messageOf(operation: SingleOperation): readonly [type: number, flags: number] {
+  switch (operation) {
+    case 'add-table':
+      return [nf.NEWTABLE, NLM_F_REQUEST];
+    case 'add-chain':
+      return [nf.NEWCHAIN, NLM_F_REQUEST | NLM_F_CREATE];
+    case 'add-rule':
+      return [nf.NEWRULE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND];
+    case 'add-set':
+      return [nf.NEWSET, NLM_F_REQUEST | NLM_F_CREATE];
+    case 'delete-table':
+      return [nf.DELTABLE, NLM_F_REQUEST];
+    case 'delete-chain':
+      return [nf.DELCHAIN, NLM_F_REQUEST];
+    case 'flush-chain':
+      return [nf.DELRULE, NLM_F_REQUEST];
+    case 'delete-set':
+      return [nf.DELSET, NLM_F_REQUEST];
+    case 'flush-set':
+      return [nf.DELSETELEM, NLM_F_REQUEST];
+  }
 }
