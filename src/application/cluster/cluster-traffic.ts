@@ -1,5 +1,5 @@
 import { servicePortKey } from '../../domain/model/service-port-name.js';
-import { protocol } from '../../domain/shapes/words.js';
+import { protocol } from '../../domain/shapes/net-shapes.js';
 import { fields, flag, list, number, optional, text } from '../../domain/shapes/shape.js';
 import type { NodeAnswer } from './ask-nodes.js';
 

@@ -1,6 +1,6 @@
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
-import { family } from '../../domain/shapes/words.js';
+import { family } from '../../domain/shapes/net-shapes.js';
 import { fields, fieldsOf, list, number, oneOf, optional, text } from '../../domain/shapes/shape.js';
 
 export type FamilyDifference = ReturnType<typeof ofFamily>;

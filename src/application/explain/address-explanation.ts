@@ -1,4 +1,4 @@
-import { family, protocol } from '../../domain/shapes/words.js';
+import { family, protocol } from '../../domain/shapes/net-shapes.js';
 import { fields, having, list, optional, text } from '../../domain/shapes/shape.js';
 import { endpointExplanation, serviceExplanation, frontendExplanation, portStatus } from './explanation.js';
 

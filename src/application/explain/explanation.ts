@@ -1,6 +1,6 @@
 import type { Frontend } from '../../domain/forwarding/forwarding-entry.js';
 import type { UnservedKind } from '../../domain/model/unserved.js';
-import { family, protocol } from '../../domain/shapes/words.js';
+import { family, protocol } from '../../domain/shapes/net-shapes.js';
 import {
   fields,
   fieldsOf,

@@ -1,4 +1,4 @@
-import { family } from '../../domain/shapes/words.js';
+import { family } from '../../domain/shapes/net-shapes.js';
 import {
   fields,
   list,

@@ -1,7 +1,7 @@
 import type { Packet } from '../../domain/trace/packet.js';
 import { step, traceFields } from '../../domain/trace/trace.js';
 import { fields, fieldsOf, having, list, number, optional, text } from '../../domain/shapes/shape.js';
-import { family, protocol } from '../../domain/shapes/words.js';
+import { family, protocol } from '../../domain/shapes/net-shapes.js';
 
 /** What becomes of the packets of a query, and which packet was followed. */
 export type TraceAnswer = ReturnType<typeof answer>;

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../model/endpoint.js';
 import { fields, flag, list, number, optional, text, time, word, type Checked } from '../shapes/shape.js';
-import { family, protocol } from '../shapes/words.js';
+import { family, protocol } from '../shapes/net-shapes.js';
 
 /** What lists of traffic can be sorted by, the most first. */
 export const TRAFFIC_ORDERS = ['open', 'new', 'unanswered', 'bytes'] as const;

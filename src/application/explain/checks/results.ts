@@ -1,5 +1,5 @@
 import type { TraceOutcome } from '../../../domain/trace/trace.js';
-import { protocol } from '../../../domain/shapes/words.js';
+import { protocol } from '../../../domain/shapes/net-shapes.js';
 import { fields, list, number, optional, text, word } from '../../../domain/shapes/shape.js';
 
 /** Packets that another program's rules refuse or drop, always or by chance. */
