@@ -7,8 +7,6 @@ import type { SyncObserver } from '../src/application/ports/sync-observer.js';
 import type { ClusterEvents } from '../src/application/use-cases/cluster-events.js';
 import { parseCommandLine } from '../src/bootstrap/configuration/command-line.js';
 import { withMode } from '../src/bootstrap/configuration/proxy-configuration.js';
-import { AWAIT_NODE, CLUSTER_EVENTS, SERVED_FAMILIES, SYNC_OBSERVER } from '../src/bootstrap/identifiers.js';
-import { provideValue } from '../src/bootstrap/injection/provider.js';
 import type { Configuration } from '../src/bootstrap/configuration/schema/schema.js';
 import { IpvsMode } from '../src/bootstrap/modes/ipvs-mode.js';
 import { IptablesMode } from '../src/bootstrap/modes/iptables-mode.js';
@@ -107,13 +105,9 @@ async function measure(
   const logger = new MemoryLogger();
   const mode = await open(modeName, commandLine.configuration);
   const syncs = new FinishedSyncs();
-  const container = composeProxy(commandLine, mode, logger, [provideValue(SYNC_OBSERVER, syncs)]);
-  const { events, families, awaitNode } = container.resolve({
-    events: CLUSTER_EVENTS,
-    families: SERVED_FAMILIES,
-    awaitNode: AWAIT_NODE,
-  });
-  const loops = families.map(({ loop }) => loop);
+  const container = composeProxy(commandLine, mode, logger, { syncObserver: () => syncs });
+  const { clusterEvents: events, served, awaitNode } = container.parts;
+  const loops = served.map(({ loop }) => loop);
   void awaitNode.ready.then(() => {
     for (const loop of loops) loop.initialized();
   });

@@ -1,23 +1,11 @@
+import { NetlinkConntrack } from '../adapters/conntrack/netlink-conntrack.js';
 import type { Logger } from '../application/ports/logger.js';
+import type { IpFamily } from '../domain/net/ip-family.js';
 import type { CommandLine } from './configuration/command-line.js';
-import { familyModule } from './family/family-module.js';
-import { FAMILY, SERVED_FAMILY } from './family/identifiers.js';
-import {
-  AWAIT_NODE,
-  CLOCK,
-  FAMILIES,
-  LOGGER,
-  MACHINE_SETTINGS,
-  MODE,
-  PACKET_COUNTERS,
-  PROXY_PARTS,
-  READY,
-  SERVED_FAMILIES,
-} from './identifiers.js';
+import { serveFamily } from './family/serve-family.js';
 import { Container } from './injection/container.js';
-import { provide, provideValue, type Module } from './injection/provider.js';
 import { LifeCycle } from './life-cycle/life-cycle.js';
-import { proxyParts } from './life-cycle/proxy-parts.js';
+import { runningParts } from './life-cycle/running-parts.js';
 import { clusterModule } from './modules/cluster-module.js';
 import { eventsModule } from './modules/events-module.js';
 import { nodeModule } from './modules/node-module.js';
@@ -26,23 +14,22 @@ import { serverModule } from './modules/server-module.js';
 import { syncModule } from './modules/sync-module.js';
 import { trafficModule } from './modules/traffic-module.js';
 import type { OpenMode } from './modes/open-mode.js';
+import type { Module, ProxyParts } from './parts/proxy-parts.js';
+import type { ReadingModule, ReadingParts } from './parts/reading-parts.js';
 
-/** The mode's own settings. */
-const machineSettings = provide(
-  MACHINE_SETTINGS,
-  { mode: MODE },
-  ({ mode }) =>
-    async () =>
-      mode.setUp?.(),
-);
-
-/** A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do. */
-const ready = provide(READY, { awaitNode: AWAIT_NODE, setUp: MACHINE_SETTINGS }, ({ awaitNode, setUp }) => {
-  const promise = awaitNode.ready.then(setUp);
-  // Whoever runs the proxy listens from then on.
-  promise.catch(() => {});
-  return { promise };
-});
+/** Puts together what reads objects and serves nothing. */
+export function composeReader(
+  commandLine: CommandLine,
+  families: readonly IpFamily[],
+  logger: Logger,
+  replacements: ReadingModule = {},
+): Container<ReadingParts> {
+  return Container.create<ReadingParts>({
+    ...readingModules(commandLine, families, logger),
+    served: () => [],
+    ...replacements,
+  });
+}
 
 /**
  * Puts the parts of a proxy together. Nothing runs yet.
@@ -52,27 +39,41 @@ export function composeProxy(
   commandLine: CommandLine,
   mode: OpenMode,
   logger: Logger,
-  replacements: Module = [],
-): Container {
-  const container = Container.create();
-  const served = provide(SERVED_FAMILIES, { families: FAMILIES }, ({ families }) =>
-    families.map((family) => {
-      const ofFamily = [...familyModule, mode.backend, provideValue(FAMILY, family)];
-      return Container.create(container).load(ofFamily).resolve({ served: SERVED_FAMILY }).served;
-    }),
-  );
-  return container.load(
-    processModule(commandLine, mode.families, logger),
-    clusterModule,
-    nodeModule,
-    eventsModule,
-    syncModule,
-    serverModule,
-    trafficModule,
-    [provideValue(MODE, mode), provideValue(PACKET_COUNTERS, mode.packetCounters), served, proxyParts],
-    [machineSettings, ready],
-    replacements,
-  );
+  replacements: Module = {},
+): Container<ProxyParts> {
+  const container: Container<ProxyParts> = Container.create<ProxyParts>({
+    ...readingModules(commandLine, mode.families, logger),
+    ...serverModule,
+    ...trafficModule,
+    mode: () => mode,
+    packetCounters: () => mode.packetCounters,
+    conntrack: () => new NetlinkConntrack(),
+    served: ({ families }) =>
+      families.map((family) =>
+        serveFamily(container.child({ family: () => family, backend: mode.backend }).parts),
+      ),
+    setUpMachine: () => async () => mode.setUp?.(),
+    // A start that fails has changed nothing: the machine is set up when nothing but writing rules is left to do.
+    ready({ awaitNode, setUpMachine }) {
+      const promise = awaitNode.ready.then(setUpMachine);
+      // Whoever runs the proxy listens from then on.
+      promise.catch(() => {});
+      return { promise };
+    },
+    running: runningParts,
+    ...replacements,
+  });
+  return container;
+}
+
+function readingModules(commandLine: CommandLine, families: readonly IpFamily[], logger: Logger) {
+  return {
+    ...processModule(commandLine, families, logger),
+    ...clusterModule,
+    ...nodeModule,
+    ...eventsModule,
+    ...syncModule,
+  };
 }
 
 /** A proxy that can run. Rules stay in the kernel when it is stopped. */
@@ -82,15 +83,10 @@ export class Proxy {
   private readonly life: LifeCycle;
 
   /** @param life where its parts are registered, if they start and stop together with others */
-  constructor(container: Container, life?: LifeCycle) {
-    const { parts, ready, clock, logger } = container.resolve({
-      parts: PROXY_PARTS,
-      ready: READY,
-      clock: CLOCK,
-      logger: LOGGER,
-    });
+  constructor({ parts }: Container<ProxyParts>, life?: LifeCycle) {
+    const { running, ready, clock, logger } = parts;
     this.life = life ?? new LifeCycle(clock, logger.child({ caller: 'life-cycle' }));
-    this.life.add(...parts);
+    this.life.add(...running);
     this.failure = ready.promise.then(() => new Promise<never>(() => {}));
     // Whoever runs the proxy listens from then on.
     this.failure.catch(() => {});

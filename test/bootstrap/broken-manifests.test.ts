@@ -8,17 +8,6 @@ import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import { BACKEND } from '../../src/bootstrap/family/identifiers.js';
-import {
-  CLOCK,
-  CLUSTER_SOURCE,
-  CONNTRACK,
-  HEALTH_SERVER,
-  LOCAL_ADDRESSES,
-  METRICS_SERVER,
-  READINESS,
-} from '../../src/bootstrap/identifiers.js';
-import { provideValue } from '../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
 
@@ -70,17 +59,17 @@ async function start(left: RecordingBackend) {
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    backend: provideValue(BACKEND, backend),
+    backend: () => backend,
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, new MemoryLogger(), [
-    provideValue(CLOCK, clock),
-    provideValue(CONNTRACK, new MemoryConntrack()),
-    provideValue(LOCAL_ADDRESSES, { list: () => ['127.0.0.1', '192.0.2.4'] }),
-    provideValue(HEALTH_SERVER, undefined),
-    provideValue(METRICS_SERVER, undefined),
-  ]);
-  const { source, readiness } = container.resolve({ source: CLUSTER_SOURCE, readiness: READINESS });
+  const container = composeProxy(commandLine, mode, new MemoryLogger(), {
+    clock: () => clock,
+    conntrack: () => new MemoryConntrack(),
+    localAddresses: () => ({ list: () => ['127.0.0.1', '192.0.2.4'] }),
+    healthServer: () => undefined,
+    metricsServer: () => undefined,
+  });
+  const { source, readiness } = container.parts;
   proxy = new Proxy(container);
   await proxy.start();
   const programmed = (): string =>

@@ -1,10 +1,7 @@
 import 'reflect-metadata';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import { BACKEND, FAMILY } from '../../src/bootstrap/family/identifiers.js';
-import * as identifiers from '../../src/bootstrap/identifiers.js';
-import type { Identifier } from '../../src/bootstrap/injection/identifier.js';
-import { provide, provideValue, type Module } from '../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
+import type { Module } from '../../src/bootstrap/parts/proxy-parts.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import { FakeClock } from '../../src/testing/fakes/fake-clock.js';
@@ -30,10 +27,7 @@ const ORDER = [
   'changes of addresses',
 ];
 
-const NO_SERVERS: Module = [
-  provideValue(identifiers.HEALTH_SERVER, undefined),
-  provideValue(identifiers.METRICS_SERVER, undefined),
-];
+const NO_SERVERS: Module = { healthServer: () => undefined, metricsServer: () => undefined };
 
 let clock: FakeClock;
 let logger: MemoryLogger;
@@ -51,45 +45,42 @@ beforeEach(() => {
 });
 
 /** As the program composes it, for both families, with a backend in memory. */
-function compose(flags: readonly string[], ...replacements: Module) {
+function compose(flags: readonly string[], replacements: Module = {}) {
   const args = ['--proxy-mode', 'nftables', '--hostname-override', 'node1', ...flags];
   const commandLine = parseCommandLine(args, { readFile: () => '', hostname: () => 'host' });
   const mode: OpenMode = {
     name: 'nftables',
     families: ['IPv4', 'IPv6'],
     means: {},
-    backend: provide(BACKEND, { family: FAMILY }, ({ family }) => {
+    backend: ({ family }) => {
       const backend = new RecordingBackend(family);
       backends.set(family, backend);
       return backend;
-    }),
+    },
     setUp: async () => {
       setUps.push([...backends.values()].flatMap(({ calls }) => calls).length);
       if (setUpProblem) throw setUpProblem;
     },
     close: () => Promise.resolve(),
   };
-  return composeProxy(commandLine, mode, logger, [provideValue(identifiers.CLOCK, clock), ...replacements]);
+  return composeProxy(commandLine, mode, logger, { clock: () => clock, ...replacements });
 }
 
 describe('composeProxy', () => {
   it('makes every part without any effect: nothing is opened, started or logged', () => {
-    const container = compose([]);
+    const { parts } = compose([]);
     const before = process.getActiveResourcesInfo();
-    for (const identifier of Object.values<Identifier<unknown>>(identifiers))
-      container.resolve({ identifier });
+    // What runs is made of all the others.
+    expect(parts.running.map(({ name }) => name)).toEqual(ORDER);
     expect(process.getActiveResourcesInfo()).toEqual(before);
     expect([clock.pending, logger.lines]).toEqual([0, []]);
   });
 
   it('gives each family its own parts, and shares the others', () => {
-    const { families, again } = compose([]).resolve({
-      families: identifiers.SERVED_FAMILIES,
-      again: identifiers.SERVED_FAMILIES,
-    });
-    expect(again).toBe(families);
+    const { parts } = compose([]);
+    expect(parts.served).toBe(parts.served);
     expect(
-      families.map(({ family, loop, healthChecks, conntrack }) => [
+      parts.served.map(({ family, loop, healthChecks, conntrack }) => [
         family,
         loop.family,
         healthChecks!.family,
@@ -112,14 +103,13 @@ describe('Proxy', () => {
   /** Without anything of this machine. */
   const from = (source: ScriptedSource, ...flags: readonly string[]): Proxy =>
     new Proxy(
-      compose(
-        flags,
+      compose(flags, {
         ...NO_SERVERS,
-        provideValue(identifiers.CLUSTER_SOURCE, source),
-        provideValue(identifiers.CONNTRACK, new MemoryConntrack()),
-        provideValue(identifiers.LOCAL_ADDRESSES, { list: () => ['192.0.2.4'] }),
-        provideValue(identifiers.EVENT_RECORDER, { record: () => undefined }),
-      ),
+        source: () => source,
+        conntrack: () => new MemoryConntrack(),
+        localAddresses: () => ({ list: () => ['192.0.2.4'] }),
+        eventRecorder: () => ({ record: () => undefined }),
+      }),
     );
 
   describe('sets the machine up', () => {
@@ -173,7 +163,7 @@ describe('Proxy', () => {
   });
 
   it('has no part that the configuration does not ask for', () => {
-    const proxy = new Proxy(compose(['--once'], ...NO_SERVERS));
+    const proxy = new Proxy(compose(['--once'], NO_SERVERS));
     const absent = ['healthz server', 'traffic', 'metrics', 'metrics server', 'service health checks'];
     expect(proxy.parts).toEqual(ORDER.filter((name) => !absent.includes(name)));
   });
@@ -202,12 +192,11 @@ describe('Proxy', () => {
       close: () => void closed.push('close'),
     };
     const proxy = new Proxy(
-      compose(
-        [],
+      compose([], {
         ...NO_SERVERS,
-        provideValue(identifiers.CLUSTER_SOURCE, source),
-        provideValue(identifiers.LOCAL_ADDRESSES, addresses),
-      ),
+        source: () => source,
+        localAddresses: () => addresses,
+      }),
     );
     await expect(proxy.start()).rejects.toThrow('no such cluster');
     expect(closed).toEqual(['open', 'close']);

@@ -5,15 +5,6 @@ import { MemoryConntrack } from '../../src/testing/fakes/memory-conntrack.js';
 import { MemoryLogger } from '../../src/testing/fakes/memory-logger.js';
 import { RecordingBackend } from '../../src/testing/fakes/recording-backend.js';
 import { parseCommandLine } from '../../src/bootstrap/configuration/command-line.js';
-import { BACKEND } from '../../src/bootstrap/family/identifiers.js';
-import {
-  CLOCK,
-  CONNTRACK,
-  HEALTH_SERVER,
-  LOCAL_ADDRESSES,
-  METRICS_SERVER,
-} from '../../src/bootstrap/identifiers.js';
-import { provideValue } from '../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../src/bootstrap/modes/open-mode.js';
 import { composeProxy, Proxy } from '../../src/bootstrap/proxy.js';
 import { StandInApiServer } from '../support/api-server/api-server.js';
@@ -61,16 +52,16 @@ async function start(...flags: string[]): Promise<Proxy> {
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    backend: provideValue(BACKEND, backend),
+    backend: () => backend,
     close: () => Promise.resolve(),
   };
-  const container = composeProxy(commandLine, mode, logger, [
-    provideValue(CLOCK, clock),
-    provideValue(CONNTRACK, new MemoryConntrack()),
-    provideValue(LOCAL_ADDRESSES, { list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] }),
-    provideValue(HEALTH_SERVER, undefined),
-    provideValue(METRICS_SERVER, undefined),
-  ]);
+  const container = composeProxy(commandLine, mode, logger, {
+    clock: () => clock,
+    conntrack: () => new MemoryConntrack(),
+    localAddresses: () => ({ list: () => ['127.0.0.1', '192.0.2.4', '192.0.2.5'] }),
+    healthServer: () => undefined,
+    metricsServer: () => undefined,
+  });
   proxy = new Proxy(container);
   await proxy.start();
   return proxy;

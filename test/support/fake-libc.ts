@@ -43,8 +43,8 @@ export class FakeLibc implements Libc {
   }
   sendInBackground(fd: number, bytes: Buffer, length: number) {
     this.sentInBackground.push(length);
-    const sent = this.send(fd, bytes, length);
-    return Promise.resolve({ sent, errno: this.error });
+    const result = this.send(fd, bytes, length);
+    return Promise.resolve({ result, errno: this.error });
   }
   recv(_fd: number, bytes: Buffer): number {
     const next = this.incoming.shift() ?? 11;
@@ -53,8 +53,8 @@ export class FakeLibc implements Libc {
     return next.length;
   }
   recvInBackground(fd: number, bytes: Buffer) {
-    const received = this.recv(fd, bytes);
-    return Promise.resolve({ received, errno: received < 0 ? this.error : 0 });
+    const result = this.recv(fd, bytes);
+    return Promise.resolve({ result, errno: result < 0 ? this.error : 0 });
   }
   close(fd: number): number {
     this.closed.push(fd);

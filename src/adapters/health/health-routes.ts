@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { HealthVerdict, ProxyHealth } from '../../application/health/proxy-health.js';
 import type { Readiness, ReadinessVerdict } from '../../application/health/readiness.js';
 import type { Metrics } from '../../application/ports/metrics.js';
-import { JSON_TYPE, respond } from '../http/plain-response.js';
+import { respondJson } from '../http/plain-response.js';
 import type { Routes } from '../http/router.js';
 
 /** What health is answered from, and where answers are counted. */
@@ -36,10 +35,6 @@ export function healthRoutes({ health, readiness, metrics }: HealthSubject): Rou
       respondJson(response, verdict.ready ? 200 : 503, readinessBody(verdict));
     },
   };
-}
-
-function respondJson(response: ServerResponse, code: number, body: object): void {
-  respond(response, code, JSON_TYPE, JSON.stringify(body));
 }
 
 /** The body with kube-proxy's order of fields; `lastUpdated` is the current time for a 200. */

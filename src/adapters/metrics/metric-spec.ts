@@ -16,6 +16,19 @@ export interface MetricSpec {
   readonly needsCounters?: true;
 }
 
+/** What a metric may have besides its type, full name and help. */
+export type MetricOptions = Omit<MetricSpec, 'type' | 'name' | 'help'>;
+
+/** Declares a metric; its type is kept for {@link KeysOf}. */
+export function metric<Type extends MetricSpec['type']>(
+  type: Type,
+  name: string,
+  help: string,
+  options: MetricOptions = {},
+) {
+  return { type, name, help, ...options };
+}
+
 export type MetricTable = Readonly<Record<string, MetricSpec>>;
 
 /** The keys of a table's metrics of one type. */

@@ -1,4 +1,11 @@
-import { DURATION_BUCKETS, PROGRAMMING_BUCKETS, type MetricSpec, type MetricTable } from './metric-spec.js';
+import {
+  DURATION_BUCKETS,
+  metric,
+  PROGRAMMING_BUCKETS,
+  type MetricOptions,
+  type MetricSpec,
+  type MetricTable,
+} from './metric-spec.js';
 
 const FAMILY = ['ip_family'] as const;
 const CODE = ['code'] as const;
@@ -7,14 +14,15 @@ const NFTABLES = ['nftables'] as const;
 const RESTORING = ['iptables', 'ipvs'] as const;
 const WITH_PARTIAL_SYNCS = ['iptables', 'nftables'] as const;
 
-type Rest = Omit<MetricSpec, 'name' | 'type' | 'help' | 'stability'>;
+const alpha = <Type extends MetricSpec['type']>(
+  type: Type,
+  name: string,
+  help: string,
+  options: MetricOptions = {},
+) => metric(type, `kubeproxy_${name}`, help, { stability: 'ALPHA', ...options });
 
-function alpha<Type extends MetricSpec['type']>(type: Type, name: string, help: string, rest: Rest = {}) {
-  return { type, name: `kubeproxy_${name}`, help, stability: 'ALPHA', ...rest } as const;
-}
-
-const duration = (name: string, help: string, rest: Rest = {}) =>
-  alpha('histogram', name, help, { labels: FAMILY, buckets: DURATION_BUCKETS, ...rest });
+const duration = (name: string, help: string, options: MetricOptions = {}) =>
+  alpha('histogram', name, help, { labels: FAMILY, buckets: DURATION_BUCKETS, ...options });
 
 /** kube-proxy's own metrics (docs/spec/server.md §10). Names, types, labels and buckets are interfaces; the help texts are ours. */
 export const PROXY_METRICS = {

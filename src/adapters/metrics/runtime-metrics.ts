@@ -1,32 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { MetricSet } from './metric-set.js';
-import type { MetricTable } from './metric-spec.js';
+import { metric, type MetricTable } from './metric-spec.js';
 
 /** Metrics of Go programs that dashboards use and that have a true equivalent here; the library adds the others. */
 export const RUNTIME_METRICS = {
-  goroutines: {
-    type: 'gauge',
-    name: 'go_goroutines',
-    help: 'Active resources: sockets, timers, requests and processes that the event loop waits for',
-  },
-  threads: { type: 'gauge', name: 'go_threads', help: 'Threads of the process' },
-  allocated: { type: 'gauge', name: 'go_memstats_alloc_bytes', help: 'Heap bytes in use' },
-  heapAllocated: {
-    type: 'gauge',
-    name: 'go_memstats_heap_alloc_bytes',
-    help: 'Heap bytes in use',
-  },
-  heapSystem: {
-    type: 'gauge',
-    name: 'go_memstats_heap_sys_bytes',
-    help: 'Heap bytes obtained from the system',
-  },
-  virtualMaximum: {
-    type: 'gauge',
-    name: 'process_virtual_memory_max_bytes',
-    help: 'Maximum virtual memory of the process, in bytes',
-  },
-} as const satisfies MetricTable;
+  goroutines: metric(
+    'gauge',
+    'go_goroutines',
+    'Active resources: sockets, timers, requests and processes that the event loop waits for',
+  ),
+  threads: metric('gauge', 'go_threads', 'Threads of the process'),
+  allocated: metric('gauge', 'go_memstats_alloc_bytes', 'Heap bytes in use'),
+  heapAllocated: metric('gauge', 'go_memstats_heap_alloc_bytes', 'Heap bytes in use'),
+  heapSystem: metric('gauge', 'go_memstats_heap_sys_bytes', 'Heap bytes obtained from the system'),
+  virtualMaximum: metric(
+    'gauge',
+    'process_virtual_memory_max_bytes',
+    'Maximum virtual memory of the process, in bytes',
+  ),
+} satisfies MetricTable;
 
 /** `ulimit -v unlimited` in bytes. */
 const UNLIMITED = 2 ** 64;

@@ -96,7 +96,7 @@ export class NetlinkSocket {
   async send(bytes: Buffer, length: number, laborious = false): Promise<void> {
     this.makeRoom(length);
     for (;;) {
-      const { sent, errno } =
+      const { result: sent, errno } =
         length < BACKGROUND_LENGTH && !laborious
           ? this.sendNow(bytes, length)
           : await this.libc.sendInBackground(this.fd, bytes, length, 0);
@@ -178,7 +178,7 @@ export class NetlinkSocket {
     single: boolean,
     onMessage: (message: NetlinkMessage) => void,
   ): KernelReply {
-    const { sent, errno } = this.sendNow(bytes, length);
+    const { result: sent, errno } = this.sendNow(bytes, length);
     if (sent !== length) throw new NetlinkSystemError('send', errno);
     for (;;) {
       const reply = this.replyIn(this.receive(), sequence, onMessage, single);
@@ -197,7 +197,7 @@ export class NetlinkSocket {
     afterDatagram: () => Promise<void>,
   ): Promise<KernelReply> {
     for (;;) {
-      const { received, errno } = await this.libc.recvInBackground(
+      const { result: received, errno } = await this.libc.recvInBackground(
         this.fd,
         this.buffer,
         this.buffer.length,
@@ -246,9 +246,9 @@ export class NetlinkSocket {
     return undefined;
   }
 
-  private sendNow(bytes: Buffer, length: number): { sent: number; errno: number } {
-    const sent = this.libc.send(this.fd, bytes, length, 0);
-    return { sent, errno: sent < 0 ? this.libc.errno() : 0 };
+  private sendNow(bytes: Buffer, length: number): { result: number; errno: number } {
+    const result = this.libc.send(this.fd, bytes, length, 0);
+    return { result, errno: result < 0 ? this.libc.errno() : 0 };
   }
 
   /** Reads one datagram into the buffer, if any. */

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../application/error-message.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { ServiceManager } from '../../application/ports/node/service-manager.js';
-import { loadCLibrary, type CFunction } from './c-library.js';
+import { loadCLibrary } from './c-library.js';
 
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
@@ -68,29 +68,8 @@ export class Systemd implements ServiceManager {
   }
 }
 
-interface Calls {
-  readonly socket: CFunction;
-  readonly sendto: CFunction;
-  readonly close: CFunction;
-  errno(): number;
-}
-
-let calls: Calls | undefined;
-
-function bind(): Calls {
-  const library = loadCLibrary();
-  return {
-    socket: library.func('int socket(int domain, int type, int protocol)'),
-    sendto: library.func(
-      'long sendto(int fd, const void *bytes, size_t size, int flags, const void *address, unsigned int length)',
-    ),
-    close: library.func('int close(int fd)'),
-    errno: () => library.errno(),
-  };
-}
-
 function send(message: string, address: Buffer): void {
-  const { socket, sendto, close, errno } = (calls ??= bind());
+  const { socket, sendto, close, errno } = loadCLibrary();
   const descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) throw new Error(`no socket: errno ${errno()}`);
   try {

@@ -16,7 +16,7 @@ const RLIMIT_NOFILE = 7;
 export async function raiseOpenFileLimit(
   logger: Logger,
   limits = '/proc/self/limits',
-  load: () => Pick<CLibrary, 'func' | 'errno'> = loadCLibrary,
+  load: () => Pick<CLibrary, 'setrlimit' | 'errno'> = loadCLibrary,
 ): Promise<void> {
   const hard = /^Max open files +\S+ +(\S+)/m.exec(await readFile(limits, 'utf8').catch(() => ''))?.[1];
   if (hard === undefined || hard === 'unlimited' || Number(hard) >= OPEN_FILES) return;
@@ -29,12 +29,11 @@ export async function raiseOpenFileLimit(
 }
 
 /** Sets both limits, the soft and the hard one. Returns why that failed. */
-function setLimit(load: () => Pick<CLibrary, 'func' | 'errno'>): string | undefined {
+function setLimit(load: () => Pick<CLibrary, 'setrlimit' | 'errno'>): string | undefined {
   try {
-    const { func, errno } = load();
+    const { setrlimit, errno } = load();
     const both = new BigUint64Array([BigInt(OPEN_FILES), BigInt(OPEN_FILES)]);
-    const set = func('int setrlimit(int resource, const void *limits)');
-    return set(RLIMIT_NOFILE, Buffer.from(both.buffer)) === 0 ? undefined : errnoName(errno());
+    return setrlimit(RLIMIT_NOFILE, Buffer.from(both.buffer)) === 0 ? undefined : errnoName(errno());
   } catch (error) {
     return errorMessage(error);
   }

@@ -2,7 +2,6 @@ import { ApiClient } from '../../adapters/kubernetes/client/api-client.js';
 import type { ApiObserver } from '../../adapters/kubernetes/client/api-observer.js';
 import { acceptedTypes } from '../../adapters/kubernetes/encoding/media-types.js';
 import { RequestRate } from '../../adapters/kubernetes/client/request-rate.js';
-import type { ApiTimeouts } from '../../adapters/kubernetes/client/api-timeouts.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
@@ -10,7 +9,6 @@ import type { CommandLine } from '../configuration/command-line.js';
 /** A client of the API server, as the command line and clientConnection describe it. Nothing is read or opened yet. */
 export function configuredApiClient(
   { master, configuration }: CommandLine,
-  timeouts: Partial<ApiTimeouts>,
   clock: Clock,
   logger: Logger,
   observer: ApiObserver,
@@ -20,7 +18,6 @@ export function configuredApiClient(
   if (unsupported.length > 0)
     logger.warn({ unsupported, accept }, 'ignoring unsupported content types of clientConnection');
   return new ApiClient({ ...(kubeconfig && { kubeconfig }), ...(master && { master }) }, clock, {
-    timeouts,
     accept,
     rate: new RequestRate(qps, burst, clock),
     observer,

@@ -7,15 +7,8 @@ import { parseCommandLine, type CommandLine } from '../configuration/command-lin
 import { editedFields } from '../configuration/edited-fields.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { modeInForce, modeSettings, withModeAsBefore } from '../configuration/proxy-configuration.js';
-import {
-  CHECK_NODE,
-  LIVE_CONFIGURATION,
-  NODE_CONTEXTS,
-  PROXY_HEALTH,
-  SERVED_FAMILIES,
-} from '../identifiers.js';
-import type { Resolved } from '../injection/identifier.js';
 import { checkedSettings, nodeSettings } from '../node/node-settings.js';
+import type { ReadingParts } from '../parts/reading-parts.js';
 
 /** An edit of the configuration needs a restart of the process, which is left to its supervisor. */
 class ConfigurationUpdatedError extends Error {
@@ -26,13 +19,7 @@ class ConfigurationUpdatedError extends Error {
 }
 
 /** What edits of the configuration change in a proxy that runs. */
-export const EDITED = {
-  live: LIVE_CONFIGURATION,
-  families: SERVED_FAMILIES,
-  checks: CHECK_NODE,
-  contexts: NODE_CONTEXTS,
-  health: PROXY_HEALTH,
-};
+type EditedParts = Pick<ReadingParts, 'live' | 'served' | 'checkNode' | 'contexts' | 'health'>;
 
 /**
  * Applies edits of the configuration file to a running proxy, until aborted. Without a file there is nothing to follow.
@@ -41,7 +28,7 @@ export const EDITED = {
  */
 export async function followConfiguration(
   asked: CommandLine,
-  { live, families, checks, contexts, health }: Resolved<typeof EDITED>,
+  { live, served: families, checkNode: checks, contexts, health }: EditedParts,
   logger: PinoLogger,
   signal: AbortSignal,
 ): Promise<void> {

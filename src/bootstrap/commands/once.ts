@@ -2,7 +2,6 @@ import type { Logger } from '../../application/ports/logger.js';
 import { awaitLists, LISTING_TIMEOUT } from '../../application/use-cases/await-lists.js';
 import type { CommandLine } from '../configuration/command-line.js';
 import { ConfigurationError } from '../configuration/errors.js';
-import { CLOCK, CLUSTER_SOURCE, OBJECT_REPORTS, SERVED_FAMILIES, SERVICE_STATUSES } from '../identifiers.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import { removeOtherModes } from '../modes/remove-other-modes.js';
 import { composeProxy, Proxy } from '../proxy.js';
@@ -26,13 +25,7 @@ export async function once(asked: CommandLine, logger: Logger, timeout = LISTING
     configuration: { ...configuration, healthzBindAddress: '', metricsBindAddress: '' },
   };
   const container = composeProxy(silent, mode, logger);
-  const { source, families, statuses, reports, clock } = container.resolve({
-    source: CLUSTER_SOURCE,
-    families: SERVED_FAMILIES,
-    statuses: SERVICE_STATUSES,
-    reports: OBJECT_REPORTS,
-    clock: CLOCK,
-  });
+  const { source, served: families, statuses, reports, clock } = container.parts;
   const proxy = new Proxy(container);
   try {
     await proxy.start();

@@ -3,9 +3,6 @@ import { linesText } from '../../adapters/cli/output/formatted.js';
 import { differenceLines } from '../../adapters/cli/texts/difference.js';
 import { plannedDifference } from '../../application/difference/planned-difference.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { Container } from '../injection/container.js';
-import { provideValue } from '../injection/provider.js';
 import type { Mode } from '../modes/open-mode.js';
 import type { ReadObjects } from './read-objects.js';
 
@@ -24,8 +21,7 @@ export async function planDifference(
   try {
     const compared: FamilyDifference[] = [];
     for (const family of families.filter((each) => open.families.includes(each))) {
-      const ofFamily = [open.backend, provideValue(FAMILY, family)];
-      const { backend } = Container.create(container).load(ofFamily).resolve({ backend: BACKEND });
+      const { backend } = container.child({ family: () => family, backend: open.backend }).parts;
       const context = contexts.of(family, true);
       compared.push(await plannedDifference(state, context, backend, { keepUnexplained }));
     }

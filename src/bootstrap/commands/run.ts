@@ -7,9 +7,7 @@ import { SystemClock } from '../../adapters/process/system-clock.js';
 import { Supervision } from '../../application/health/supervision.js';
 import type { Logger } from '../../application/ports/logger.js';
 import type { CommandLine } from '../configuration/command-line.js';
-import { EDITED, followConfiguration } from './follow-configuration.js';
-import { CLOCK, EVENT_RECORDER, MACHINE_SETTINGS, PROXY_HEALTH, SERVED_FAMILIES } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import { followConfiguration } from './follow-configuration.js';
 import { allModes, chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../modes/remove-other-modes.js';
@@ -45,18 +43,15 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
   const mode = await chosen.open();
   const { name, means, families } = mode;
   logger.info({ version: versionLine(), mode: name, ...means, families, node: nodeName }, 'starting');
-  const container = composeProxy(commandLine, mode, logger, [
-    provide(MACHINE_SETTINGS, { events: EVENT_RECORDER }, ({ events }) => async () => {
-      setUpHost(commandLine, events, logger);
-      await mode.setUp?.();
-    }),
-  ]);
-  const { events, clock, health, served } = container.resolve({
-    events: EVENT_RECORDER,
-    health: PROXY_HEALTH,
-    clock: CLOCK,
-    served: SERVED_FAMILIES,
+  const container = composeProxy(commandLine, mode, logger, {
+    setUpMachine:
+      ({ eventRecorder }) =>
+      async () => {
+        setUpHost(commandLine, eventRecorder, logger);
+        await mode.setUp?.();
+      },
   });
+  const { eventRecorder: events, clock, health, served } = container.parts;
   life.add({
     name: 'OOM score',
     start: () => setOomScore(configuration.oomScoreAdj, clock, logger),
@@ -72,7 +67,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     life.add({
       name: 'configuration file',
       start(stopping) {
-        edits = followConfiguration(asked, container.resolve(EDITED), logger, stopping);
+        edits = followConfiguration(asked, container.parts, logger, stopping);
         // Heard once everything has started.
         edits.catch(() => {});
       },

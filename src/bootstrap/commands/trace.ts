@@ -10,8 +10,7 @@ import { ForwardingTable } from '../../domain/forwarding/forwarding-table.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Asked } from '../configuration/command-line.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
-import { CLUSTER_STATE, LOCAL_ADDRESSES } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import type { ReadingModule } from '../parts/reading-parts.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import { NodeAddresses } from '../node/local-addresses.js';
 import { complain } from '../../adapters/cli/output/print.js';
@@ -35,12 +34,10 @@ async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<nu
   const { commandLine, mode } = await chooseMode(asked, logger);
   const machine = new NodeAddresses(new SystemClock(), logger);
   // The node may be another machine than this one.
-  const addresses = provide(
-    LOCAL_ADDRESSES,
-    { state: CLUSTER_STATE },
-    ({ state }) => new TracedAddresses(machine, () => state.node),
-  );
-  const options = { families: IP_FAMILIES, replacements: [addresses] };
+  const replacements: ReadingModule = {
+    localAddresses: ({ state }) => new TracedAddresses(machine, () => state.node),
+  };
+  const options = { families: IP_FAMILIES, replacements };
   return readObjects(commandLine, options, logger, async ({ state, contexts, problems }) => {
     for (const problem of problems) complain(`ignored: ${problem}`);
     const tables: { readonly family: IpFamily; readonly table: ForwardingTable }[] = [];

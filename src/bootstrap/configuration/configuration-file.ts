@@ -1,7 +1,8 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments, visit, type Document } from 'yaml';
 import { parseAddress } from '../../domain/net/address.js';
 import { ConfigurationError } from './errors.js';
-import { buildValues, Field, isObject, valueAt, type FieldTree } from './schema/field.js';
+import { buildValues, Field, valueAt, type FieldTree } from './schema/field.js';
+import { isObject } from '../../domain/validation/schema.js';
 import { withPort } from '../../domain/net/listen-address.js';
 import { API_VERSION, KIND, schema, type Configuration } from './schema/schema.js';
 import { ValueError } from './types/value-type.js';

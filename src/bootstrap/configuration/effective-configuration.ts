@@ -1,4 +1,5 @@
-import { buildValues, isObject, valueAt, type Field } from './schema/field.js';
+import { buildValues, valueAt, type Field } from './schema/field.js';
+import { isObject } from '../../domain/validation/schema.js';
 import type { ProxyConfiguration } from './proxy-configuration.js';
 import { API_VERSION, KIND, schema } from './schema/schema.js';
 

@@ -1,7 +1,5 @@
 import type { Backend } from '../../application/ports/backend.js';
 import type { ProxyMode } from '../configuration/schema/schema.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { provide } from '../injection/provider.js';
 import type { OpenMode } from '../modes/open-mode.js';
 
 /**
@@ -18,7 +16,7 @@ export function backendMode(name: ProxyMode, backends: readonly Backend[]): Open
     name,
     families: [...byFamily.keys()],
     means: { backends: backends.map(({ mode }) => mode) },
-    backend: provide(BACKEND, { family: FAMILY }, ({ family }) => byFamily.get(family)!),
+    backend: ({ family }) => byFamily.get(family)!,
     close: async () => {
       await Promise.all(backends.map((backend) => backend.close()));
     },

@@ -14,22 +14,9 @@ import type { SyncObserver } from '../../application/ports/sync-observer.js';
 import { completeCommandLine, validateCommandLine, type CommandLine } from '../configuration/command-line.js';
 import { logSettings } from '../configuration/log-settings.js';
 import { withMode } from '../configuration/proxy-configuration.js';
-import {
-  CLOCK,
-  CLUSTER_SOURCE,
-  CONNTRACK,
-  EVENT_RECORDER,
-  HEALTH_CHECK_LISTENER,
-  LOCAL_ADDRESSES,
-  NODE_TIMEOUTS,
-  SERVED_FAMILIES,
-  SERVICE_LOOKUP,
-  SERVICE_STATUSES,
-  SYNC_OBSERVER,
-} from '../identifiers.js';
-import { provideValue, type Module } from '../injection/provider.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
+import type { Module } from '../parts/proxy-parts.js';
 import { composeProxy, Proxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
@@ -79,7 +66,7 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
     ? withBackends(asked, options.backends)
     : await openChosenMode(asked, logger);
   const container = composeProxy(commandLine, mode, logger, replacements(options, logger));
-  const { served, statuses } = container.resolve({ served: SERVED_FAMILIES, statuses: SERVICE_STATUSES });
+  const { served, statuses } = container.parts;
   return new EmbeddedProxy(new Proxy(container), served, statuses);
 }
 
@@ -121,23 +108,21 @@ async function openChosenMode(asked: CommandLine, logger: Logger): Promise<Chose
   return { commandLine, mode: await mode.open() };
 }
 
-/** What the embedder brings, as providers that replace the program's. */
+/** What the embedder brings, in the place of the program's parts. */
 function replacements(options: ProxyOptions, logger: Logger): Module {
   const { backends, source, clock, conntrack, localAddresses, events, syncObserver } = options;
   const ownEvents = events ?? (source && new LoggedEvents(logger));
-  return [
-    ...(clock ? [provideValue(CLOCK, clock)] : []),
-    ...(localAddresses ? [provideValue(LOCAL_ADDRESSES, localAddresses)] : []),
-    ...(source
-      ? [
-          provideValue(CLUSTER_SOURCE, source),
-          provideValue(SERVICE_LOOKUP, undefined),
-          provideValue(NODE_TIMEOUTS, NO_WAIT),
-        ]
-      : []),
-    ...(ownEvents ? [provideValue(EVENT_RECORDER, ownEvents)] : []),
-    ...(syncObserver ? [provideValue(SYNC_OBSERVER, syncObserver)] : []),
-    ...(conntrack || backends ? [provideValue(CONNTRACK, conntrack)] : []),
-    ...(backends ? [provideValue(HEALTH_CHECK_LISTENER, undefined)] : []),
-  ];
+  return {
+    ...(clock && { clock: () => clock }),
+    ...(localAddresses && { localAddresses: () => localAddresses }),
+    ...(source && {
+      source: () => source,
+      serviceLookup: () => undefined,
+      nodeTimeouts: () => NO_WAIT,
+    }),
+    ...(ownEvents && { eventRecorder: () => ownEvents }),
+    ...(syncObserver && { syncObserver: () => syncObserver }),
+    ...((conntrack ?? backends) && { conntrack: () => conntrack }),
+    ...(backends && { healthCheckListener: () => undefined }),
+  };
 }

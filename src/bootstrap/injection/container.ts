@@ -1,37 +1,29 @@
 import { Container as InversifyContainer } from 'inversify';
-import type { Dependencies, Identifier, Resolved } from './identifier.js';
-import type { Module, Provider } from './provider.js';
 
-/** Values by their identifiers, each made from its dependencies when it is first needed. */
-export class Container {
-  /** @param parent where a child gets what it does not provide itself */
-  static create(parent?: Container): Container {
-    return new Container(
-      new InversifyContainer({ defaultScope: 'Singleton', ...(parent && { parent: parent.values }) }),
-    );
+/** How each part is made from others, which have been made when they are asked for. Making has no effects: nothing is opened, started or logged. */
+export type Providers<Own, Parts = Own> = { readonly [Name in keyof Own]: (parts: Parts) => Own[Name] };
+
+/** Parts by their names, each made once, when it is first needed. */
+export class Container<Parts extends object> {
+  /** To be read where a program is put together, never by what is put together. */
+  readonly parts: Parts;
+
+  static create<Parts extends object>(providers: Providers<Parts>): Container<Parts> {
+    return new Container(new InversifyContainer({ defaultScope: 'Singleton' }), providers);
   }
 
-  private constructor(private readonly values: InversifyContainer) {}
-
-  /** Of two providers of one identifier the later one counts. To be called before anything is resolved. */
-  load(...modules: readonly Module[]): this {
-    const last = new Map(modules.flat().map((provider) => [provider.identifier, provider]));
-    for (const [identifier, provider] of last) this.bind(identifier, provider);
-    return this;
+  private constructor(
+    private readonly values: InversifyContainer,
+    providers: Providers<object, Parts>,
+  ) {
+    this.parts = new Proxy({} as Parts, { get: (_, name) => values.get(name) });
+    for (const [name, make] of Object.entries(providers) as [string, (parts: Parts) => unknown][])
+      values.bind(name).toDynamicValue(() => make(this.parts));
   }
 
-  /** Has no effects but making values: to be called where a program is put together, never by what is put together. */
-  resolve<const D extends Dependencies>(dependencies: D): Resolved<D> {
-    const entries = Object.entries(dependencies).map(([name, { key }]) => [name, this.values.get(key)]);
-    return Object.fromEntries(entries) as Resolved<D>;
-  }
-
-  private bind({ key }: Identifier<unknown>, { dependencies, make }: Provider): void {
-    const names = Object.keys(dependencies);
-    if (this.values.isCurrentBound(key)) this.values.unbind(key);
-    this.values.bind(key).toResolvedValue(
-      (...values: unknown[]) => make(Object.fromEntries(names.map((name, place) => [name, values[place]]))),
-      Object.values(dependencies).map((dependency) => dependency.key),
-    );
+  /** A container that has parts of its own, and shares all others with this one. */
+  child<Own extends object>(own: Providers<Own, Parts & Own>): Container<Parts & Own> {
+    const values = new InversifyContainer({ defaultScope: 'Singleton', parent: this.values });
+    return new Container<Parts & Own>(values, own);
   }
 }

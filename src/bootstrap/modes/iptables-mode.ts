@@ -15,9 +15,7 @@ import { FIREWALL } from '../../domain/iptables/chain-names.js';
 import type { SavedTables } from '../../domain/iptables/text/saved-tables.js';
 import type { IptablesHost } from '../../domain/iptables/compile/options.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { LOGGER, METRICS } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, removeFromIptables } from './iptables-access.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
 
@@ -47,17 +45,13 @@ export class IptablesMode implements Mode {
       purpose === 'serve' ? counters : onlyLooking(counters),
       this.logger,
     );
-    const backend = provide(
-      BACKEND,
-      { family: FAMILY, logger: LOGGER, metrics: METRICS },
-      ({ family, logger: parent, metrics }) => {
-        const logger = parent.child({ caller: 'iptables' });
-        const readHost = () => host.read(family);
-        const options = { observer: metrics };
-        const watch = iptables.watch(family);
-        return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
-      },
-    );
+    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+      const logger = parent.child({ caller: 'iptables' });
+      const readHost = () => host.read(family);
+      const options = { observer: metrics };
+      const watch = iptables.watch(family);
+      return new Reconciler(new IptablesDriver(family, tool, watch, readHost, logger, options), logger);
+    };
     const packetCounters = await openReadableCounters();
     const close = async () => {
       counters?.close();

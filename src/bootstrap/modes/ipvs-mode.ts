@@ -26,9 +26,6 @@ import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { parseCidr, type Cidr } from '../../domain/net/cidr.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Configuration } from '../configuration/schema/schema.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { CLOCK, LOGGER, METRICS } from '../identifiers.js';
-import { provide, type Provider } from '../injection/provider.js';
 import { openIptables, removeFromIptables, type IptablesAccess } from './iptables-access.js';
 import { Attempts } from './attempts.js';
 import type { Mode, OpenMode, OpenPurpose, Successor } from './open-mode.js';
@@ -130,7 +127,7 @@ export class IpvsMode implements Mode {
     }
   }
 
-  private backend(kernel: KernelAccess, iptables: IptablesAccess): Provider {
+  private backend(kernel: KernelAccess, iptables: IptablesAccess): OpenMode['backend'] {
     const { tool } = iptables;
     const host = new IptablesHostReader(tool, undefined, this.logger);
     const kernelOf = (family: IpFamily, logger: Logger, observer: IptablesObserver): IpvsKernel => ({
@@ -144,15 +141,11 @@ export class IpvsMode implements Mode {
       servedByIptables: () => servedByIptables(tool, family),
     });
     const options = { scheduler: this.scheduler, excludeCIDRs: this.excluded };
-    return provide(
-      BACKEND,
-      { family: FAMILY, clock: CLOCK, logger: LOGGER, metrics: METRICS },
-      ({ family, clock, logger, metrics }) => {
-        const log = logger.child({ caller: 'ipvs' });
-        const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
-        return new Reconciler(driver, log);
-      },
-    );
+    return ({ family, clock, logger, metrics }) => {
+      const log = logger.child({ caller: 'ipvs' });
+      const driver = new IpvsDriver(family, kernelOf(family, log, metrics), clock, log, options);
+      return new Reconciler(driver, log);
+    };
   }
 
   private async setTimeouts(servers: NetlinkVirtualServers): Promise<void> {

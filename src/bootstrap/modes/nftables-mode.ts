@@ -11,9 +11,7 @@ import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import { Reconciler } from '../../application/reconcile/reconciler.js';
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { LOGGER, METRICS } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import { checkKernel } from './kernel-check.js';
 import { openNftTransports, type NftTransports } from './nft-transports.js';
 import { Attempts } from './attempts.js';
@@ -44,16 +42,12 @@ export class NftablesMode implements Mode {
     checkKernel();
     const transports = openToServe();
     const generations = new GenerationWatch(transports.generations);
-    const backend = provide(
-      BACKEND,
-      { family: FAMILY, logger: LOGGER, metrics: METRICS },
-      ({ family, logger: parent, metrics }) => {
-        const logger = parent.child({ caller: 'nftables' });
-        const transport = transports.families[family];
-        const options = { observer: metrics };
-        return new Reconciler(new NftablesDriver(family, transport, generations, logger, options), logger);
-      },
-    );
+    const backend = ({ family, logger: parent, metrics }: BackendParts) => {
+      const logger = parent.child({ caller: 'nftables' });
+      const transport = transports.families[family];
+      const options = { observer: metrics };
+      return new Reconciler(new NftablesDriver(family, transport, generations, logger, options), logger);
+    };
     return {
       name: this.name,
       families,

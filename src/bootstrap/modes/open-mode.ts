@@ -1,11 +1,12 @@
 import type { PacketCounters } from '../../adapters/metrics/prometheus-metrics.js';
 import type { ForwardingEntry } from '../../domain/forwarding/forwarding-entry.js';
+import type { Backend } from '../../application/ports/backend.js';
 import type { Planner } from '../../application/ports/planner.js';
 import type { Tracer } from '../../application/ports/tracer.js';
 import type { UdpServicePort } from '../../domain/conntrack/udp-service-port.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
-import type { Provider } from '../injection/provider.js';
 import type { ProxyMode } from '../configuration/schema/schema.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import type { ActiveRules } from './iptables-access.js';
 
 /** A proxy mode whose way into the kernel is open. */
@@ -19,8 +20,8 @@ export interface OpenMode {
   readonly iptables?: ActiveRules;
   /** Missing where this mode or this kernel does not count packets. */
   readonly packetCounters?: PacketCounters | undefined;
-  /** Provides BACKEND in the container of each family. */
-  readonly backend: Provider;
+  /** Makes the backend of a family. */
+  readonly backend: (parts: BackendParts) => Backend;
   /** Where the mode leads the UDP flows of a service port, when it is not to its endpoints. */
   readonly udpFlows?: (entry: ForwardingEntry) => UdpServicePort | undefined;
   /** Follows packets through its rules of a family. Missing where an embedding program brings its own backends. */

@@ -15,9 +15,7 @@ import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import { parsePortRange } from '../../domain/userspace/port-range.js';
 import { ConfigurationError } from '../configuration/errors.js';
 import type { Configuration } from '../configuration/schema/schema.js';
-import { BACKEND, FAMILY } from '../family/identifiers.js';
-import { CLOCK, LOCAL_ADDRESSES, LOGGER } from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import type { BackendParts } from '../parts/reading-parts.js';
 import { openIptables, withEachVariant } from './iptables-access.js';
 import type { Mode, OpenMode } from './open-mode.js';
 
@@ -44,27 +42,23 @@ export class UserspaceMode implements Mode {
     await raiseOpenFileLimit(this.logger);
     const backends = new Map<IpFamily, UserspaceBackend>();
     let guard: FloodGuard | undefined;
-    const backend = provide(
-      BACKEND,
-      { family: FAMILY, local: LOCAL_ADDRESSES, clock: CLOCK, logger: LOGGER },
-      ({ family, local, clock, logger }) => {
-        guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
-        const options = {
-          address: addresses.get(family)!,
-          portRange: parsePortRange(this.settings.portRange)!,
-          udpIdleTimeout: this.settings.udpIdleTimeout,
-        };
-        const { tool } = iptables;
-        const rules: RulesBackendFactory = (readHost, how) =>
-          new Reconciler(
-            new IptablesDriver(family, tool, iptables.watch(family), readHost, guard!, how),
-            guard!,
-          );
-        const made = new UserspaceBackend(family, options, tool, rules, local, clock, guard);
-        backends.set(family, made);
-        return made;
-      },
-    );
+    const backend = ({ family, localAddresses, clock, logger }: BackendParts) => {
+      guard ??= FloodGuard.guard({ logger: logger.child({ caller: 'userspace' }), clock });
+      const options = {
+        address: addresses.get(family)!,
+        portRange: parsePortRange(this.settings.portRange)!,
+        udpIdleTimeout: this.settings.udpIdleTimeout,
+      };
+      const { tool } = iptables;
+      const rules: RulesBackendFactory = (readHost, how) =>
+        new Reconciler(
+          new IptablesDriver(family, tool, iptables.watch(family), readHost, guard!, how),
+          guard!,
+        );
+      const made = new UserspaceBackend(family, options, tool, rules, localAddresses, clock, guard);
+      backends.set(family, made);
+      return made;
+    };
     return {
       name: this.name,
       families: [...addresses.keys()],

@@ -1,68 +1,69 @@
 import { configurationRoutes } from '../../adapters/debug/configuration-routes.js';
+import { differenceRoutes } from '../../adapters/debug/difference-routes.js';
 import { logFlagRoutes } from '../../adapters/debug/log-flag-routes.js';
 import { pingRoutes } from '../../adapters/debug/ping-routes.js';
+import { trafficRoutes } from '../../adapters/debug/traffic-routes.js';
 import { zpageRoutes } from '../../adapters/debug/zpage-routes.js';
 import type { Routes } from '../../adapters/http/router.js';
 import { HealthSlis } from '../../adapters/metrics/health-slis.js';
 import { metricsRoutes as routesOfMetrics } from '../../adapters/metrics/metrics-routes.js';
 import { PinoLogger } from '../../adapters/process/pino-logger.js';
+import { Diff } from '../../application/difference/diff.js';
+import { ExplainAddress } from '../../application/explain/explain-address.js';
+import { ExplainPort } from '../../application/explain/explain-port.js';
 import type { Logger } from '../../application/ports/logger.js';
 import { effectiveConfiguration } from '../configuration/effective-configuration.js';
 import { flagValues } from '../configuration/flags/flags.js';
 import { modeInForce } from '../configuration/proxy-configuration.js';
-import {
-  CLOCK,
-  COMMAND_LINE,
-  DIFFERENCE_ROUTES,
-  LIVE_CONFIGURATION,
-  LOGGER,
-  METRICS,
-  METRICS_ROUTES,
-  REPORT_ROUTES,
-  TRACE_ROUTES,
-  TRAFFIC_ROUTES,
-} from '../identifiers.js';
-import { provide } from '../injection/provider.js';
+import type { ProxyParts } from '../parts/proxy-parts.js';
+import { reportRoutes } from './report-routes.js';
+import { traceRoutes } from './trace-routes.js';
 
 /** Everything that the metrics server answers, except profiles (docs/spec/server.md §9). */
-export const metricsRoutes = provide(
-  METRICS_ROUTES,
-  {
-    commandLine: COMMAND_LINE,
-    live: LIVE_CONFIGURATION,
-    metrics: METRICS,
-    reports: REPORT_ROUTES,
-    traces: TRACE_ROUTES,
-    traffic: TRAFFIC_ROUTES,
-    differences: DIFFERENCE_ROUTES,
-    clock: CLOCK,
-    logger: LOGGER,
-  },
-  ({ commandLine, live, metrics, reports, traces, traffic, differences, clock, logger }) => {
-    const { configuration, version } = commandLine;
-    const { ComponentFlagz, ComponentStatusz } = configuration.gates;
-    const slis = new HealthSlis();
-    const listed = {
-      ...routesOfMetrics(metrics, slis),
-      ...pingRoutes(slis),
-      ...configurationRoutes({
-        proxyMode: modeInForce(configuration),
-        configuration: () => effectiveConfiguration(live.current),
-      }),
-      ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
-    };
-    const status = { startTime: clock.now(), version, paths: Object.keys(listed) };
-    return {
-      ...listed,
-      ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
-      ...reports,
-      ...traces,
-      ...traffic,
-      ...differences,
-      ...(configuration.enableProfiling && logRoutes(logger)),
-    };
-  },
-);
+export function metricsRoutes(parts: ProxyParts): Routes {
+  const { commandLine, live, clock } = parts;
+  const { configuration, version } = commandLine;
+  const { ComponentFlagz, ComponentStatusz } = configuration.gates;
+  const mode = modeInForce(configuration);
+  const loops = parts.served.map(({ loop }) => loop);
+  const slis = new HealthSlis();
+  const listed = {
+    ...routesOfMetrics(parts.metrics, slis),
+    ...pingRoutes(slis),
+    ...configurationRoutes({
+      proxyMode: mode,
+      configuration: () => effectiveConfiguration(live.current),
+    }),
+    ...zpageRoutes({ flags: ComponentFlagz ? () => flagValues(commandLine) : undefined }, clock),
+  };
+  const status = { startTime: clock.now(), version, paths: Object.keys(listed) };
+  const addresses = explainAddress(parts);
+  return {
+    ...listed,
+    ...zpageRoutes({ status: ComponentStatusz ? status : undefined }, clock),
+    ...reportRoutes(parts, addresses),
+    ...traceRoutes(parts, addresses),
+    ...trafficRoutes(parts.trafficWatchers),
+    ...differenceRoutes(new Diff(mode, loops)),
+    ...(configuration.enableProfiling && logRoutes(parts.logger)),
+  };
+}
+
+/** Tells whose an address is, for people who ask about it or about packets to it. */
+function explainAddress(parts: ProxyParts): ExplainAddress {
+  const { commandLine, state, statuses, clusterEvents, served, contexts, localAddresses } = parts;
+  return new ExplainAddress(
+    new ExplainPort(state, statuses),
+    state,
+    served.map(({ loop }) => loop),
+    {
+      mode: modeInForce(commandLine.configuration),
+      isListed: () => clusterEvents.missing.length === 0,
+      network: (family) => contexts.of(family, false).network,
+      localAddresses: () => localAddresses.list(),
+    },
+  );
+}
 
 /** An embedder's own log has no verbosity to set. */
 function logRoutes(logger: Logger): Routes {

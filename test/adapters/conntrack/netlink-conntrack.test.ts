@@ -81,7 +81,7 @@ class ScriptedKernel implements Libc {
   }
 
   async sendInBackground(fd: number, bytes: Buffer, length: number) {
-    return { sent: this.send(fd, bytes, length), errno: 0 };
+    return { result: this.send(fd, bytes, length), errno: 0 };
   }
 
   recv(fd: number, bytes: Buffer): number {
@@ -95,8 +95,8 @@ class ScriptedKernel implements Libc {
   }
 
   async recvInBackground(fd: number, bytes: Buffer) {
-    const received = this.recv(fd, bytes);
-    return { received, errno: received < 0 ? this.lastErrno : 0 };
+    const result = this.recv(fd, bytes);
+    return { result, errno: result < 0 ? this.lastErrno : 0 };
   }
 
   private handle(fd: number, type: number, bytes: Buffer): void {

@@ -13,7 +13,7 @@ describe('the C library', () => {
     const libc = loadLibc();
     expect(libc.close(-1)).toBe(-1);
     expect(libc.errno()).toBe(EBADF);
-    expect(await libc.sendInBackground(-1, Buffer.alloc(4), 4, 0)).toEqual({ sent: -1, errno: EBADF });
+    expect(await libc.sendInBackground(-1, Buffer.alloc(4), 4, 0)).toEqual({ result: -1, errno: EBADF });
     expect(loadLibc()).toBe(libc);
   });
 

@@ -7,7 +7,7 @@ import { raiseOpenFileLimit } from '../../../src/adapters/userspace/open-file-li
 import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
 
 let logger: MemoryLogger;
-let calls: [prototype: string, resource: unknown, soft: bigint, hard: bigint][];
+let calls: [resource: number, soft: bigint, hard: bigint][];
 beforeEach(() => {
   logger = new MemoryLogger();
   calls = [];
@@ -17,19 +17,14 @@ beforeEach(() => {
 async function raise(hard: string, errno = 0): Promise<void> {
   const limits = join(tmpdir(), `limits-${process.pid}`);
   await writeFile(limits, `Limit  Soft Limit  Hard Limit  Units\nMax open files   1024   ${hard}   files\n`);
-  const func = (prototype: string) =>
-    Object.assign(
-      (resource: unknown, value: unknown) => {
-        const bytes = value as Buffer;
-        calls.push([prototype, resource, bytes.readBigUInt64LE(0), bytes.readBigUInt64LE(8)]);
-        return errno === 0 ? 0 : -1;
-      },
-      { async: () => undefined },
-    );
-  await raiseOpenFileLimit(logger, limits, () => ({ func, errno: () => errno }));
+  const setrlimit = (resource: number, bytes: Buffer): number => {
+    calls.push([resource, bytes.readBigUInt64LE(0), bytes.readBigUInt64LE(8)]);
+    return errno === 0 ? 0 : -1;
+  };
+  await raiseOpenFileLimit(logger, limits, () => ({ setrlimit, errno: () => errno }));
 }
 
-const CALL = ['int setrlimit(int resource, const void *limits)', 7, 64_000n, 64_000n];
+const CALL = [7, 64_000n, 64_000n];
 
 it('sets both limits where the hard one is low', async () => {
   await raise('4096');

@@ -64,8 +64,8 @@ async function following(body: string, ...flags: readonly string[]) {
   const live = new LiveConfiguration(started);
   const edited = {
     live,
-    families: [{ family: loop.family, loop, healthChecks: undefined, conntrack: undefined }],
-    checks: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),
+    served: [{ family: loop.family, loop, healthChecks: undefined, conntrack: undefined }],
+    checkNode: new CheckNode(checkedSettings(started), ['IPv4'], () => state.node, logger),
     contexts,
     health,
   };

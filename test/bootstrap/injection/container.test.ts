@@ -1,78 +1,68 @@
 import 'reflect-metadata';
 import { Container } from '../../../src/bootstrap/injection/container.js';
-import { Identifier } from '../../../src/bootstrap/injection/identifier.js';
-import { provide, provideValue } from '../../../src/bootstrap/injection/provider.js';
 
-const WORD = new Identifier<string>('word');
-const LENGTH = new Identifier<number>('length');
-const TEXT = new Identifier<{ readonly text: string }>('text');
-const MISSING = new Identifier<string | undefined>('missing');
+interface Parts {
+  readonly word: string;
+  readonly length: number;
+  readonly text: { readonly text: string };
+  readonly nothing: string | undefined;
+}
 
-const length = provide(LENGTH, { word: WORD }, ({ word }) => word.length);
-const text = provide(TEXT, { word: WORD, length: LENGTH }, (parts) => ({
-  text: `${parts.word} has ${parts.length}`,
-}));
+const providers = {
+  text: ({ word, length }: Parts) => ({ text: `${word} has ${length}` }),
+  length: ({ word }: Parts) => word.length,
+  word: () => 'four',
+  nothing: () => undefined,
+};
 
 describe('Container', () => {
-  it('makes values from their dependencies, in whichever order they are declared', () => {
-    const container = Container.create().load([text, length, provideValue(WORD, 'four')]);
-    expect(container.resolve({ sentence: TEXT, count: LENGTH })).toEqual({
-      sentence: { text: 'four has 4' },
-      count: 4,
-    });
+  it('makes parts from others, in whichever order they are declared', () => {
+    const { text, length } = Container.create<Parts>(providers).parts;
+    expect([text, length]).toEqual([{ text: 'four has 4' }, 4]);
   });
 
   it('makes nothing before it is needed, and everything once', () => {
     let made = 0;
-    const container = Container.create().load([provide(WORD, {}, () => `number ${++made}`), length, text]);
+    const { parts } = Container.create<Parts>({ ...providers, word: () => `number ${++made}` });
     expect(made).toBe(0);
-    const first = container.resolve({ text: TEXT });
-    expect([container.resolve({ text: TEXT }).text === first.text, made]).toEqual([true, 1]);
+    const first = parts.text;
+    expect([parts.text === first, made]).toEqual([true, 1]);
   });
 
-  it('knows undefined as a value', () => {
-    const container = Container.create().load([provideValue(MISSING, undefined)]);
-    expect(container.resolve({ missing: MISSING })).toEqual({ missing: undefined });
+  it('knows undefined as a part', () => {
+    expect(Container.create<Parts>(providers).parts.nothing).toBeUndefined();
   });
 
-  it('takes the last provider of an identifier, whether added together or later', () => {
-    const container = Container.create().load(
-      [provideValue(WORD, 'one'), provideValue(WORD, 'three')],
-      [length],
+  it('makes everything from what counts instead', () => {
+    expect(Container.create<Parts>({ ...providers, word: () => 'fifteen' }).parts.length).toBe(7);
+  });
+
+  it('shares its parts with its children, which keep their own apart', () => {
+    let made = 0;
+    const parent = Container.create<Pick<Parts, 'text'>>({ text: () => ({ text: `text ${++made}` }) });
+    const [one, two] = ['one', 'two'].map(
+      (word) =>
+        parent.child<Pick<Parts, 'word' | 'length'>>({
+          word: () => word,
+          length: (parts) => parts.word.length + parts.text.text.length,
+        }).parts,
     );
-    container.load([provideValue(WORD, 'fifteen')]);
-    expect(container.resolve({ length: LENGTH })).toEqual({ length: 7 });
-  });
-
-  it('shares the values of a parent with its children, which keep their own apart', () => {
-    const SHARED = new Identifier<object>('shared');
-    const OWN = new Identifier<{ readonly word: string; readonly shared: object }>('own');
-    const parent = Container.create().load([provide(SHARED, {}, () => ({}))]);
-    const own = provide(OWN, { word: WORD, shared: SHARED }, (parts) => parts);
-    const [one, two] = ['one', 'two'].map((word) =>
-      Container.create(parent)
-        .load([own, provideValue(WORD, word)])
-        .resolve({ own: OWN }),
-    );
-    expect([one!.own.word, two!.own.word]).toEqual(['one', 'two']);
-    expect([one!.own.shared === two!.own.shared, one!.own.shared]).toEqual([
-      true,
-      parent.resolve({ shared: SHARED }).shared,
-    ]);
+    expect([one!.word, two!.word, one!.length]).toEqual(['one', 'two', 9]);
+    expect([one!.text === two!.text, one!.text === parent.parts.text]).toEqual([true, true]);
   });
 
   it('names what is missing', () => {
-    expect(() => Container.create().load([length]).resolve({ length: LENGTH })).toThrow(/Symbol\(word\)/);
+    const incomplete = { text: providers.text } as typeof providers;
+    expect(() => Container.create<Parts>(incomplete).parts.text).toThrow(/word/);
   });
 
   it('is checked by the compiler', () => {
     // @ts-expect-error a word is no number
-    provide(LENGTH, { word: WORD }, ({ word }) => word);
+    const wrong = { ...providers, length: ({ word }: Parts) => word } satisfies typeof providers;
+    // @ts-expect-error there is no text
+    Container.create<Parts>({ word: () => 'four', length: () => 4, nothing: () => undefined });
     // @ts-expect-error a number has no length
-    provide(LENGTH, { word: LENGTH }, ({ word }) => word.length);
-    // @ts-expect-error nothing of that name is declared
-    provide(LENGTH, { word: WORD }, ({ text }) => text.length);
-    // @ts-expect-error a number is no word
-    provideValue(WORD, 4);
+    Container.create<Parts>({ ...providers, length: ({ length }) => length.length });
+    expect(wrong).toBeDefined();
   });
 });

@@ -1,5 +1,3 @@
-import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
-import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { Mode, OpenMode, Successor } from '../../../src/bootstrap/modes/open-mode.js';
 import { removeOtherModes, type StandingLoop } from '../../../src/bootstrap/modes/remove-other-modes.js';
 import { RecordingBackend } from '../../../src/testing/fakes/recording-backend.js';
@@ -8,7 +6,7 @@ const present: OpenMode = {
   name: 'nftables',
   families: ['IPv4'],
   means: {},
-  backend: provideValue(BACKEND, new RecordingBackend('IPv4')),
+  backend: () => new RecordingBackend('IPv4'),
   close: () => Promise.resolve(),
 };
 

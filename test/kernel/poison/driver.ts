@@ -4,14 +4,7 @@ import { ScriptedSource } from '../../../src/testing/fakes/scripted-source.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { ServiceStatus } from '../../../src/application/status/service-statuses.js';
 import { parseCommandLine } from '../../../src/bootstrap/configuration/command-line.js';
-import {
-  CLUSTER_SOURCE,
-  METRICS,
-  SERVED_FAMILIES,
-  SERVICE_STATUSES,
-} from '../../../src/bootstrap/identifiers.js';
-import type { Resolved } from '../../../src/bootstrap/injection/identifier.js';
-import { provideValue } from '../../../src/bootstrap/injection/provider.js';
+import type { ProxyParts } from '../../../src/bootstrap/parts/proxy-parts.js';
 import { composeProxy, Proxy } from '../../../src/bootstrap/proxy.js';
 import { serve } from '../../support/program/driver.js';
 import { poisonedIptables } from './iptables.js';
@@ -26,8 +19,7 @@ interface RawObject {
 const source = new ScriptedSource();
 const logger = new MemoryLogger();
 const poisoned = new Map<string, Poison>();
-const SHOWN = { families: SERVED_FAMILIES, statuses: SERVICE_STATUSES, metrics: METRICS };
-let shown: Resolved<typeof SHOWN>;
+let shown: ProxyParts;
 let proxy: Proxy | undefined;
 
 const handlers = {
@@ -44,8 +36,8 @@ const handlers = {
       ],
       { readFile: () => '', hostname: () => 'node1' },
     );
-    const container = composeProxy(commandLine, mode, logger, [provideValue(CLUSTER_SOURCE, source)]);
-    shown = container.resolve(SHOWN);
+    const container = composeProxy(commandLine, mode, logger, { source: () => source });
+    shown = container.parts;
     handlers.apply(objects);
     source.synced();
     proxy = new Proxy(container);
@@ -58,7 +50,7 @@ const handlers = {
     void source.delete(kind, { namespace: 'default', name }),
   poison: (key: string, poison: Poison): void => void poisoned.set(key, poison),
   heal: (): void => poisoned.clear(),
-  settled: (): boolean => shown.families.every(({ loop }) => loop.inSync),
+  settled: (): boolean => shown.served.every(({ loop }) => loop.inSync),
   status: (key: string): ServiceStatus | undefined => shown.statuses.get('IPv4', key),
   failures: () => shown.statuses.failures('IPv4'),
   log: () => logger.lines,

@@ -11,8 +11,6 @@ import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch
 import { CommitListener } from '../../../src/adapters/nftables/netlink/commit-listener.js';
 import { NetlinkNftTransport } from '../../../src/adapters/nftables/netlink/netlink-transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
-import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
 import { compileIptables } from '../../../src/domain/iptables/compile/compile.js';
@@ -56,7 +54,7 @@ export async function poisonedIptables(
     name: 'iptables',
     families: ['IPv4'],
     means: {},
-    backend: provideValue(BACKEND, backend),
+    backend: () => backend,
     close: async () => {
       tool.close();
       await generations.close();

@@ -2,8 +2,6 @@ import { nftablesBackend } from '../../support/backends.js';
 import { GenerationWatch } from '../../../src/adapters/nftables/generation-watch.js';
 import { NftCommitError, type NftTransport } from '../../../src/adapters/nftables/transport.js';
 import type { Logger } from '../../../src/application/ports/logger.js';
-import { BACKEND } from '../../../src/bootstrap/family/identifiers.js';
-import { provideValue } from '../../../src/bootstrap/injection/provider.js';
 import type { OpenMode } from '../../../src/bootstrap/modes/open-mode.js';
 import { openNftTransports } from '../../../src/bootstrap/modes/nft-transports.js';
 import type { ForwardingEntry } from '../../../src/domain/forwarding/forwarding-entry.js';
@@ -44,7 +42,7 @@ export function poisonedNftables(
     name: 'nftables',
     families: ['IPv4'],
     means: {},
-    backend: provideValue(BACKEND, backend),
+    backend: () => backend,
     close: () => transports.close(),
   };
 }

@@ -1,14 +1,13 @@
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorMessage } from '../../../application/error-message.js';
-import { retryDelay } from '../../../application/sync/backoff.js';
-import { loadSystemCalls, type SystemCalls } from './system-calls.js';
+import { cLibraryIfAny, type CLibrary } from '../../process/c-library.js';
 
 const LOCK_EXCLUSIVE_NOW = 2 | 4;
 const UNLOCK = 8;
 const EAGAIN = 11;
-/** Between tries. */
-const PAUSES = { initial: 5, maximum: 50 };
+/** Between tries, in milliseconds: the first, twice as long each time, up to the longest. */
+const FIRST_PAUSE = 5;
+const LONGEST_PAUSE = 50;
 
 /**
  * The lock file that iptables-legacy takes for each run, so that programs do not overwrite each other's tables.
@@ -21,7 +20,7 @@ export class XtablesLock {
   /** @param path by default where the tools look: XTABLES_LOCKFILE, or /run/xtables.lock */
   constructor(
     readonly path: string = process.env.XTABLES_LOCKFILE ?? '/run/xtables.lock',
-    private readonly calls: SystemCalls | undefined = loadSystemCalls(),
+    private readonly calls: Pick<CLibrary, 'flock' | 'errno'> | undefined = cLibraryIfAny(),
   ) {}
 
   /**
@@ -45,7 +44,7 @@ export class XtablesLock {
         }
         if (this.calls.errno() !== EAGAIN) return undefined;
         if (seconds() >= limitSeconds) return { free: false, seconds: seconds() };
-        await pause(retryDelay(tries, PAUSES), undefined, { signal });
+        await pause(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tries - 1)), undefined, { signal });
       }
     } finally {
       await file.close();
@@ -60,7 +59,7 @@ export class XtablesLock {
     try {
       await (await open(this.path, 'a+', 0o600)).close();
     } catch (error) {
-      return `${this.path} cannot be opened, so iptables-legacy cannot write: mount the host's lock file, writable (${errorMessage(error)})`;
+      return `${this.path} cannot be opened, so iptables-legacy cannot write: mount the host's lock file, writable (${(error as Error).message})`;
     }
     const mounts = await readFile(mountInfo, 'utf8').catch(() => '');
     const type = fileSystemOf(this.path, mounts);

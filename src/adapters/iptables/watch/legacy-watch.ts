@@ -1,6 +1,6 @@
 import type { TableName } from '../../../domain/iptables/table.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { loadSystemCalls, type SystemCalls } from '../tool/system-calls.js';
+import { cLibraryIfAny, type CLibrary } from '../../process/c-library.js';
 import type { IptablesWatch, RestoreEffect } from './iptables-watch.js';
 
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000;
@@ -34,7 +34,7 @@ export class LegacyWatch implements IptablesWatch {
 
   constructor(
     private readonly family: IpFamily,
-    private readonly calls: SystemCalls | undefined = loadSystemCalls(),
+    private readonly calls: Pick<CLibrary, 'socket' | 'getsockopt' | 'close'> | undefined = cLibraryIfAny(),
   ) {}
 
   async ours<T>(write: () => Promise<T>, effect: (outcome: T) => RestoreEffect): Promise<T> {

@@ -49,48 +49,19 @@ function field(
 }
 
 /** A Go `string` with `omitempty`: always on the wire, in JSON only if it is not empty. */
-export function text(name: string): Field {
-  return field(name, 'text');
-}
-
+export const text = (name: string): Field => field(name, 'text');
 /** A Go `*string`: absent, or any value. */
-export function optionalText(name: string): Field {
-  return field(name, 'optional text');
-}
-
-export function texts(name: string): Field {
-  return field(name, 'texts');
-}
-
-export function bytes(name: string): Field {
-  return field(name, 'bytes');
-}
-
-export function int32(name: string): Field {
-  return field(name, 'int32', { wireType: VARINT });
-}
-
-export function bool(name: string): Field {
-  return field(name, 'bool', { wireType: VARINT });
-}
-
-export function nested(name: string, fields: Message): Field {
-  return field(name, 'nested', { fields });
-}
-
-export function repeated(name: string, fields: Message): Field {
-  return field(name, 'repeated', { fields });
-}
-
+export const optionalText = (name: string): Field => field(name, 'optional text');
+export const texts = (name: string): Field => field(name, 'texts');
+export const bytes = (name: string): Field => field(name, 'bytes');
+export const int32 = (name: string): Field => field(name, 'int32', { wireType: VARINT });
+export const bool = (name: string): Field => field(name, 'bool', { wireType: VARINT });
+export const nested = (name: string, fields: Message): Field => field(name, 'nested', { fields });
+export const repeated = (name: string, fields: Message): Field => field(name, 'repeated', { fields });
 /** A `map<string, string>`, of which only these keys are read. */
-export function entries(name: string, keys: readonly string[]): Field {
-  return field(name, 'entries', { keys });
-}
-
+export const entries = (name: string, keys: readonly string[]): Field => field(name, 'entries', { keys });
 /** A `metav1.Time`, as RFC 3339 in whole seconds. */
-export function timestamp(name: string): Field {
-  return field(name, 'timestamp');
-}
+export const timestamp = (name: string): Field => field(name, 'timestamp');
 
 /** Reads a message up to the end of the reader's bytes. Throws WireError. */
 export function readMessage(reader: WireReader, fields: Message): Raw {

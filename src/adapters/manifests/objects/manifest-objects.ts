@@ -3,7 +3,7 @@ import type { ObjectReference, ResourceKind } from '../../../application/ports/c
 import type { RawObject } from '../../../domain/decode/fields.js';
 import { quote } from '../../../domain/decode/problem.js';
 import type { Allocations } from '../../../domain/validation/allocations.js';
-import type { FieldProblem } from '../../../domain/validation/schema.js';
+import { isObject, type FieldProblem } from '../../../domain/validation/schema.js';
 import { checkObject, isNamespaced, isRead, meantKind, type CheckedObject } from './manifest-kinds.js';
 import type { Path } from '../parsing/manifest-lines.js';
 import type { ManifestPlace } from '../parsing/manifest-place.js';
@@ -177,8 +177,4 @@ function kindOfItems(list: string | undefined): string | undefined {
 /** Whether the value can identify an object; decoding checks whether Kubernetes allows it. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('/');
-}
-
-function isObject(value: unknown): value is RawObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { EditEffect } from '../../../application/configuration/apply-configuration.js';
 import type { FieldRule } from './field-rule.js';
+import { isObject } from '../../../domain/validation/schema.js';
 import type { ValueType } from '../types/value-type.js';
 
 /** What describes a field besides its type. */
@@ -109,10 +110,6 @@ export function valueAt(values: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), values);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isZero(value: unknown): boolean {

@@ -5,24 +5,41 @@ import { bool, duration, int32, optionalDuration, text } from '../types/scalar-t
 
 const SECOND = 1_000;
 
+/* What fields of several modes have in common. */
+const VERIFICATION = {
+  default: 30 * SECOND,
+  elsewhere: '0s',
+  rule: positiveDuration(12, 'SyncPeriod'),
+  onEdit: 'at-once',
+  help: 'Least time between two full verifications of the rules.',
+} as const;
+const PAUSE = {
+  elsewhere: '0s',
+  rule: notNegativeDuration(13, 'MinSyncPeriod'),
+  onEdit: 'at-once',
+} as const;
+const MASQUERADE_BIT = {
+  default: 14,
+  keepsZero: true,
+  onEdit: 'resync',
+  help: 'Bit of the packet mark that requests masquerading.',
+} as const;
+const MASQUERADE_ALL = {
+  flag: 'masquerade-all',
+  elsewhere: false,
+  onEdit: 'resync',
+  help: 'Masquerade all traffic sent to service IPs.',
+} as const;
+
 /** `iptables`: also what kube-proxy takes from there for mode ipvs. */
 export const iptablesFields = {
   masqueradeBit: field(int32, {
-    default: 14,
-    keepsZero: true,
+    ...MASQUERADE_BIT,
     flag: 'iptables-masquerade-bit',
     modes: ['iptables', 'ipvs'],
     rule: { ...within(2, 'KubeProxyIPTablesConfiguration.MasqueradeBit', 0, 31), inEveryMode: true },
-    onEdit: 'resync',
-    help: 'Bit of the packet mark that requests masquerading.',
   }),
-  masqueradeAll: field(bool, {
-    flag: 'masquerade-all',
-    modes: ['iptables', 'ipvs'],
-    elsewhere: false,
-    onEdit: 'resync',
-    help: 'Masquerade all traffic sent to service IPs.',
-  }),
+  masqueradeAll: field(bool, { ...MASQUERADE_ALL, modes: ['iptables', 'ipvs'] }),
   localhostNodePorts: field(bool, {
     default: true,
     keepsZero: true,
@@ -31,43 +48,36 @@ export const iptablesFields = {
     help: 'Accept node port traffic on IPv4 loopback addresses.',
   }),
   syncPeriod: field(duration, {
-    default: 30 * SECOND,
+    ...VERIFICATION,
     flag: 'iptables-sync-period',
     modes: ['iptables', 'userspace'],
-    elsewhere: '0s',
-    rule: positiveDuration(12, 'SyncPeriod'),
-    onEdit: 'at-once',
-    help: 'Least time between two full verifications of the rules.',
   }),
   minSyncPeriod: field(duration, {
     default: SECOND,
     flag: 'iptables-min-sync-period',
     modes: ['iptables', 'userspace'],
-    elsewhere: '0s',
-    rule: notNegativeDuration(13, 'MinSyncPeriod'),
-    onEdit: 'at-once',
+    ...PAUSE,
     help: 'Minimum time between two writes of rules; 0 writes each change immediately.',
   }),
 };
 
+function ipvsTimeout(protocol: string, name: string, of: string) {
+  return field(duration, {
+    flag: `ipvs-${protocol}-timeout`,
+    modes: ['ipvs'],
+    rule: notNegativeDuration(3, `KubeProxyIPVSConfiguration.${name}`),
+    help: `Timeout of ${of}; 0 keeps the kernel's.`,
+  });
+}
+
 /** `ipvs`. */
 export const ipvsFields = {
-  syncPeriod: field(duration, {
-    default: 30 * SECOND,
-    flag: 'ipvs-sync-period',
-    modes: ['ipvs'],
-    elsewhere: '0s',
-    rule: positiveDuration(12, 'SyncPeriod'),
-    onEdit: 'at-once',
-    help: 'Least time between two full verifications of the rules.',
-  }),
+  syncPeriod: field(duration, { ...VERIFICATION, flag: 'ipvs-sync-period', modes: ['ipvs'] }),
   minSyncPeriod: field(duration, {
     flagDefault: SECOND,
     flag: 'ipvs-min-sync-period',
     modes: ['ipvs'],
-    elsewhere: '0s',
-    rule: notNegativeDuration(13, 'MinSyncPeriod'),
-    onEdit: 'at-once',
+    ...PAUSE,
     help: 'Minimum time between two writes of rules.',
   }),
   scheduler: field(text, {
@@ -86,58 +96,24 @@ export const ipvsFields = {
     modes: ['ipvs'],
     help: 'Set arp_ignore to 1 and arp_announce to 2.',
   }),
-  tcpTimeout: field(duration, {
-    flag: 'ipvs-tcp-timeout',
-    modes: ['ipvs'],
-    rule: notNegativeDuration(3, 'KubeProxyIPVSConfiguration.TCPTimeout'),
-    help: "Timeout of idle IPVS TCP connections; 0 keeps the kernel's.",
-  }),
-  tcpFinTimeout: field(duration, {
-    flag: 'ipvs-tcpfin-timeout',
-    modes: ['ipvs'],
-    rule: notNegativeDuration(3, 'KubeProxyIPVSConfiguration.TCPFinTimeout'),
-    help: "Timeout of IPVS TCP connections after a FIN; 0 keeps the kernel's.",
-  }),
-  udpTimeout: field(duration, {
-    flag: 'ipvs-udp-timeout',
-    modes: ['ipvs'],
-    rule: notNegativeDuration(3, 'KubeProxyIPVSConfiguration.UDPTimeout'),
-    help: "Timeout of IPVS UDP packets; 0 keeps the kernel's.",
-  }),
+  tcpTimeout: ipvsTimeout('tcp', 'TCPTimeout', 'idle IPVS TCP connections'),
+  tcpFinTimeout: ipvsTimeout('tcpfin', 'TCPFinTimeout', 'IPVS TCP connections after a FIN'),
+  udpTimeout: ipvsTimeout('udp', 'UDPTimeout', 'IPVS UDP packets'),
 };
 
 /** `nftables`. Some have no flag of their own and follow those of iptables. */
 export const nftablesFields = {
   masqueradeBit: field(int32, {
-    default: 14,
-    keepsZero: true,
+    ...MASQUERADE_BIT,
     modes: ['nftables'],
     rule: within(5, 'KubeProxyNFTablesConfiguration.MasqueradeBit', 0, 31),
-    onEdit: 'resync',
-    help: 'Bit of the packet mark that requests masquerading.',
   }),
-  masqueradeAll: field(bool, {
-    flag: 'masquerade-all',
-    modes: ['nftables'],
-    elsewhere: false,
-    onEdit: 'resync',
-    help: 'Masquerade all traffic sent to service IPs.',
-  }),
-  syncPeriod: field(duration, {
-    default: 30 * SECOND,
-    flag: 'iptables-sync-period',
-    modes: ['nftables'],
-    elsewhere: '0s',
-    rule: positiveDuration(12, 'SyncPeriod'),
-    onEdit: 'at-once',
-    help: 'Least time between two full verifications of the rules.',
-  }),
+  masqueradeAll: field(bool, { ...MASQUERADE_ALL, modes: ['nftables'] }),
+  syncPeriod: field(duration, { ...VERIFICATION, flag: 'iptables-sync-period', modes: ['nftables'] }),
   minSyncPeriod: field(optionalDuration('1s'), {
     flag: 'iptables-min-sync-period',
     modes: ['nftables'],
-    elsewhere: '0s',
-    rule: notNegativeDuration(13, 'MinSyncPeriod'),
-    onEdit: 'at-once',
+    ...PAUSE,
     help: 'Minimum time between two writes of rules; if unset, each change is written immediately.',
   }),
 };

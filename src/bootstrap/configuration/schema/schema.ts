@@ -57,6 +57,11 @@ const PREVIOUS_VERSION = previousMinorVersion();
 const HIDDEN_METRICS = `must be omitted or have the value '${PREVIOUS_VERSION}'; only the previous minor version is allowed`;
 const INTERFACE_NAMES =
   'At most 15 bytes, the limit of the kernel; a longer name, or one that no interface can have, is rejected.';
+const conntrackTimeout = (flag: string, name: string, of: string) => ({
+  flag: `conntrack-${flag}`,
+  rule: notNegativeDuration(7, `${CONNTRACK}.${name}`),
+  help: `Timeout of ${of}; 0 keeps the kernel's.`,
+});
 const WINDOWS_ONLY = 'No effect on Linux.';
 
 /**
@@ -234,33 +239,24 @@ export const schema = {
       help: 'Minimum limit of tracked connections, whatever the number of CPUs.',
     }),
     tcpEstablishedTimeout: field(duration, {
+      ...conntrackTimeout('tcp-timeout-established', 'TCPEstablishedTimeout', 'idle TCP connections'),
       default: 24 * HOUR,
       keepsZero: true,
-      flag: 'conntrack-tcp-timeout-established',
-      rule: notNegativeDuration(7, `${CONNTRACK}.TCPEstablishedTimeout`),
-      help: "Timeout of idle TCP connections; 0 keeps the kernel's.",
     }),
     tcpCloseWaitTimeout: field(duration, {
+      ...conntrackTimeout('tcp-timeout-close-wait', 'TCPCloseWaitTimeout', 'TCP connections in CLOSE_WAIT'),
       default: HOUR,
       keepsZero: true,
-      flag: 'conntrack-tcp-timeout-close-wait',
-      rule: notNegativeDuration(7, `${CONNTRACK}.TCPCloseWaitTimeout`),
-      help: "Timeout of TCP connections in CLOSE_WAIT; 0 keeps the kernel's.",
     }),
     tcpBeLiberal: field(bool, {
       flag: 'conntrack-tcp-be-liberal',
       help: 'Do not mark TCP packets outside the window as invalid.',
     }),
-    udpTimeout: field(duration, {
-      flag: 'conntrack-udp-timeout',
-      rule: notNegativeDuration(7, `${CONNTRACK}.UDPTimeout`),
-      help: "Timeout of unanswered UDP flows; 0 keeps the kernel's.",
-    }),
-    udpStreamTimeout: field(duration, {
-      flag: 'conntrack-udp-timeout-stream',
-      rule: notNegativeDuration(7, `${CONNTRACK}.UDPStreamTimeout`),
-      help: "Timeout of answered UDP flows; 0 keeps the kernel's.",
-    }),
+    udpTimeout: field(duration, conntrackTimeout('udp-timeout', 'UDPTimeout', 'unanswered UDP flows')),
+    udpStreamTimeout: field(
+      duration,
+      conntrackTimeout('udp-timeout-stream', 'UDPStreamTimeout', 'answered UDP flows'),
+    ),
   },
   configSyncPeriod: field(duration, {
     default: 15 * MINUTE,

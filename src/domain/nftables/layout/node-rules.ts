@@ -53,13 +53,9 @@ export function nodeChains(node: NodeNetwork, sourceLengths: readonly number[]):
       newConnections('service-endpoints-check'),
       newConnections('cluster-ips-check'),
     ]),
-    base('nat-prerouting', 'nat', 'prerouting', -100, [
-      { statements: [{ kind: 'jump', chain: 'services' }] },
-    ]),
-    base('nat-output', 'nat', 'output', -100, [{ statements: [{ kind: 'jump', chain: 'services' }] }]),
-    base('nat-postrouting', 'nat', 'postrouting', 100, [
-      { statements: [{ kind: 'jump', chain: 'masquerading' }] },
-    ]),
+    base('nat-prerouting', 'nat', 'prerouting', -100, [all('services')]),
+    base('nat-output', 'nat', 'output', -100, [all('services')]),
+    base('nat-postrouting', 'nat', 'postrouting', 100, [all('masquerading')]),
     regular('services', servicesRules(node)),
     regular('masquerading', masqueradingRules(node)),
     regular('firewall-check', firewallRules(sourceLengths)),
@@ -173,6 +169,10 @@ function member(
 
 function notLoopback(family: IpFamily): Statement {
   return { kind: 'address', field: 'daddr', is: '!=', network: family === 'IPv4' ? '127.0.0.0/8' : '::1' };
+}
+
+function all(chain: string): Rule {
+  return { statements: [{ kind: 'jump', chain }] };
 }
 
 function newConnections(chain: string): Rule {

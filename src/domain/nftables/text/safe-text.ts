@@ -1,9 +1,9 @@
 /**
- * The last checks before text becomes nft's input: everything written into a command passes one of them. They are cheap
- * enough for every element of a large set, and know nothing about services.
+ * The last checks before text is written to the kernel, or printed for `nft -f`. They are cheap enough for every element of a
+ * large set, and know nothing about services.
  */
 
-/** Text that cannot safely be written into an nft command. The value is quoted and shortened. */
+/** Text that cannot be written. The value is quoted and shortened. */
 export class UnsafeTextError extends Error {
   constructor(
     readonly what: string,

@@ -1,0 +1,65 @@
+import { ServiceHealthChecks } from '../../application/health/service-health-checks.js';
+import { ForwardingListeners } from '../../application/sync/forwarding-listeners.js';
+import { SyncFamily } from '../../application/sync/sync-family.js';
+import { SyncLoop } from '../../application/sync/sync-loop.js';
+import { ReconcileConntrack } from '../../application/use-cases/reconcile-conntrack.js';
+import { modeInForce, modeSettings } from '../configuration/proxy-configuration.js';
+import type { FamilyParts } from '../parts/proxy-parts.js';
+import type { ServedFamily } from './served-family.js';
+
+/** Puts together what one IP family has for itself. */
+export function serveFamily(parts: FamilyParts): ServedFamily {
+  const { family } = parts;
+  const conntrack = conntrackReconciler(parts);
+  const healthChecks = serviceHealthChecks(parts);
+  const listeners = [conntrack, healthChecks].filter((listener) => listener !== undefined);
+  return { family, conntrack, healthChecks, loop: syncLoop(parts, new ForwardingListeners(listeners)) };
+}
+
+function conntrackReconciler(parts: FamilyParts): ReconcileConntrack | undefined {
+  const { family, conntrack, localAddresses, metrics, clock, mode } = parts;
+  const logger = parts.logger.child({ caller: 'reconcile-conntrack' });
+  return (
+    conntrack &&
+    new ReconcileConntrack(family, conntrack, localAddresses, metrics, clock, logger, mode.udpFlows)
+  );
+}
+
+function serviceHealthChecks(parts: FamilyParts): ServiceHealthChecks | undefined {
+  const { family, commandLine, healthCheckListener: listener, contexts, health, clock, logger } = parts;
+  const { nodeName, configuration } = commandLine;
+  return (
+    listener &&
+    new ServiceHealthChecks({
+      family,
+      nodeName,
+      listener,
+      addresses: () => contexts.healthCheckAddresses(family),
+      // Without a health server nobody asked to be told about the proxy (docs/spec/server.md §8.4).
+      proxyHealthy: () => configuration.healthzBindAddress === '' || health.verdict().healthy,
+      events: parts.eventRecorder,
+      clock,
+      logger: logger.child({ caller: 'service-health' }),
+    })
+  );
+}
+
+function syncLoop(parts: FamilyParts, listeners: ForwardingListeners): SyncLoop {
+  const { backend, state, source, contexts, statuses, syncObserver, changeHistory, clock } = parts;
+  const { configuration } = parts.commandLine;
+  const logger = parts.logger.child({ caller: 'sync-loop' });
+  const family = new SyncFamily(
+    state,
+    backend,
+    contexts,
+    statuses,
+    clock,
+    logger,
+    listeners,
+    () => source.problems,
+  );
+  const periods = modeSettings(configuration, modeInForce(configuration));
+  return new SyncLoop(family, backend, periods, syncObserver, clock, logger, (changes) =>
+    changeHistory.programmed(changes),
+  );
+}

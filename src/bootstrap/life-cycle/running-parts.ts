@@ -1,0 +1,113 @@
+import { errorMessage } from '../../application/error-message.js';
+import type { ClusterSource, ObjectSink } from '../../application/ports/cluster-source.js';
+import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
+import { nodeEvent } from '../node/node-event.js';
+import type { ProxyParts } from '../parts/proxy-parts.js';
+import type { Part } from './part.js';
+import { scrapeGauges } from '../modules/scrape-gauges.js';
+
+/**
+ * Everything that runs in a proxy, in the order in which it starts. Servers come first, so that probes are answered from
+ * the start. The source comes after the sync loops, which begin when its first lists are complete, the Node is known, and the
+ * machine is set up.
+ */
+export function runningParts(proxy: ProxyParts): readonly Part[] {
+  const { mode, localAddresses, healthServer, metricsServer, scrapeServer, trafficWatchers, conntrack } =
+    proxy;
+  const { eventRecorder, awaitNode, metrics, served } = proxy;
+  const loops = served.map(({ loop }) => loop);
+  const healthChecks = served.flatMap((family) => family.healthChecks ?? []);
+  const reconcilers = served.flatMap((family) => family.conntrack ?? []);
+
+  /** With bindAddressHardFail a server that cannot listen ends the program; the cluster is told. */
+  const listen = async (server: { start(): Promise<void> }, failure: string): Promise<void> => {
+    try {
+      await server.start();
+    } catch (error) {
+      eventRecorder.record(nodeEvent(proxy.commandLine.nodeName, 'Warning', failure, errorMessage(error)));
+      throw error;
+    }
+  };
+
+  const parts: readonly (Part | undefined)[] = [
+    { name: 'proxy mode', stop: () => mode.close() },
+    addressesPart(localAddresses),
+    healthServer && {
+      name: 'healthz server',
+      start: () => listen(healthServer, 'FailedToStartProxierHealthcheck'),
+      stop: () => healthServer.stop(),
+    },
+    (metricsServer ?? scrapeServer) && {
+      name: 'traffic',
+      start: () => proxy.trafficMetrics?.start(),
+      stop: () => trafficWatchers.stop(),
+    },
+    (metricsServer ?? scrapeServer) && {
+      name: 'metrics',
+      start: () => {
+        metrics.start();
+        metrics.onScrape(scrapeGauges(proxy));
+      },
+    },
+    metricsServer && {
+      name: 'metrics server',
+      start: () => listen(metricsServer, 'FailedToStartMetricServer'),
+      stop: () => metricsServer.stop(),
+    },
+    scrapeServer && {
+      name: 'scrape server',
+      start: () => listen(scrapeServer, 'FailedToStartMetricServer'),
+      stop: () => scrapeServer.stop(),
+    },
+    healthChecks.length > 0
+      ? { name: 'service health checks', stop: () => stopAll(healthChecks) }
+      : undefined,
+    conntrack && { name: 'conntrack', stop: () => conntrack.close() },
+    conntrack && { name: 'conntrack reconcilers', stop: () => stopAll(reconcilers) },
+    {
+      name: 'sync loops',
+      start: () => {
+        proxy.ready.promise.then(
+          () => {
+            for (const loop of loops) loop.initialized();
+          },
+          // The proxy fails with it.
+          () => {},
+        );
+      },
+      stop: () => stopAll(loops),
+    },
+    sourcePart(proxy.source, proxy.clusterEvents),
+    { name: 'event recorder', stop: () => eventRecorder.stop?.() },
+    { name: 'wait for the Node', stop: () => awaitNode.stop() },
+    {
+      name: 'changes of addresses',
+      start: () =>
+        localAddresses.follow?.(() => {
+          for (const loop of loops) {
+            loop.pending.nodeChanged();
+            loop.changed();
+          }
+        }),
+    },
+  ];
+  return parts.filter((part) => part !== undefined);
+}
+
+export function addressesPart(addresses: LocalAddresses): Part {
+  return { name: 'addresses of this node', start: () => addresses.open?.(), stop: () => addresses.close?.() };
+}
+
+export function sourcePart(source: ClusterSource, sink: ObjectSink): Part {
+  return {
+    name: 'cluster source',
+    start: (signal) => source.start(sink, signal),
+    stop: () => source.stop(),
+  };
+}
+
+/** Of all families at once; waits for each, whatever becomes of the others. */
+async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {
+  const outcomes = await Promise.allSettled(parts.map((part) => part.stop()));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}

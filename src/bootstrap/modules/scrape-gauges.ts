@@ -1,0 +1,23 @@
+import type { Scrape } from '../../adapters/metrics/prometheus-metrics.js';
+import {
+  showIgnoredObjects,
+  showServicePorts,
+  showSources,
+  showTraffic,
+} from '../../adapters/metrics/scrapes.js';
+import type { ProxyParts } from '../parts/proxy-parts.js';
+
+/** Gauges that are looked up each time the metrics are read. */
+export function scrapeGauges(parts: ProxyParts): Scrape {
+  const { served, statuses, reports, syncHistory, source, live, trafficMetrics, clock } = parts;
+  return (own) => {
+    for (const { loop } of served) {
+      showServicePorts(own, loop, statuses);
+      own.set('synced', { ip_family: loop.family }, syncHistory.of(loop.family).lastSuccess ? 1 : 0);
+    }
+    showIgnoredObjects(own, reports.ignoredByKind);
+    showSources(own, source.status(), clock.now());
+    if (trafficMetrics) showTraffic(own, trafficMetrics.values());
+    own.set('configurationRefused', {}, live.problem === undefined ? 0 : 1);
+  };
+}

@@ -1,0 +1,49 @@
+import type { HealthServer } from '../../adapters/health/health-server.js';
+import type { Routes } from '../../adapters/http/router.js';
+import type { MetricsServer } from '../../adapters/metrics/metrics-server.js';
+import type { ScrapeServer } from '../../adapters/metrics/scrape-server.js';
+import type { Backend } from '../../application/ports/backend.js';
+import type { HealthCheckListener } from '../../application/ports/health-check-listener.js';
+import type { Conntrack } from '../../application/ports/node/conntrack.js';
+import type { ServiceLookup } from '../../application/ports/service-lookup.js';
+import type { TrafficMetrics } from '../../application/traffic/traffic-metrics.js';
+import type { TrafficWatchers } from '../../application/traffic/traffic-watchers.js';
+import type { IpFamily } from '../../domain/net/ip-family.js';
+import type { Providers } from '../injection/container.js';
+import type { Part } from '../life-cycle/part.js';
+import type { OpenMode } from '../modes/open-mode.js';
+import type { ReadingParts } from './reading-parts.js';
+
+/** The parts of a proxy that exist once. */
+export interface ProxyParts extends ReadingParts {
+  /** The mode in force. */
+  readonly mode: OpenMode;
+  /** Sets what the proxy needs of the machine besides rules. Idempotent. */
+  readonly setUpMachine: () => Promise<void>;
+  /** Resolves when rules may be written: the Node is known and checked, the machine is set up. Rejects when that failed. */
+  readonly ready: { readonly promise: Promise<void> };
+  /** Undefined: tracked connections are left alone. */
+  readonly conntrack: Conntrack | undefined;
+  /** Undefined: health-check node ports stay closed. */
+  readonly healthCheckListener: HealthCheckListener | undefined;
+
+  readonly trafficWatchers: TrafficWatchers;
+  /** Undefined: the configuration wants none, as with the servers. */
+  readonly trafficMetrics: TrafficMetrics | undefined;
+  /** Undefined where the source delivers every Service. */
+  readonly serviceLookup: ServiceLookup | undefined;
+  /** What the metrics server answers, except profiles. */
+  readonly metricsRoutes: Routes;
+  readonly metricsServer: MetricsServer | undefined;
+  readonly scrapeServer: ScrapeServer | undefined;
+  readonly healthServer: HealthServer | undefined;
+
+  /** Everything that runs, in the order in which it starts. */
+  readonly running: readonly Part[];
+}
+
+/** What an IP family has for itself, in a container of its own, beside what all share. */
+export type FamilyParts = ProxyParts & { readonly family: IpFamily; readonly backend: Backend };
+
+/** How some parts of a proxy are made. */
+export type Module = Partial<Providers<ProxyParts>>;
