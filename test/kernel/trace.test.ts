@@ -106,7 +106,7 @@ describe('kubeproxy trace --kernel, while another program commits all the time',
     const { config, steps } = await readScenario('clusterip-basic');
     const [step] = steps as [Step];
     const { objects } = step;
-    const proxy = await ProxyProcess.start({ host: testbed.node, transport: 'netlink', config, objects });
+    const proxy = await ProxyProcess.start({ host: testbed.node, config, objects });
     const [file, ...args] = testbed.node.commandLine(['sh', '-ec', busy]);
     const program = execa(file!, args, { reject: false, detached: true, stdio: 'ignore' });
     try {
