@@ -60,10 +60,7 @@ export class Systemd implements ServiceManager {
       send(message, this.address);
     } catch (error) {
       this.failed = true;
-      this.logger.warn(
-        { reason: errorMessage(error) },
-        'cannot notify systemd, which may restart the proxy',
-      );
+      this.logger.warn({ reason: errorMessage(error) }, 'cannot notify systemd, which may restart the proxy');
     }
   }
 }
