@@ -243,7 +243,7 @@ export class IptablesDriver
     }
   }
 
-  /** Removes leftovers. Those that rules of other programs still use are found again by the next verification. */
+  /** Removes what is unused. What that rules of other programs still use is found again by the next verification. */
   private async remove(removal: RestoreScript): Promise<number> {
     try {
       const written = await this.send(removal);

@@ -75,7 +75,7 @@ export class IpvsDriver
   /** Nothing was written since `begin`. */
   private isStart = true;
   /** Why something could not be removed, as said last. */
-  private leftovers: ReadonlySet<string> = new Set();
+  private unremoved: ReadonlySet<string> = new Set();
   /** When real servers that drain are looked at next. */
   private nextSweep = 0;
   /** Schedulers that Services ask for and the kernel has. */
@@ -215,13 +215,13 @@ export class IpvsDriver
   ): Promise<Required<WriteResult>> {
     const write = new OrderedWrite(this.tables, rules, this.desired, change, rulesLast);
     await write.run();
-    for (const reason of write.leftovers)
-      if (!this.leftovers.has(reason))
+    for (const reason of write.unremoved)
+      if (!this.unremoved.has(reason))
         this.logger.warn(
           { family: this.family, reason },
           'cannot remove something that is no longer used; will retry',
         );
-    this.leftovers = write.leftovers;
+    this.unremoved = write.unremoved;
     return { written: write.written, failed: write.failed };
   }
 }

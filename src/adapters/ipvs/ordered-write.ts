@@ -29,7 +29,7 @@ export class OrderedWrite {
   /** Steps. */
   written = 0;
   /** Why something could not be removed that belongs to no service port which is gone. */
-  readonly leftovers = new Set<string>();
+  readonly unremoved = new Set<string>();
   private readonly reasons = new Map<ServicePortKey, string>();
   private temporary: string | undefined;
 
@@ -118,7 +118,7 @@ export class OrderedWrite {
       const owners = this.desired.owners(what);
       const blamed = owners.length > 0 ? owners : this.goneOwner(what);
       for (const key of blamed) if (!this.reasons.has(key)) this.reasons.set(key, reason);
-      if (blamed.length === 0) this.leftovers.add(reason);
+      if (blamed.length === 0) this.unremoved.add(reason);
     }
   }
 

@@ -26,11 +26,7 @@ import { lostUdpFrontends } from '../../domain/nftables/state/lost-frontends.js'
 import { nodeTransaction } from '../../domain/nftables/state/node-transaction.js';
 import type { NftablesServicePortRules } from '../../domain/nftables/state/service-port-rules.js';
 import { TableChange } from '../../domain/nftables/state/table-change.js';
-import {
-  changeTransactions,
-  idleRemovals,
-  type Transaction,
-} from '../../domain/nftables/state/transaction.js';
+import { changeTransactions, removalsOf, type Transaction } from '../../domain/nftables/state/transaction.js';
 import { isOfAnotherLayout } from './reading/difference.js';
 import { tableRepair } from './reading/repair.js';
 import { ruleDifferences } from './reading/rule-differences.js';
@@ -64,8 +60,8 @@ export class NftablesDriver
   readonly compile: typeof compileNftables;
   private node: NodeNetwork | undefined;
   private keepsUnexplained = false;
-  /** Structures in the kernel that are no longer needed, by name. */
-  private readonly idle = new Map<string, Structure>();
+  /** Unused structures in the kernel, by name. */
+  private readonly unused = new Map<string, Structure>();
   private readonly observer: NftablesObserver;
 
   constructor(
@@ -92,19 +88,19 @@ export class NftablesDriver
   /** If the kernel refuses it, no element has changed. */
   async commit(change: TableChange, node: NodeNetwork): Promise<WriteResult> {
     const former = this.node!;
-    // Rules of idle chains were written for the former node.
-    if (former !== node) await this.removeIdle(change);
+    // Rules of unused chains were written for the former node.
+    if (former !== node) await this.removeUnusedStructures(change);
     this.node = node;
-    const { arrivals, departures } = change;
-    const { structures, elements, unreferenced } = changeTransactions(change, this.desired, node, this.idle);
+    const { newStructures, unusedStructures } = change;
+    const { structures, elements, unused } = changeTransactions(change, this.desired, node, this.unused);
     if (former !== node) nodeTransaction(former, node, this.desired, elements);
     await this.send(structures);
-    for (const structure of arrivals) this.idle.set(structure.name, structure);
+    for (const structure of newStructures) this.unused.set(structure.name, structure);
     await this.send(elements);
-    for (const { name } of arrivals) this.idle.delete(name);
-    for (const structure of departures) this.idle.set(structure.name, structure);
-    await this.remove(unreferenced);
-    return { written: stepsOf([structures, elements, unreferenced]) };
+    for (const { name } of newStructures) this.unused.delete(name);
+    for (const structure of unusedStructures) this.unused.set(structure.name, structure);
+    await this.remove(unused);
+    return { written: stepsOf([structures, elements, unused]) };
   }
 
   read({ mayRecognize = false, signal }: ReadOptions = {}): Promise<TableReading> {
@@ -116,9 +112,9 @@ export class NftablesDriver
     return isPartial;
   }
 
-  async repair({ state, sound }: TableReading): Promise<WriteResult> {
+  async repair({ state, verified }: TableReading): Promise<WriteResult> {
     if (!state) return this.fill();
-    const table = desiredTable(this.desired, this.node!, sound);
+    const table = desiredTable(this.desired, this.node!, verified);
     const { repair, removals, replaces } = tableRepair(table, state, this.family, this.transport);
     if (replaces)
       this.logger.info({ family: this.family }, 'replacing a table kube-proxy that has another layout');
@@ -128,9 +124,9 @@ export class NftablesDriver
     return { written: stepsOf([repair, ...removals]) };
   }
 
-  differences({ state, sound }: TableReading): DifferenceLines {
-    const table = desiredTable(this.desired, this.node!, sound);
-    return ruleDifferences(table, state, this.family, this.transport, this.idle.values());
+  differences({ state, verified }: TableReading): DifferenceLines {
+    const table = desiredTable(this.desired, this.node!, verified);
+    return ruleDifferences(table, state, this.family, this.transport, this.unused.values());
   }
 
   /** The next transaction is compiled while the kernel takes one. */
@@ -148,13 +144,13 @@ export class NftablesDriver
     return { written };
   }
 
-  adopted({ state: actual, sound }: TableReading): NftablesAdoptedRules {
+  adopted({ state: actual, verified }: TableReading): NftablesAdoptedRules {
     if (actual && isOfAnotherLayout(actual) && this.keepsUnexplained)
       this.logger.warn(
         { family: this.family },
         'the table kube-proxy has another layout; its rules cannot be kept',
       );
-    return new NftablesAdoptedRules(setsOf(actual), this.desired, sound);
+    return new NftablesAdoptedRules(setsOf(actual), this.desired, verified);
   }
 
   lost({ state }: TableReading): readonly FrontendAddress[] {
@@ -162,7 +158,7 @@ export class NftablesDriver
   }
 
   removeUnused(): Promise<void> {
-    return this.removeIdle();
+    return this.removeUnusedStructures();
   }
 
   async cleanup(): Promise<void> {
@@ -190,16 +186,16 @@ export class NftablesDriver
     }
   }
 
-  /** @param change the change about to be written: the kernel does not have its arrivals yet, and still has its departures */
-  private async removeIdle(change = new TableChange()): Promise<void> {
-    const arrivals = new Set(change.arrivals.map(({ name }) => name));
-    const present = [...this.desired.structures()].filter(({ name }) => !arrivals.has(name));
-    const removals = idleRemovals(this.idle, [...present, ...change.departures], this.node!);
-    this.idle.clear();
+  /** @param change the change about to be written: the kernel does not have its new structures yet, and still has those that it leaves unused */
+  private async removeUnusedStructures(change = new TableChange()): Promise<void> {
+    const coming = new Set(change.newStructures.map(({ name }) => name));
+    const present = [...this.desired.structures()].filter(({ name }) => !coming.has(name));
+    const removals = removalsOf(this.unused, [...present, ...change.unusedStructures], this.node!);
+    this.unused.clear();
     for (const removal of removals) await this.remove(removal);
   }
 
-  /** Removes leftovers. The next verification finds again what the kernel still holds on to. */
+  /** Removes what is unused. The next verification finds again what the kernel still holds on to. */
   private async remove(removal: Transaction): Promise<void> {
     try {
       await this.send(removal);

@@ -99,7 +99,7 @@ export class IpvsMode implements Mode {
       for (const place of await removeFromIptables(() => IPVS_OWNED_CHAINS, kept, logger, [family]))
         unseen.add(place);
     };
-    const leftovers = IP_FAMILIES.map((family) => ({
+    const holdings = IP_FAMILIES.map((family) => ({
       family,
       servers: new ServerTable(family, kernel.servers, this.excluded, clock, logger),
       addresses: kernel.addresses,
@@ -109,12 +109,12 @@ export class IpvsMode implements Mode {
     try {
       if (!successor) {
         const attempts = new Attempts();
-        for (const one of leftovers) await attempts.make(() => cleanUpIpvs(one, logger));
+        for (const one of holdings) await attempts.make(() => cleanUpIpvs(one, logger));
         attempts.end();
         return [...unseen];
       }
       let left = 0;
-      const retired = leftovers.map((one) => retireIpvs(one, clock, logger, successor.signal));
+      const retired = holdings.map((one) => retireIpvs(one, clock, logger, successor.signal));
       for (const outcome of await Promise.allSettled(retired)) {
         if (outcome.status === 'rejected') throw outcome.reason;
         left += outcome.value;

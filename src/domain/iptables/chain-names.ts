@@ -20,7 +20,7 @@ export type ServiceChainKind = (typeof SERVICE_CHAIN_KINDS)[number];
 
 const SERVICE_CHAIN = /^KUBE-(?:SVC|SVL|FW|EXT|SEP)-/;
 
-/** Whether a chain of table nat is one that service ports have, so that it is stale when no service port has it. */
+/** Whether a chain of table nat is one that service ports have, so that it is surplus when no service port has it. */
 export function isServiceChain(name: string): boolean {
   return SERVICE_CHAIN.test(name);
 }

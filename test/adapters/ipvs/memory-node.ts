@@ -9,7 +9,7 @@ import { MemoryVirtualServers } from '../../support/fakes/memory-virtual-servers
 import { cleanUpScripts, type OwnedChains } from '../../../src/adapters/iptables/restore/clean-up-scripts.js';
 import type { RestoreOutcome } from '../../../src/adapters/iptables/iptables-commands.js';
 import { IPVS_OWNED_CHAINS } from '../../../src/adapters/ipvs/clean-up/owned-chains.js';
-import type { IpvsLeftovers } from '../../../src/adapters/ipvs/clean-up/ipvs-leftovers.js';
+import type { IpvsHoldings } from '../../../src/adapters/ipvs/clean-up/ipvs-holdings.js';
 import { ServerTable } from '../../../src/adapters/ipvs/tables/server-table.js';
 import { SetTable } from '../../../src/adapters/ipvs/tables/set-table.js';
 import type { IpvsDriverOptions } from '../../../src/adapters/ipvs/ipvs-driver.js';
@@ -69,7 +69,7 @@ export class MemoryNode {
   }
 
   /** What mode ipvs has left here, for its removal. */
-  leftovers(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsLeftovers {
+  holdings(family: IpFamily = 'IPv4', kept?: OwnedChains): IpvsHoldings {
     this.iptables.reopen();
     const { servers, addresses, sets, clock, logger } = this;
     const rules = new IptablesDriver(family, this.iptables, undefined, () => Promise.resolve(HOST), logger, {

@@ -31,7 +31,7 @@ export function* ruleDifferences(
   const present = new Map(
     saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
   );
-  const stale = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+  const surplusChains = new Set([...(present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
   const actual = ({ table, name }: Pick<Chain, 'table' | 'name'>): readonly RuleText[] | undefined =>
     present.get(table)?.get(name);
   const { baseRules } = desired;
@@ -54,12 +54,12 @@ export function* ruleDifferences(
     });
   }
   for (const { chain, owner } of desired.owned()) {
-    stale.delete(chain.name);
+    surplusChains.delete(chain.name);
     const its = actual(chain);
     if (!its || !holds(chain, its)) yield* differingRules(chain, its, { owner: () => owner, ordered: true });
     yield undefined;
   }
-  for (const name of stale) {
+  for (const name of surplusChains) {
     for (const rule of actual({ table: OWNED_TABLE, name })!) yield surplus(lineOf(OWNED_TABLE, name, rule));
     yield differing('-', `-t ${OWNED_TABLE} -N ${name}`);
   }

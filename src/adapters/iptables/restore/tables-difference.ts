@@ -63,7 +63,7 @@ class Difference {
   private readonly owned: Iterable<OwnedChain>;
   private readonly shared: readonly SharedRepair[];
   /** Chains of service ports that none has any more. */
-  private readonly stale: ReadonlySet<string>;
+  private readonly surplus: ReadonlySet<string>;
 
   constructor(
     private readonly desired: DesiredTables,
@@ -74,9 +74,9 @@ class Difference {
     this.present = new Map(
       saved.map(({ name, chains }) => [name, new Map(chains.map((chain) => [chain.name, chain.rules]))]),
     );
-    const stale = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
-    this.stale = stale;
-    this.owned = stale.size > 0 ? this.differingChains(stale) : allChains(desired);
+    const surplus = new Set([...(this.present.get(OWNED_TABLE)?.keys() ?? [])].filter(isOfService));
+    this.surplus = surplus;
+    this.owned = surplus.size > 0 ? this.differingChains(surplus) : allChains(desired);
     this.shared = TABLES.flatMap((table) => desired.shared(table)).flatMap(
       (chain) => this.sharedRepair(chain) ?? [],
     );
@@ -95,7 +95,7 @@ class Difference {
   }
 
   *remove(lines: RestoreLines): Generator<void> {
-    const chains = [...this.stale].map((name) => ({ table: OWNED_TABLE, name }));
+    const chains = [...this.surplus].map((name) => ({ table: OWNED_TABLE, name }));
     yield* removeChains(lines, chains, this.options.chainsPerCommit);
   }
 
@@ -130,11 +130,11 @@ class Difference {
     return !actual || !holds(chain, actual);
   }
 
-  /** @param stale loses the chains that service ports have */
-  private differingChains(stale: Set<string>): readonly OwnedChain[] {
+  /** @param surplus loses the chains that service ports have */
+  private differingChains(surplus: Set<string>): readonly OwnedChain[] {
     const differing: OwnedChain[] = [];
     for (const owned of this.desired.owned()) {
-      stale.delete(owned.chain.name);
+      surplus.delete(owned.chain.name);
       if (this.differs(owned.chain)) differing.push(owned);
     }
     return differing;

@@ -2,7 +2,7 @@ import type { Logger } from '../../../application/ports/logger.js';
 import { IpSetUnsupportedError } from '../../ipset/errors.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
-import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
+import { destroySets, unless, type IpvsHoldings } from './ipvs-holdings.js';
 
 /**
  * Removes everything of mode ipvs from one family at once (docs/spec/ipvs.md §9), including the IPv6 sets, which kube-proxy
@@ -10,8 +10,8 @@ import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
  * stay. Therefore sets stay as long as virtual servers do. When a step fails, the others are taken all the same.
  * @throws AggregateError when a step failed
  */
-export async function cleanUpIpvs(leftovers: IpvsLeftovers, logger: Logger): Promise<void> {
-  const { family, servers, addresses, sets, rules } = leftovers;
+export async function cleanUpIpvs(holdings: IpvsHoldings, logger: Logger): Promise<void> {
+  const { family, servers, addresses, sets, rules } = holdings;
   const errors: unknown[] = [];
   const step = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
@@ -31,7 +31,7 @@ export async function cleanUpIpvs(leftovers: IpvsLeftovers, logger: Logger): Pro
   });
   await step(() => addresses.removeDevice());
   await step(() => rules.cleanup());
-  if (serversAreGone) await step(() => destroySets(leftovers));
+  if (serversAreGone) await step(() => destroySets(holdings));
   if (errors.length > 0)
     throw new AggregateError(errors, `cannot remove everything of mode ipvs (${family})`);
 }

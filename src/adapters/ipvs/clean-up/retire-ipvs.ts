@@ -7,7 +7,7 @@ import { IpSetMissingError, IpSetUnsupportedError } from '../../ipset/errors.js'
 import { IpvsUnavailableError } from '../errors.js';
 import { expectDone } from '../tables/planned-steps.js';
 import { SWEEP_PERIOD } from '../tables/server-table.js';
-import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
+import { destroySets, unless, type IpvsHoldings } from './ipvs-holdings.js';
 
 /**
  * Removes mode ipvs from one family when another mode serves already, and lets its connections end by themselves: rules and sets
@@ -18,30 +18,30 @@ import { destroySets, unless, type IpvsLeftovers } from './ipvs-leftovers.js';
  * @throws IpSetMissingError when sets are left, or cannot be listed
  */
 export async function retireIpvs(
-  leftovers: IpvsLeftovers,
+  holdings: IpvsHoldings,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<number> {
   let missing: unknown;
   try {
-    await leftovers.sets.read().catch(unless(IpSetUnsupportedError));
+    await holdings.sets.read().catch(unless(IpSetUnsupportedError));
   } catch (error) {
     if (!(error instanceof IpSetMissingError)) throw error;
     missing = error;
   }
-  const left = await retire(leftovers, clock, logger, signal);
+  const left = await retire(holdings, clock, logger, signal);
   if (missing !== undefined) throw missing;
   return left;
 }
 
 async function retire(
-  leftovers: IpvsLeftovers,
+  holdings: IpvsHoldings,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<number> {
-  const { family, servers, addresses, sets, rules } = leftovers;
+  const { family, servers, addresses, sets, rules } = holdings;
   const wasHere = sets.sets.all().length > 0 || (await addresses.list(family)) !== undefined;
   await rules.cleanup();
   if (!wasHere) return 0;
@@ -49,9 +49,9 @@ async function retire(
   const idle = new Map<VirtualServerKey, ServedAddress>();
   for (const { server } of servers.removable()) idle.set(virtualServerKey(server), { server, endpoints: [] });
   expectDone(await servers.make(idle));
-  await destroySets(leftovers);
+  await destroySets(holdings);
   for (let first = true; ; first = false) {
-    const left = await removeDrained(leftovers, idle);
+    const left = await removeDrained(holdings, idle);
     if (left === 0) return 0;
     if (first) logger.info({ family, servers: left }, 'waiting for connections through mode ipvs to end');
     await delay(clock, SWEEP_PERIOD, signal);
@@ -63,7 +63,7 @@ async function retire(
 
 /** Removes virtual servers without real servers, and addresses without virtual servers. @returns how many servers are left */
 async function removeDrained(
-  { family, servers, addresses }: IpvsLeftovers,
+  { family, servers, addresses }: IpvsHoldings,
   retired: ReadonlyMap<VirtualServerKey, ServedAddress>,
 ): Promise<number> {
   const present = [...retired].filter(([key]) => servers.has(key));

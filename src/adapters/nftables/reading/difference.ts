@@ -88,7 +88,7 @@ export function* elementDifferences(
     if (!known.has(key)) yield { actual, wanted: undefined, owner: undefined };
 }
 
-/** Whether the table is kube-proxy's, or an earlier version's: anything else in it may be an old leftover. */
+/** Whether the table is kube-proxy's, or an earlier version's: anything else in it may be of an old process. */
 export function isOfAnotherLayout(state: TableState): boolean {
   return state.sets.has(MAP_OF_ANOTHER_LAYOUT);
 }

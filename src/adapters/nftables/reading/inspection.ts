@@ -26,11 +26,11 @@ interface CompiledPart {
 
 /**
  * Finds the parts of the desired state that the table has as they should be, and what else it has. `elements` begins with what
- * was listed; what is looked up is added, what belongs to a sound part is taken away.
+ * was listed; what is looked up is added, what belongs to a verified part is taken away.
  */
 export class Inspection {
   private readonly elements = new Map<string, Map<string, SetElement>>();
-  private readonly sound = new Set<TablePart>();
+  private readonly verified = new Set<TablePart>();
   private readonly soundElements = new Map<SetDefinition, number>();
 
   constructor(
@@ -64,7 +64,7 @@ export class Inspection {
     await this.compare(batch);
     await this.lookUpRest();
     if (!byDigest) await this.listUnknown();
-    return { state: this.rest(), sound: this.sound, isPartial: byDigest };
+    return { state: this.rest(), verified: this.verified, isPartial: byDigest };
   }
 
   /** A service port's parts with their listed elements, if all these are as they should be, with their digest. */
@@ -91,7 +91,7 @@ export class Inspection {
   }
 
   /**
-   * Looks up what belongs to frontends that no sound part explains. What one element leads to, such as the address of an
+   * Looks up what belongs to frontends that no verified part explains. What one element leads to, such as the address of an
    * endpoint's id, is known only when that element has been read, so it takes a few rounds.
    */
   private async lookUpRest(): Promise<void> {
@@ -118,12 +118,12 @@ export class Inspection {
     });
   }
 
-  /** What an unexplained frontend shares with a sound part must be compared after all, or it would seem unknown. */
+  /** What an unexplained frontend shares with a verified part must be compared after all, or it would seem unknown. */
   private shareAgain(wanted: WantedElements): void {
     for (const [set, keys] of wanted.bySet())
       for (const key of keys) {
         const part = this.desired.heldPart(`${set.name} ${key}`);
-        if (part && this.sound.delete(part)) this.countSound(part.elements, -1);
+        if (part && this.verified.delete(part)) this.countVerified(part.elements, -1);
       }
   }
 
@@ -160,12 +160,12 @@ export class Inspection {
   }
 
   private isSound({ part, elements }: CompiledPart): void {
-    this.sound.add(part);
-    this.countSound(elements, 1);
+    this.verified.add(part);
+    this.countVerified(elements, 1);
     for (const { set, key } of elements) this.elements.get(set.name)?.delete(key);
   }
 
-  private countSound(elements: readonly PlacedElement[], sign: 1 | -1): void {
+  private countVerified(elements: readonly PlacedElement[], sign: 1 | -1): void {
     for (const { set } of elements) this.soundElements.set(set, (this.soundElements.get(set) ?? 0) + sign);
   }
 

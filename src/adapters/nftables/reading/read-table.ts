@@ -23,7 +23,7 @@ export async function readTable(
   signal?: AbortSignal,
 ): Promise<TableReading> {
   const state = await transport.read(family, LISTED_SETS, signal);
-  if (!state || isOfAnotherLayout(state)) return { state, sound: new Set(), isPartial: false };
+  if (!state || isOfAnotherLayout(state)) return { state, verified: new Set(), isPartial: false };
   const counts = [...state.sets.values()].some(({ count }) => count !== undefined);
   const needsLists = !byDigest && !counts && desired.elementCount <= LISTED_AT_MOST;
   const chains = tableChains(desired, node).map(({ chain }) => chain);
@@ -38,5 +38,9 @@ async function whole(
   family: IpFamily,
   signal: AbortSignal | undefined,
 ): Promise<TableReading> {
-  return { state: await transport.read(family, POSSIBLE_SETS, signal), sound: new Set(), isPartial: false };
+  return {
+    state: await transport.read(family, POSSIBLE_SETS, signal),
+    verified: new Set(),
+    isPartial: false,
+  };
 }

@@ -13,17 +13,17 @@ import { elementDifferences, tableDifference, type ChainDifference } from './dif
 /**
  * The difference between the kernel's table and the desired one in the words of `nft add` and `nft delete`. A rule that is not one
  * of ours is described as the transport describes it.
- * @param idle structures that are no longer needed and still have to stand for a while
+ * @param unused structures that have to stay for a while
  */
 export function* ruleDifferences(
   desired: DesiredTable,
   state: TableState | undefined,
   family: IpFamily,
   transport: NftTransport,
-  idle: Iterable<Structure>,
+  unused: Iterable<Structure>,
 ): Generator<RuleDifference> {
   const table = `${nftFamily(family)} ${TABLE_NAME}`;
-  const leaving = new Leaving(idle);
+  const leaving = new Leaving(unused);
   const difference = tableDifference(desired, state, family, transport);
   const { present, replaces } = difference;
   if (replaces) yield differing('-', `table ${table}, which has another layout`);
@@ -44,14 +44,14 @@ export function* ruleDifferences(
   for (const set of desired.sets) yield* differingElements(set, present, table, leaving);
 }
 
-/** What idle structures still have in the table. */
+/** What unused structures still have in the table. */
 class Leaving {
   readonly names = new Set<string>();
   /** Each as set and key. */
   readonly elements = new Set<string>();
 
-  constructor(idle: Iterable<Structure>) {
-    for (const structure of idle) {
+  constructor(unused: Iterable<Structure>) {
+    for (const structure of unused) {
       this.names.add(structure.name);
       const placed = classElement(structure);
       if (placed) this.elements.add(`${placed.set.name} ${placed.element.key}`);

@@ -5,10 +5,10 @@ import type { TableState } from '../transport.js';
 
 /** What the table holds, without what it holds as it should. */
 export interface TableReading {
-  /** Undefined: there is no table. Without the elements of sound parts. */
+  /** Undefined: there is no table. Without the elements of verified parts. */
   readonly state: TableState | undefined;
   /** Parts of the desired state whose elements are all there. */
-  readonly sound: ReadonlySet<TablePart>;
+  readonly verified: ReadonlySet<TablePart>;
   /** Service ports were recognized by their digests: the table may lack some of their elements, or have unknown ones. */
   readonly isPartial: boolean;
 }

@@ -39,7 +39,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     /** Knows which service port holds a part by now. */
     private readonly desired: Pick<NftablesDesiredState, 'holder' | 'rules'>,
     /** Parts of the desired state that the table has, too, and `sets` leave out. */
-    private readonly sound: ReadonlySet<TablePart> = new Set(),
+    private readonly verified: ReadonlySet<TablePart> = new Set(),
   ) {}
 
   labelsOf(name: ServicePortName): readonly string[] {
@@ -56,7 +56,7 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
       .flatMap((label) => frontends.get(label) ?? [])
       .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
       .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
-    const own = (this.desired.rules(owner) ?? []).filter((part) => this.sound.has(part));
+    const own = (this.desired.rules(owner) ?? []).filter((part) => this.verified.has(part));
     const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
     return byKey.size > 0 ? [...byKey.values()] : undefined;
   }

@@ -27,7 +27,7 @@ export interface SetChange {
   readonly removed: OwnedElements;
   readonly added: OwnedElements;
   /** Removed for good, from a set to which others lead: deleted once nothing leads to them. */
-  readonly unreferenced: OwnedElements;
+  readonly unused: OwnedElements;
 }
 
 /** What a batch of replacements does to the table, combined: what is added and removed again leaves no trace. */
@@ -62,24 +62,24 @@ export class TableChange {
     if (!this.came.delete(structure.name)) this.went.set(structure.name, structure);
   }
 
-  get arrivals(): readonly Structure[] {
+  get newStructures(): readonly Structure[] {
     return [...this.came.values()];
   }
 
-  get departures(): readonly Structure[] {
+  get unusedStructures(): readonly Structure[] {
     return [...this.went.values()];
   }
 
   /** The affected sets, each with its actual differences. */
   *sets(): Iterable<SetChange> {
     for (const [set, changes] of this.changes) {
-      const [removed, added, unreferenced] = [none(), none(), none()];
+      const [removed, added, unused] = [none(), none(), none()];
       for (const { before, after, owner } of changes.values()) {
         if (before && after && sameElement(before, after)) continue;
-        if (before) place(!after && LED_TO.has(set) ? unreferenced : removed, before, owner);
+        if (before) place(!after && LED_TO.has(set) ? unused : removed, before, owner);
         if (after) place(added, after, owner);
       }
-      yield { set, removed, added, unreferenced };
+      yield { set, removed, added, unused };
     }
   }
 

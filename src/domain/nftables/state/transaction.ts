@@ -52,7 +52,7 @@ export interface ChangeTransactions {
   readonly structures: Transaction;
   readonly elements: Transaction;
   /** Removes elements that nothing leads to any more. */
-  readonly unreferenced: Transaction;
+  readonly unused: Transaction;
 }
 
 /**
@@ -60,52 +60,52 @@ export interface ChangeTransactions {
  * processed: it follows the rules as they were when it entered its base chain, while each lookup sees the elements of
  * its own moment. So a packet must never be led to something that did not exist when it entered, nor to something that
  * is gone at the lookup: new structures are created before elements lead to them, what elements led to is removed after
- * them, and structures that are no longer needed stay for a while, `idle`.
+ * them, and structures that are unused from now on stay for a while.
  */
 export function changeTransactions(
   change: TableChange,
   desired: NftablesDesiredState,
   node: NodeNetwork,
-  idle: Structures,
+  unused: Structures,
 ): ChangeTransactions {
   const structures = new Transaction();
-  const arrivals = change.arrivals.filter(({ name }) => !idle.has(name));
-  for (const { kind, name } of arrivals)
+  const created = change.newStructures.filter(({ name }) => !unused.has(name));
+  for (const { kind, name } of created)
     if (kind !== 'sources') structures.add({ op: 'add-chain', chain: { name } });
-  for (const structure of arrivals) addStructure(structure, node, structures);
-  if (arrivals.some(isSources)) {
-    const present = [...desired.structures(), ...change.departures, ...idle.values()];
+  for (const structure of created) addStructure(structure, node, structures);
+  if (created.some(isSources)) {
+    const present = [...desired.structures(), ...change.unusedStructures, ...unused.values()];
     rewriteFirewall(present, node, structures);
   }
   const elements = new Transaction();
-  const unreferenced = new Transaction();
-  for (const { set, removed, added, unreferenced: unused } of change.sets()) {
+  const unreached = new Transaction();
+  for (const { set, removed, added, unused: last } of change.sets()) {
     changeElements('delete-elements', set, removed, elements);
-    changeElements('delete-elements', set, unused, unreferenced);
+    changeElements('delete-elements', set, last, unreached);
     changeElements('add-elements', set, added, elements);
   }
-  return { structures, elements, unreferenced };
+  return { structures, elements, unused: unreached };
 }
 
 /**
- * The transactions that remove the idle ones of the `present` structures, once no packet can be on its way to them.
+ * The transactions that remove the unused ones of the `present` structures, once no packet can be on its way to them.
  * Two, because before Linux 6.2 a chain cannot be deleted in the transaction that removes the last element or rule
  * pointing to it (docs/spec/nftables.md §9).
  */
-export function idleRemovals(
-  idle: Structures,
+export function removalsOf(
+  unused: Structures,
   present: readonly Structure[],
   node: NodeNetwork,
 ): readonly Transaction[] {
   const emptying = new Transaction();
   const deletion = new Transaction();
-  if ([...idle.values()].some(isSources))
+  if ([...unused.values()].some(isSources))
     rewriteFirewall(
-      present.filter(({ name }) => !idle.has(name)),
+      present.filter(({ name }) => !unused.has(name)),
       node,
       emptying,
     );
-  for (const structure of idle.values()) {
+  for (const structure of unused.values()) {
     const placed = classElement(structure);
     if (placed) emptying.add({ op: 'delete-elements', set: placed.set, elements: [placed.element] });
     if (structure.kind === 'sources') {

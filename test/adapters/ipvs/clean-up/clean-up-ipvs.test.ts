@@ -12,7 +12,7 @@ async function cleanUp(): Promise<void> {
   for (const family of IP_FAMILIES) await node.reopened(family).cleanup();
 }
 
-const leftovers = () => ({
+const holdings = () => ({
   servers: Object.keys(node.servers.weights),
   addresses: node.addresses.all,
   sets: node.sets.names,
@@ -31,7 +31,7 @@ describe('clean-up', () => {
 
   it('leaves nothing, neither of IPv4 nor of IPv6', async () => {
     await cleanUp();
-    expect(leftovers()).toEqual({ servers: [], addresses: undefined, sets: [], chains: [], jumps: [] });
+    expect(holdings()).toEqual({ servers: [], addresses: undefined, sets: [], chains: [], jumps: [] });
   });
 
   it('takes virtual servers first, then device, rules and sets', async () => {
@@ -48,13 +48,13 @@ describe('clean-up', () => {
   it('leaves virtual servers at excluded addresses', async () => {
     node.servers.tamper({ kind: 'add', server: foreign });
     await node.backend('IPv4', { excludeCIDRs: [parseCidr('198.51.100.0/24')!] }).cleanup();
-    expect(leftovers().servers).toEqual(['198.51.100.1:80/TCP']);
+    expect(holdings().servers).toEqual(['198.51.100.1:80/TCP']);
   });
 
   it.each([
-    ['virtual servers', () => node.servers, () => leftovers().servers],
-    ['the device', () => node.addresses, () => leftovers().addresses],
-    ['the rules', () => node.iptables, () => leftovers().chains],
+    ['virtual servers', () => node.servers, () => holdings().servers],
+    ['the device', () => node.addresses, () => holdings().addresses],
+    ['the rules', () => node.iptables, () => holdings().chains],
   ] as const)('goes on without %s, and says so', async (_, part, rest) => {
     part().fail(new Error('EPERM'));
     await expect(node.reopened().cleanup()).rejects.toThrow(AggregateError);
@@ -62,14 +62,14 @@ describe('clean-up', () => {
     expect(rest()).not.toHaveLength(0);
     expect(node.logger.at('error').length).toBeGreaterThan(0);
     await cleanUp();
-    expect(leftovers()).toEqual({ servers: [], addresses: undefined, sets: [], chains: [], jumps: [] });
+    expect(holdings()).toEqual({ servers: [], addresses: undefined, sets: [], chains: [], jumps: [] });
   });
 
   it('says that it cannot look for sets without their tool, and removes all else', async () => {
     node.sets.fail(new IpSetMissingError());
     await expect(node.reopened().cleanup()).rejects.toThrow(/IPv4/);
     expect(String(node.logger.at('error')[0]?.facts.error)).toContain('cannot start ipset');
-    expect(leftovers()).toMatchObject({ servers: [], addresses: undefined, chains: [] });
+    expect(holdings()).toMatchObject({ servers: [], addresses: undefined, chains: [] });
   });
 
   it('says which set cannot be removed, and removes the others', async () => {
@@ -85,5 +85,5 @@ it('leaves the virtual servers of others where the mode never was', async () => 
   node.servers.tamper({ kind: 'add', server: foreign });
   await cleanUp();
   expect(node.takeJournal()).toEqual([]);
-  expect(leftovers().servers).toEqual(['198.51.100.1:80/TCP']);
+  expect(holdings().servers).toEqual(['198.51.100.1:80/TCP']);
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   node.takeJournal();
 });
 
-const retire = () => retireIpvs(node.leftovers(), node.clock, node.logger, stopping.signal);
+const retire = () => retireIpvs(node.holdings(), node.clock, node.logger, stopping.signal);
 
 describe('mode ipvs makes room for another mode', () => {
   it('at once, except where there are connections, and there when they have ended', async () => {
@@ -89,7 +89,7 @@ describe('modes ipvs and iptables, which share chains', () => {
     const mode = iptables();
     await mode.start([entryOf('a')], network);
     node.servers.connect(BUSY, ENDPOINT, 0);
-    await retireIpvs(node.leftovers('IPv4', IPTABLES_OWNED_CHAINS), node.clock, node.logger, stopping.signal);
+    await retireIpvs(node.holdings('IPv4', IPTABLES_OWNED_CHAINS), node.clock, node.logger, stopping.signal);
     expect(await mode.verify('full')).toMatchObject({ compared: true, written: 0 });
     const chains = ['KUBE-NODE-PORT', 'KUBE-LOAD-BALANCER', 'KUBE-IPVS-FILTER', 'KUBE-IPVS-OUT-FILTER'];
     for (const chain of chains)

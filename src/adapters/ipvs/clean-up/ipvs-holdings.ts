@@ -7,7 +7,7 @@ import type { ServerTable } from '../tables/server-table.js';
 import type { SetTable } from '../tables/set-table.js';
 
 /** Where mode ipvs may have left something of one family. */
-export interface IpvsLeftovers {
+export interface IpvsHoldings {
   readonly family: IpFamily;
   readonly servers: ServerTable;
   readonly addresses: ServiceAddresses;
@@ -24,7 +24,7 @@ const ATTEMPTS = 20;
 export async function destroySets({
   sets,
   pause = () => setTimeout(100),
-}: Pick<IpvsLeftovers, 'sets' | 'pause'>): Promise<void> {
+}: Pick<IpvsHoldings, 'sets' | 'pause'>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const outcome = await sets.sets.remove();
     if (outcome.refused.length === 0) return;
