@@ -52,8 +52,8 @@ export class Host {
   }
 
   /** One HTTP GET from here, on a connection of its own. */
-  async get(url: string): Promise<{ readonly status: number; readonly body: string }> {
-    return this.ask('httpGet', { url });
+  async get(url: string, timeoutMs = 1000): Promise<{ readonly status: number; readonly body: string }> {
+    return this.ask('httpGet', { url, timeoutMs });
   }
 
   /** Has the agent in this host do something (agent/main.mjs lists what), and returns its answer. */
