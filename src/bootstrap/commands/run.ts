@@ -63,7 +63,7 @@ async function serve(asked: CommandLine, logger: PinoLogger, life: LifeCycle): P
     name: 'clean-up of other modes',
     start: (stopping) => void cleanUpOtherModes(loops, commandLine, mode, logger, stopping),
   });
-  if (asked.configFile !== undefined)
+  if (asked.config !== '')
     life.add({
       name: 'configuration file',
       start(stopping) {

@@ -2,6 +2,7 @@ import { buildValues, valueAt, type Field } from './schema/field.js';
 import { isObject } from '../../domain/validation/schema.js';
 import type { ProxyConfiguration } from './proxy-configuration.js';
 import { API_VERSION, KIND, schema } from './schema/schema.js';
+import { inFile } from './types/value-type.js';
 
 /**
  * The configuration in effect as a KubeProxyConfiguration v1alpha1, ready for JSON or YAML: for `--write-config-to` and
@@ -15,7 +16,7 @@ export function effectiveConfiguration({
 }): Readonly<Record<string, unknown>> {
   const mode = configuration.mode || 'iptables';
   const values = buildValues(schema, (field, path) =>
-    isForgotten(field, mode) ? field.options.elsewhere : field.type.toFile(valueAt(configuration, path)),
+    isForgotten(field, mode) ? field.options.elsewhere : inFile(field.type, valueAt(configuration, path)),
   );
   return sorted({ ...values, mode, apiVersion: API_VERSION, kind: KIND });
 }

@@ -4,6 +4,7 @@ import { featureGateReference } from './schema/feature-gates.js';
 import { fieldEntries, fieldsOf, type Field } from './schema/field.js';
 import { flagHelp, modeNote } from './flags/flags.js';
 import { schema } from './schema/schema.js';
+import { shown } from './types/value-type.js';
 
 const EFFECTS: Readonly<Record<EditEffect, readonly [shown: string, meaning: string]>> = {
   'at-once': ['at once', 'takes effect as soon as the edit is read'],
@@ -70,9 +71,8 @@ function flagRow(field: Field<unknown>): readonly string[] {
 }
 
 function shownDefault(field: Field<unknown>): string {
-  const shown = (value: unknown): string => code(field.type.format(value));
-  const normal = shown(field.default);
-  const byFlag = shown(field.flagDefault);
+  const normal = code(shown(field.type, field.default));
+  const byFlag = code(shown(field.type, field.flagDefault));
   return byFlag === normal ? normal : `${normal}, by flags ${byFlag}`;
 }
 

@@ -44,7 +44,7 @@ export const serverModule = {
   /** For a monitoring system on another machine. */
   scrapeServer({ commandLine, metricsRoutes: routes, health, readiness, metrics, logger, clock }) {
     const { scrapeBindAddress, configuration } = commandLine;
-    if (scrapeBindAddress === undefined) return undefined;
+    if (scrapeBindAddress === '') return undefined;
     return new ScrapeServer({
       routes,
       health,
