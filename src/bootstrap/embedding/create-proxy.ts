@@ -15,7 +15,7 @@ import { withMode } from '../configuration/proxy-configuration.js';
 import { chooseMode } from '../modes/choose-mode.js';
 import type { OpenMode } from '../modes/open-mode.js';
 import type { Module } from '../parts/proxy-parts.js';
-import { composeProxy, Proxy } from '../proxy.js';
+import { composeProxy } from '../proxy.js';
 import { backendMode } from './backend-mode.js';
 import { EmbeddedProxy } from './embedded-proxy.js';
 
@@ -63,9 +63,7 @@ export async function createProxy(options: ProxyOptions = {}): Promise<EmbeddedP
   const { commandLine, mode } = options.backends
     ? withBackends(asked, options.backends)
     : await openChosenMode(asked, logger);
-  const container = composeProxy(commandLine, mode, logger, replacements(options, logger));
-  const { served, statuses } = container.parts;
-  return new EmbeddedProxy(new Proxy(container), served, statuses);
+  return new EmbeddedProxy(composeProxy(commandLine, mode, logger, replacements(options, logger)));
 }
 
 function readFlags(flags: readonly string[]): CommandLine {
