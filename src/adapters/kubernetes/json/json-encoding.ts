@@ -1,4 +1,4 @@
-import type { ApiStatus, Encoding, RawEvent, WatchDecoder } from '../encoding/encoding.js';
+import type { Encoding, RawEvent, WatchDecoder } from '../encoding/encoding.js';
 import { JsonListDecoder } from './json-list-decoder.js';
 import { LineDecoder } from './line-decoder.js';
 
@@ -6,7 +6,7 @@ import { LineDecoder } from './line-decoder.js';
 export const jsonEncoding: Encoding = {
   listDecoder: (kind) => new JsonListDecoder(`${kind}List`),
   watchDecoder: () => new JsonWatchDecoder(),
-  status: (body) => (JSON.parse(body.toString('utf8')) as ApiStatus | null) ?? {},
+  status: (body) => (JSON.parse(body.toString('utf8')) as object | null) ?? {},
 };
 
 class JsonWatchDecoder implements WatchDecoder {
