@@ -15,8 +15,6 @@ import { defaultReflectorTimings, type ReflectorTimings } from './watch/reflecto
 export interface KubernetesSourceOptions {
   /** Name of this node; only its Node object is read. */
   readonly nodeName: string;
-  /** Kinds to read; by default Services, EndpointSlices, the Node and ServiceCIDRs. */
-  readonly kinds?: readonly Exclude<ResourceKind, 'Endpoints'>[];
   readonly timings?: Partial<ReflectorTimings>;
 }
 
@@ -56,9 +54,7 @@ export class KubernetesSource implements ClusterSource {
     if (signal.aborted || this.stopping.signal.aborted) return;
     signal.addEventListener('abort', () => void this.stop(), { once: true });
     this.logger.info({ server: server.href, node: this.options.nodeName }, 'reading from the API server');
-    for (const kind of this.options.kinds ?? (['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const)) {
-      this.reflect(kind, sink);
-    }
+    for (const kind of ['Node', 'Service', 'EndpointSlice', 'ServiceCIDR'] as const) this.reflect(kind, sink);
   }
 
   async stop(): Promise<void> {

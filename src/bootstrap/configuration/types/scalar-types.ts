@@ -80,10 +80,9 @@ export const duration: ValueType<number> = {
 /** Milliseconds, or undefined when not configured; a zero in the file means not configured. */
 export function optionalDuration(writtenWhenUnset: string): ValueType<number | undefined> {
   return {
-    name: 'duration',
+    ...duration,
     zero: undefined,
     fromFile: (value) => duration.fromFile(value) || undefined,
-    fromFlag: (value) => duration.fromFlag(value),
     format: (value) => (value === undefined ? '' : formatDuration(value)),
     toFile: (value) => (value === undefined ? writtenWhenUnset : formatDuration(value)),
   };
