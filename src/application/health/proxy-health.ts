@@ -1,6 +1,7 @@
 import { IP_FAMILIES, type IpFamily } from '../../domain/net/ip-family.js';
 import type { Clock } from '../ports/clock.js';
 import type { SourceStatus } from '../ports/cluster-source.js';
+import type { SyncObserver, SyncReport } from '../ports/sync-observer.js';
 import { staleSources, type StaleSource } from './stale-sources.js';
 
 /** One family's state, as /healthz shows it. Times are milliseconds since the epoch. */
@@ -36,16 +37,16 @@ interface FamilyState {
 
 /**
  * Whether the proxy works (docs/spec/server.md §8.1). Each served family is
- * - starting, from `loopStarted` until its first successful sync (`updated`);
- * - in sync, after `updated`, while nothing is queued;
- * - pending, from the first `queued` until a sync that `dequeued` it is `updated`; healthy until the timeout, then not.
+ * - starting, from `loopStarted` until its first successful sync (`finished`);
+ * - in sync, after that, while nothing is queued;
+ * - pending, from the first `queued` until a sync that `dequeued` it succeeds; healthy until the timeout, then not.
  * The proxy is healthy when every family is, and none is starting. An idle proxy never becomes unhealthy. It is alive as long
  * as no family is overdue, the first sync included: until the lists arrive, a restart would not help.
  *
  * kube-proxy reports healthy as soon as its loop starts. Here a proxy that has never synced is unhealthy: its node has no
  * rules, or those of an earlier process, and a load balancer would send it traffic that goes nowhere.
  */
-export class ProxyHealth {
+export class ProxyHealth implements Partial<SyncObserver> {
   private readonly families = new Map<IpFamily, FamilyState>();
   private nodeEligible = false;
 
@@ -90,8 +91,9 @@ export class ProxyHealth {
     state.oldestPending = undefined;
   }
 
-  /** A sync succeeded; what was queued since it began keeps waiting. */
-  updated(family: IpFamily): void {
+  /** A sync ended. If it succeeded, only what was queued since it began keeps waiting. */
+  finished(family: IpFamily, { ok }: Pick<SyncReport, 'ok'>): void {
+    if (!ok) return;
     const oldestPending = this.families.get(family)?.oldestPending;
     this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestDequeued: undefined });
   }
