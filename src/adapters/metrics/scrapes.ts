@@ -1,22 +1,16 @@
 import type { SourceStatus } from '../../application/ports/cluster-source.js';
+import type { ReportedLoop } from '../../application/status/report-status.js';
 import type { ServiceStatuses } from '../../application/status/service-statuses.js';
-import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { SeriesValues } from '../../domain/traffic/traffic-series.js';
 import type { MetricSet } from './metric-set.js';
 import type { OWN_METRICS } from './own-metric-table.js';
 
 type Own = MetricSet<typeof OWN_METRICS>;
 
-/** The part of a sync loop that is shown. */
-export interface WatchedLoop {
-  readonly family: IpFamily;
-  readonly pending: { readonly serviceCount: number };
-}
-
 /** Service ports by state. The numbers are maintained elsewhere; nothing is counted here. */
 export function showServicePorts(
   own: Own,
-  { family, pending }: WatchedLoop,
+  { family, pending }: Pick<ReportedLoop, 'family' | 'pending'>,
   statuses: ServiceStatuses,
 ): void {
   const { programmed, degraded, failed } = statuses.counts(family);

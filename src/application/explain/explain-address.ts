@@ -4,12 +4,12 @@ import type { ServiceKey } from '../../domain/model/service-port-name.js';
 import { cidrContains, parseCidr } from '../../domain/net/cidr.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ClusterState } from '../../domain/state/cluster-state.js';
+import type { ListedLoop } from '../status/list-services.js';
 import type { AddressExplanation, EndpointMatch, FrontendMatch } from './address-explanation.js';
 import type { ExplainPort } from './explain-port.js';
-import type { ExplainedLoop } from './explain.js';
 import { subjectText, type AddressSubject } from './subject.js';
 
-type SearchedLoop = Pick<ExplainedLoop, 'family' | 'table'>;
+type SearchedLoop = Pick<ListedLoop, 'family' | 'table'>;
 
 /** What addresses mean on this node. */
 export interface ExplainedNode {

@@ -3,32 +3,34 @@ import { endpointPlace, type Endpoint, type PortIdentity } from '../../domain/mo
 import type { Node } from '../../domain/model/node.js';
 import type { ServicePortSpec } from '../../domain/model/service.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
+import { fields, flag, text, word } from '../../domain/shapes/shape.js';
 import type { ServiceStatus } from '../status/service-statuses.js';
 import { counted } from '../words/counted.js';
 
-/** Something that stops or limits the traffic of a service port. */
-export interface Finding {
-  readonly kind: FindingKind;
-  /** Clients are refused, or do not get what the Service asks for. Otherwise it is a matter of policy, or passes. */
-  readonly isFault: boolean;
-  /** For people. */
-  readonly text: string;
-}
+/** Why a service port has no endpoint that can be used. */
+export const LACKS = [
+  'no-slices',
+  'other-family',
+  'no-such-port',
+  'other-protocol',
+  'no-pod-port',
+  'no-endpoints',
+  'all-terminating',
+  'none-ready',
+] as const;
 
 export type FindingKind =
-  | 'failed'
-  | 'degraded'
-  | 'no-slices'
-  | 'other-family'
-  | 'no-such-port'
-  | 'other-protocol'
-  | 'no-pod-port'
-  | 'no-endpoints'
-  | 'all-terminating'
-  | 'none-ready'
-  | 'draining'
-  | 'none-local'
-  | 'other-zones';
+  (typeof LACKS)[number] | 'failed' | 'degraded' | 'draining' | 'none-local' | 'other-zones';
+
+/** Something that stops or limits the traffic of a service port. */
+export type Finding = ReturnType<typeof finding>;
+export const finding = fields({
+  kind: word<FindingKind>(),
+  /** Clients are refused, or do not get what the Service asks for. Otherwise it is a matter of policy, or passes. */
+  isFault: flag,
+  /** For people. */
+  text,
+});
 
 /** What is known of one service port besides its entry. */
 export interface PortFacts {
@@ -61,7 +63,7 @@ export function findingsOf(facts: PortFacts): readonly Finding[] {
     noneLocal(entry),
     otherZones(entry, endpoints, node),
   ];
-  return found.filter((finding) => finding !== undefined);
+  return found.filter((one) => one !== undefined);
 }
 
 /** Why no endpoint can be used; undefined if one can. */
@@ -144,11 +146,11 @@ function noneLocal({ endpoints, frontends }: ForwardingEntry): Finding | undefin
   const silent = frontends.filter(({ outcome }) => outcome === 'drop');
   if (!endpoints.hasAny || silent.length === 0) return undefined;
   const kinds = [...new Set(silent.map(({ kind }) => kind))];
-  const text = `the policy of ${kinds.join(', ')} is Local, and no endpoint on this node is usable`;
+  const why = `the policy of ${kinds.join(', ')} is Local, and no endpoint on this node is usable`;
   // A load balancer goes elsewhere. Pods and programs of this node cannot.
   return kinds.includes('cluster-ip')
-    ? fault('none-local', `${text}: what pods here send there is dropped`)
-    : note('none-local', text);
+    ? fault('none-local', `${why}: what pods here send there is dropped`)
+    : note('none-local', why);
 }
 
 function otherZones(
@@ -172,10 +174,10 @@ function otherZones(
   );
 }
 
-function fault(kind: FindingKind, text: string): Finding {
-  return { kind, isFault: true, text };
+function fault(kind: FindingKind, what: string): Finding {
+  return { kind, isFault: true, text: what };
 }
 
-function note(kind: FindingKind, text: string): Finding {
-  return { kind, isFault: false, text };
+function note(kind: FindingKind, what: string): Finding {
+  return { kind, isFault: false, text: what };
 }

@@ -3,11 +3,8 @@ import { serviceOf, type ServiceKey } from '../../domain/model/service-port-name
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ForwardingListener, Programmed } from '../ports/forwarding-listener.js';
 import type { HealthCheckSocket } from '../ports/health-check-listener.js';
-import {
-  ServiceHealthCheck,
-  type HealthCheckState,
-  type HealthCheckDependencies,
-} from './service-health-check.js';
+import type { HealthCheckState } from './health-check-state.js';
+import { ServiceHealthCheck, type HealthCheckDependencies } from './service-health-check.js';
 
 export interface ServiceHealthChecksOptions extends HealthCheckDependencies {
   readonly family: IpFamily;

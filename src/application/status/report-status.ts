@@ -4,18 +4,12 @@ import type { ProxyHealth } from '../health/proxy-health.js';
 import type { Clock } from '../ports/clock.js';
 import type { ResourceKind, SourceStatus } from '../ports/cluster-source.js';
 import type { ObjectReports } from '../use-cases/object-reports.js';
-import type { FamilyStatus, ProxyStatus, Versions, WatchStatus } from './proxy-status.js';
+import type { FamilyStatus, ProxyStatus, WatchStatus } from './proxy-status.js';
 import type { ServiceStatuses } from './service-statuses.js';
 import type { FamilyHistory, SyncHistory } from './sync-history.js';
 
 /** What does not change while the program runs. */
-export interface ProgramFacts {
-  readonly node: string;
-  readonly mode: string;
-  readonly versions: Versions;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-}
+export type ProgramFacts = Pick<ProxyStatus, 'node' | 'mode' | 'versions' | 'startedAt'>;
 
 /** The part of a sync loop that is read. */
 export interface ReportedLoop {

@@ -46,7 +46,7 @@ async function traceManifests(asked: Asked<'trace'>, logger: Logger): Promise<nu
         const { forwarding, network } = contexts.of(family, true);
         const table = ForwardingTable.of(state, forwarding);
         tables.push({ family, table });
-        return { family, network, tracer: await mode.tracer(family), entries: () => table.entries() };
+        return { network, tracer: await mode.tracer(family), entries: () => table.entries() };
       }),
     );
     const explained = new ExplainAddress(new ExplainPort(state, new ServiceStatuses()), state, tables, {

@@ -1,4 +1,5 @@
-import type { TroubledPort, ServiceStatuses } from '../../application/status/service-statuses.js';
+import type { TroubledPort } from '../../application/status/port-status.js';
+import type { ServiceStatuses } from '../../application/status/service-statuses.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { ServedFamily } from '../family/served-family.js';
 import type { Proxy } from '../proxy.js';

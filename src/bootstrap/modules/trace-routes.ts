@@ -15,7 +15,6 @@ export function traceRoutes(parts: ProxyParts, explained: ExplainAddress): Route
     if (!tracer) throw new CannotTraceError(`packets cannot be followed in mode ${mode.name}`);
     const families = await Promise.all(
       served.map(async ({ family, loop }): Promise<FamilyRules> => ({
-        family,
         network: contexts.of(family, false).network,
         tracer: await tracer(family),
         entries: () => loop.table.entries(),

@@ -9,8 +9,8 @@ import type {
   FamilyExplanation,
   FrontendExplanation,
   PortExplanation,
-  PortStatus,
 } from '../../../application/explain/explanation.js';
+import type { PortStatus } from '../../../application/status/port-status.js';
 import { kernelWalkLines, probedEndpointsLines } from './checks.js';
 import { acceptedSourcesText } from '../../../application/words/source-words.js';
 import type { FindingKind } from '../../../application/explain/findings.js';
