@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { append } from '../../domain/model/grouped.js';
 import type { KeysOf, MetricSpec, MetricTable } from './metric-spec.js';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -59,10 +60,7 @@ export class MetricSet<Table extends MetricTable> {
   }
 
   observe(key: KeysOf<Table, 'histogram'>, labels: Labels, value: number): void {
-    const observed = byLabels(this.observed, key);
-    const values = observed.get(labels);
-    if (values) values.push(value);
-    else observed.set(labels, [value]);
+    append(byLabels(this.observed, key), labels, value);
     this.noted();
   }
 

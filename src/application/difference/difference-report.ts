@@ -1,3 +1,4 @@
+import { grouped } from '../../domain/model/grouped.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { RuleDifference } from '../../domain/reconcile/rule-difference.js';
 import { family } from '../../domain/shapes/net-shapes.js';
@@ -54,13 +55,7 @@ function serviceOfLine({ servicePort }: RuleDifference): string | undefined {
 
 /** In their order within each service port. */
 function byServicePort(lines: readonly RuleDifference[]): readonly RuleDifference[] {
-  const groups = new Map<string | undefined, RuleDifference[]>();
-  for (const line of lines) {
-    const group = groups.get(line.servicePort);
-    if (group) group.push(line);
-    else groups.set(line.servicePort, [line]);
-  }
-  const ofNode = groups.get(undefined) ?? [];
-  groups.delete(undefined);
-  return [...[...groups.keys()].sort().flatMap((key) => groups.get(key)!), ...ofNode];
+  const groups = grouped(lines, ({ servicePort }) => servicePort);
+  // `undefined` is sorted behind everything else.
+  return [...groups.keys()].sort().flatMap((servicePort) => groups.get(servicePort)!);
 }

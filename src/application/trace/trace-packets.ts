@@ -29,10 +29,7 @@ export type TracedRules = 'desired' | 'actual';
 
 /** The packet cannot be followed here; the message says why. */
 export class CannotTraceError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'CannotTraceError';
-  }
+  override readonly name = 'CannotTraceError';
 }
 
 /**

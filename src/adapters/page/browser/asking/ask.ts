@@ -10,10 +10,7 @@ export class NoSuchRoute extends Error {
 
 /** The proxy answered that it will not or cannot. The message is its own. */
 class Refused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'Refused';
-  }
+  override readonly name = 'Refused';
 }
 
 /** Nothing answered. */
