@@ -43,7 +43,6 @@ export class HealthSlis {
 
   /** Forgets all checks. */
   reset(): void {
-    this.metrics.clear('healthcheck');
-    this.metrics.clear('healthchecks');
+    this.metrics.clear('healthcheck', 'healthchecks');
   }
 }

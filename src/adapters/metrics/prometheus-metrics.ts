@@ -148,12 +148,8 @@ export class PrometheusMetrics implements Metrics {
     this.proxy.count('conntrackDeleted', labelOf(family), deleted);
   }
 
-  healthzAnswered(code: 200 | 503): void {
-    this.proxy.count('healthz', { code: String(code) });
-  }
-
-  livezAnswered(code: 200 | 503): void {
-    this.proxy.count('livez', { code: String(code) });
+  probed(path: 'healthz' | 'livez', code: 200 | 503): void {
+    this.proxy.count(path, { code: String(code) });
   }
 
   /** nftables failed to delete unused chains. */

@@ -24,10 +24,7 @@ export function showServicePorts(
 
 /** How fresh each kind is; kinds that the cluster does not have are skipped. */
 export function showSources(own: Own, sources: readonly SourceStatus[], now: number): void {
-  own.clear('watchSilence');
-  own.clear('watchConnected');
-  own.clear('watchRewinds');
-  own.clear('shortWatches');
+  own.clear('watchSilence', 'watchConnected', 'watchRewinds', 'shortWatches');
   for (const { kind, state, connected, rewinds, shortWatches, lastActivity } of sources) {
     if (state === 'absent' || state === 'stopped') continue;
     own.set('watchConnected', { kind }, connected ? 1 : 0);
@@ -45,9 +42,7 @@ export function showIgnoredObjects(own: Own, ignoredByKind: ReadonlyMap<string, 
 
 /** The traffic of Services; those that are gone are forgotten. */
 export function showTraffic(own: Own, series: readonly SeriesValues[]): void {
-  const gauges = ['trafficOpen', 'trafficUnanswered'] as const;
-  const counters = ['trafficConnections', 'trafficFailed', 'trafficBytes'] as const;
-  for (const metric of [...gauges, ...counters]) own.clear(metric);
+  own.clear('trafficOpen', 'trafficUnanswered', 'trafficConnections', 'trafficFailed', 'trafficBytes');
   for (const { labels, open, overdue, connections, failed, bytes } of series) {
     own.set('trafficOpen', labels, open);
     own.set('trafficUnanswered', labels, overdue);

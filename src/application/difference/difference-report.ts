@@ -20,17 +20,21 @@ export type DifferenceReport = ReturnType<typeof differenceAnswer>;
 export const differenceAnswer = fields({ mode: text, families: list(ofFamily) });
 
 /** The problem of backends that cannot tell differences. */
-export const CANNOT_COMPARE = 'this mode cannot compare';
+const CANNOT_COMPARE = 'this mode cannot compare';
 
 /** Lines of one family that are listed at most. */
 const LISTED = 10_000;
 
-/** @param service of which `namespace/name` alone; undefined: all */
+/**
+ * @param lines undefined if the backend cannot tell
+ * @param service of which `namespace/name` alone; undefined: all
+ */
 export function familyDifference(
   family: IpFamily,
-  lines: readonly RuleDifference[],
+  lines: readonly RuleDifference[] | undefined,
   service?: string,
 ): FamilyDifference {
+  if (!lines) return unknownDifference(family, CANNOT_COMPARE);
   const wanted = service === undefined ? lines : lines.filter((line) => serviceOfLine(line) === service);
   return {
     family,

@@ -10,8 +10,6 @@ export interface Metrics extends SyncObserver {
     family: IpFamily,
     outcome: { readonly seconds: number; readonly deleted: number },
   ): void;
-  /** A response of /healthz. */
-  healthzAnswered(code: 200 | 503): void;
-  /** A response of /livez. */
-  livezAnswered(code: 200 | 503): void;
+  /** A response of /healthz or /livez. */
+  probed(path: 'healthz' | 'livez', code: 200 | 503): void;
 }

@@ -66,8 +66,8 @@ describe('HealthServer', () => {
       },
     ]);
     expect(metrics.calls).toEqual([
-      ['healthzAnswered', 503],
-      ['livezAnswered', 200],
+      ['probed', 'healthz', 503],
+      ['probed', 'livez', 200],
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('HealthServer', () => {
       '{"lastUpdated":"2026-05-04T10:00:01.25Z","currentTime":"2026-05-04T10:00:01.25Z","nodeEligible":true,' +
         '"healthy":true,"status":{"IPv4":{"lastUpdated":"2026-05-04T10:00:00Z","healthy":true}}}',
     );
-    expect(metrics.calls).toEqual([['healthzAnswered', 200]]);
+    expect(metrics.calls).toEqual([['probed', 'healthz', 200]]);
   });
 
   it('refuses traffic for a node that is not eligible, but stays alive', async () => {
@@ -155,6 +155,6 @@ describe('HealthServer', () => {
     expect((await get('/healthz', '[::1]')).status).toBe(503);
     expect((await get('/')).status).toBe(404);
     expect((await get('/healthz/')).status).toBe(404);
-    expect(metrics.of('healthzAnswered')).toEqual([[503]]);
+    expect(metrics.of('probed')).toEqual([['healthz', 503]]);
   });
 });

@@ -67,8 +67,8 @@ function exercise(metrics: PrometheusMetrics): void {
   for (const changed of [true, true, false, true]) metrics.endpointSliceEvent(changed);
   for (const service of ['a/b', 'a/b', 'a/c']) metrics.serviceEvent(service, true);
   metrics.serviceEvent('a/d', false);
-  metrics.healthzAnswered(503);
-  metrics.livezAnswered(200);
+  metrics.probed('healthz', 503);
+  metrics.probed('livez', 200);
 }
 
 describe('the metrics of kube-proxy (docs/spec/server.md §10)', () => {

@@ -2,7 +2,7 @@ import type { Metrics } from '../../../src/application/ports/metrics.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 
 /** What metrics hear besides syncs. */
-type Heard = Pick<Metrics, 'conntrackReconciled' | 'healthzAnswered' | 'livezAnswered'>;
+type Heard = Pick<Metrics, 'conntrackReconciled' | 'probed'>;
 
 /** Keeps every call: the method's name and its arguments. */
 export class RecordingMetrics implements Heard {
@@ -20,11 +20,7 @@ export class RecordingMetrics implements Heard {
     this.calls.push(['conntrackReconciled', family, outcome]);
   }
 
-  healthzAnswered(code: 200 | 503): void {
-    this.calls.push(['healthzAnswered', code]);
-  }
-
-  livezAnswered(code: 200 | 503): void {
-    this.calls.push(['livezAnswered', code]);
+  probed(path: 'healthz' | 'livez', code: 200 | 503): void {
+    this.calls.push(['probed', path, code]);
   }
 }

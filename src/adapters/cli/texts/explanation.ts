@@ -1,6 +1,7 @@
 import { frontendPlace } from '../../../domain/forwarding/forwarding-entry.js';
 import { hostPort } from '../../../domain/net/address.js';
 import { endpointWords } from '../../../application/words/endpoint-words.js';
+import { healthCheckWords } from '../../../application/words/health-check-words.js';
 import { portWords } from '../../../application/words/port-words.js';
 import { timeText } from '../../../application/words/time-text.js';
 import type {
@@ -39,11 +40,7 @@ function familyLines({
   const lines = [`  ${family}${waiting ? ', changes wait for the next sync' : ''}`];
   if (absence) lines.push(`    ${absence.text}`);
   for (const port of ports) lines.push(...portLines(port));
-  if (healthCheck) {
-    const { port, localEndpoints, listening, problem } = healthCheck;
-    const state = listening ? 'listening' : `not listening${problem === undefined ? '' : `: ${problem}`}`;
-    lines.push(`    health check on port ${port}: ${state}; endpoints on this node: ${localEndpoints}`);
-  }
+  if (healthCheck) lines.push(`    ${healthCheckWords(healthCheck)}`);
   if (sync.failures > 0 && sync.lastFailure)
     lines.push(
       `    no sync has succeeded since ${timeText(sync.lastFailure.at)}: ${sync.lastFailure.reason}`,

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { clientLeft } from '../../http/client-left.js';
 import { respond, TEXT_TYPE } from '../../http/plain-response.js';
 import type { Query, Routes } from '../../http/router.js';
 import { ProfileBuilder } from './profile-builder.js';
@@ -50,10 +51,8 @@ export function pprofRoutes(profiler: Profiler): Routes {
 async function answerCpu(profiler: Profiler, { parameters }: Query, response: ServerResponse): Promise<void> {
   const asked = parameters.get('seconds') ?? '';
   const seconds = /^\d{1,4}$/.test(asked) && Number(asked) > 0 ? Number(asked) : DEFAULT_SECONDS;
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
   try {
-    await sendProfile(response, 'profile', await profiler.cpu(seconds, gone.signal));
+    await sendProfile(response, 'profile', await profiler.cpu(seconds, clientLeft(response)));
   } catch (error) {
     if (!(error instanceof ProfilerBusyError)) throw error;
     respond(response, 500, TEXT_TYPE, `${error.message}\n`);

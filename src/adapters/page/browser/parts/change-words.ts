@@ -1,5 +1,5 @@
 import * as words from '../../../../application/words/change-words.js';
-import type { ChangeEntry } from '../asking/answers.js';
+import type { ChangeEntry } from '../../../../application/status/change-entry.js';
 import { markOf, type MarkKind } from './mark-kind.js';
 import { counted } from './time.js';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ChangeEntry, ServicePortChange } from '../asking/answers.js';
+import type { ChangeEntry, ServicePortChange } from '../../../../application/status/change-entry.js';
 import { changeWords, outcomeOf } from './change-words.js';
 import { Mark } from './mark.js';
 import { PortLink } from './port-link.js';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { watchWords } from '../../../../../application/words/status-words.js';
-import type { FamilyStatus, ProxyStatus, WatchStatus } from '../../asking/answers.js';
+import type { ProxyStatus, WatchStatus } from '../../../../../application/status/proxy-status.js';
 import { Lines, MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
 import { Panel } from '../../parts/panel.js';
@@ -13,8 +13,8 @@ import { hrefOf } from '../../place.js';
 export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Element {
   return (
     <>
-      <TroubledPorts state="Failed" ports={portsIn(status, ({ failed }) => failed)} />
-      <TroubledPorts state="Degraded" ports={portsIn(status, ({ degraded }) => degraded)} />
+      <TroubledPorts title="Failed" ports={portsIn(status, 'failed')} />
+      <TroubledPorts title="Degraded" ports={portsIn(status, 'degraded')} />
       <Part title={`Ignored objects (${status.ignored.length})`} isEmpty={status.ignored.length === 0}>
         <Lines lines={status.ignored} />
       </Part>
@@ -28,21 +28,18 @@ export function Failures({ status }: { readonly status: ProxyStatus }): JSX.Elem
   );
 }
 
-type Ports = FamilyStatus['failed'];
-type PortInFamily = Ports[number] & Pick<FamilyStatus, 'family'>;
-
-function portsIn({ families }: ProxyStatus, ports: (status: FamilyStatus) => Ports): readonly PortInFamily[] {
-  return families.flatMap((status) => ports(status).map((port) => ({ family: status.family, ...port })));
+function portsIn({ families }: ProxyStatus, state: 'failed' | 'degraded') {
+  return families.flatMap(({ family, [state]: ports }) => ports.map((port) => ({ family, ...port })));
 }
 
 interface TroubledProps {
-  readonly state: 'Failed' | 'Degraded';
-  readonly ports: readonly PortInFamily[];
+  readonly title: string;
+  readonly ports: ReturnType<typeof portsIn>;
 }
 
-function TroubledPorts({ state, ports }: TroubledProps): JSX.Element {
+function TroubledPorts({ title, ports }: TroubledProps): JSX.Element {
   return (
-    <Part title={`${state} service ports (${ports.length})`} isEmpty={ports.length === 0}>
+    <Part title={`${title} service ports (${ports.length})`} isEmpty={ports.length === 0}>
       <Table kind="stacked" titles={['Service port', 'Since', 'Why']}>
         {ports.slice(0, MOST).map(({ family, key, since, reason }) => (
           <tr key={`${family} ${key}`}>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { ServicePortChange } from '../../asking/answers.js';
+import type { ServicePortChange } from '../../../../../application/status/change-entry.js';
 import { useSize } from '../../parts/use-size.js';
 import { clockTime, span } from '../../parts/time.js';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { History } from '../../asking/answers.js';
+import type { History } from '../../../../../application/status/change-entry.js';
 import { PortLink } from '../../parts/port-link.js';
 import { clockTime, counted, span } from '../../parts/time.js';
 import { programmedChanges, summary } from './latencies.js';

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import type { History, ProxyStatus } from '../../asking/answers.js';
+import type { History } from '../../../../../application/status/change-entry.js';
+import type { ProxyStatus } from '../../../../../application/status/proxy-status.js';
 import { historyOf, STATUS } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { endpointWords } from '../../../../../application/words/endpoint-words.js';
 import { acceptedSourcesText } from '../../../../../application/words/source-words.js';
 import { portStatusText } from '../../../../../application/words/state-words.js';
-import type { FamilyExplanation, PortExplanation } from '../../asking/answers.js';
+import type { FamilyExplanation, PortExplanation } from '../../../../../application/explain/explanation.js';
 import { markOf } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';

@@ -1,5 +1,9 @@
 import { grouped } from '../../../../../domain/model/grouped.js';
-import type { EndpointExplanation, FrontendExplanation, PortExplanation } from '../../asking/answers.js';
+import type {
+  EndpointExplanation,
+  FrontendExplanation,
+  PortExplanation,
+} from '../../../../../application/explain/explanation.js';
 
 /** What becomes of the packets to some frontends of a service port, and where they may go. */
 export interface Rule {

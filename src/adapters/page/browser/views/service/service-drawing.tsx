@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { PortExplanation } from '../../asking/answers.js';
+import type { PortExplanation } from '../../../../../application/explain/explanation.js';
 import { useSize } from '../../parts/use-size.js';
 import { BOX_HEIGHT, drawingOf, type Box } from './drawing.js';
 

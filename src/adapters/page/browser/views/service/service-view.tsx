@@ -1,6 +1,9 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { Explanation, History, ServiceRow } from '../../asking/answers.js';
+import { healthCheckWords } from '../../../../../application/words/health-check-words.js';
+import type { Explanation } from '../../../../../application/explain/explanation.js';
+import type { History } from '../../../../../application/status/change-entry.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { explanationOf, historyOf } from '../../asking/routes.js';
 import { useChanges } from '../../asking/use-changes.js';
 import { useFollowed } from '../../asking/use-followed.js';
@@ -70,13 +73,7 @@ function Explained({ explanation }: { readonly explanation: Explanation }): JSX.
         )),
         ...(known && absence ? [<p key={family} class="quiet">{`${family}: ${absence.text}`}</p>] : []),
         ...(healthCheck
-          ? [
-              <p key={`${family} check`}>
-                Health check on port {healthCheck.port} ({family}):{' '}
-                {healthCheck.listening ? 'listening' : 'not listening'}, {healthCheck.localEndpoints}{' '}
-                endpoints on this node
-              </p>,
-            ]
+          ? [<p key={`${family} check`}>{`${family}: ${healthCheckWords(healthCheck)}`}</p>]
           : []),
       ])}
     </>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { bytesText, countingWords } from '../../../../../application/words/traffic-words.js';
-import type { PortReport, TrafficReport } from '../../asking/answers.js';
+import type { PortReport, TrafficReport } from '../../../../../domain/traffic/traffic-report.js';
 import { trafficOf } from '../../asking/routes.js';
 import { useLines } from '../../asking/use-lines.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';

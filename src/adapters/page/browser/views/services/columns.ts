@@ -1,5 +1,5 @@
 import { lacksEndpoints, rowWord } from '../../../../../application/words/state-words.js';
-import type { ServiceRow } from '../../asking/answers.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { markOf, type MarkKind } from '../../parts/mark-kind.js';
 
 /** A column of the list; its name is its class in page.css. */

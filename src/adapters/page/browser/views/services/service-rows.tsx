@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ServiceRow } from '../../asking/answers.js';
+import type { ServiceRow } from '../../../../../application/status/service-row.js';
 import { go } from '../../use-place.js';
 import { hrefOf, type Place } from '../../place.js';
 import { Mark } from '../../parts/mark.js';

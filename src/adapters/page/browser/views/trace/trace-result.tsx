@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { hostPort } from '../../../../../domain/net/host-port.js';
 import { SOURCE_WORDS } from '../../../../../application/words/source-words.js';
-import type { Step, TraceAnswer, TracedEndpoint } from '../../asking/answers.js';
+import type { TraceAnswer } from '../../../../../application/trace/answer.js';
+import type { Step, TracedEndpoint } from '../../../../../domain/trace/trace.js';
 import type { MarkKind } from '../../parts/mark-kind.js';
 import { MOST, moreThanShown } from '../../parts/lines.js';
 import { Mark } from '../../parts/mark.js';
