@@ -28,11 +28,11 @@ export interface HealthVerdict {
 }
 
 interface FamilyState {
-  lastUpdated: number | undefined;
+  lastUpdated?: number | undefined;
   /** When the oldest change was queued that no sync has dequeued. */
-  oldestPending: number | undefined;
+  oldestPending?: number | undefined;
   /** When the oldest change was queued that a sync has dequeued, until one succeeds. */
-  oldestDequeued: number | undefined;
+  oldestDequeued?: number | undefined;
 }
 
 /**
@@ -67,14 +67,7 @@ export class ProxyHealth implements Partial<SyncObserver> {
 
   /** The sync loop of a family runs; the family counts from now on. */
   loopStarted(family: IpFamily): void {
-    const state = this.families.get(family);
-    if (state) state.oldestPending = state.oldestDequeued = undefined;
-    else
-      this.families.set(family, {
-        lastUpdated: undefined,
-        oldestPending: undefined,
-        oldestDequeued: undefined,
-      });
+    this.families.set(family, { lastUpdated: this.families.get(family)?.lastUpdated });
   }
 
   /** A change was queued. */
@@ -95,7 +88,7 @@ export class ProxyHealth implements Partial<SyncObserver> {
   finished(family: IpFamily, { ok }: Pick<SyncReport, 'ok'>): void {
     if (!ok) return;
     const oldestPending = this.families.get(family)?.oldestPending;
-    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending, oldestDequeued: undefined });
+    this.families.set(family, { lastUpdated: this.clock.now(), oldestPending });
   }
 
   /**

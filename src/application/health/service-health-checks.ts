@@ -35,9 +35,6 @@ export class ServiceHealthChecks implements ForwardingListener {
     this.family = options.family;
   }
 
-  /** Health checks report what is programmed, not what is being written. */
-  programming(): void {}
-
   programmed({ changes, failed, network }: Programmed): void {
     if (this.stopped) return;
     this.follow(network);
@@ -55,8 +52,6 @@ export class ServiceHealthChecks implements ForwardingListener {
     }
     this.apply();
   }
-
-  repaired(): void {}
 
   /** Undefined for a Service without a health-check node port. */
   state(service: ServiceKey): HealthCheckState | undefined {

@@ -123,7 +123,7 @@ export class SyncFamily {
   async verify(how: VerificationKind, signal: AbortSignal): Promise<VerifyResult> {
     const result = await this.backend.verify(how, signal);
     this.outcomes.record([], result);
-    if (result.written > 0) this.listener?.repaired();
+    if (result.written > 0) this.listener?.repaired?.();
     return result;
   }
 
@@ -193,7 +193,7 @@ export class SyncFamily {
     const due = depend || everyService ? this.waiting.takeAll() : this.waiting.take();
     const changed = depend ? withEveryEntry(this.table, due) : due;
     this.network = network;
-    this.listener?.programming(changed);
+    this.listener?.programming?.(changed);
     return { result: await this.apply(changed, call), changed };
   }
 

@@ -9,6 +9,9 @@ import { CannotAskError } from './cannot-ask-error.js';
 /** How long the proxy may take to answer most questions, in milliseconds. */
 const TIMEOUT = 10_000;
 
+/** How long it may take to compare everything: reading 100,000 Services with the iptables tools takes half of that, and changes come first. */
+export const COMPARISON = 60_000;
+
 /** Characters that are shown of what somebody else answers. */
 const SHOWN = 200;
 
