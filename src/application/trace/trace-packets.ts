@@ -205,10 +205,8 @@ function ended(trace: Trace, outcome: TraceOutcome, effect: string): Trace {
 
 /** Protocol and port of each. */
 function nodePortsOf(families: readonly TracedFamily[]): ReadonlySet<string> {
-  const nodePorts = new Set<string>();
-  for (const family of families)
-    for (const { name, frontends } of family.entries())
-      for (const { kind, port } of frontends)
-        if (kind === 'node-port') nodePorts.add(`${name.protocol} ${port}`);
-  return nodePorts;
+  const entries = families.flatMap((family) => [...family.entries()]);
+  const ofEntry = ({ name, frontends }: ForwardingEntry): readonly string[] =>
+    frontends.flatMap(({ kind, port }) => (kind === 'node-port' ? `${name.protocol} ${port}` : []));
+  return new Set(entries.flatMap(ofEntry));
 }
