@@ -89,8 +89,8 @@ export class SyncFamily {
    * @param signal ends a long recovery early
    */
   async program(changes: DequeuedChanges, signal?: AbortSignal): Promise<ProgramResult> {
-    const context = this.contexts.of(this.family, changes.node || changes.everyService);
-    const call: Call = { ...context, signal };
+    const { forwarding, network } = this.contexts.of(this.family, changes.node || changes.everyService);
+    const call: Call = { forwarding, network, signal };
     const full = this.programsEverything;
     const { result, changed } = await (full ? this.startBackend(call) : this.applyChanges(changes, call));
     this.outcomes.record(changed, result);
@@ -98,7 +98,7 @@ export class SyncFamily {
     this.listener?.programmed({
       changes: changed,
       failed,
-      network: call.network,
+      network,
       ...(result.lost && { lost: result.lost }),
     });
     return { full, written: result.written, failed: [...failed], changed };
