@@ -1,4 +1,4 @@
-import type { TroubledPort } from '../../application/status/service-statuses.js';
+import type { TroubledPort } from '../../application/status/port-status.js';
 import type { IpFamily } from '../../domain/net/ip-family.js';
 import type { Container } from '../injection/container.js';
 import { LifeCycle } from '../life-cycle/life-cycle.js';

@@ -1,8 +1,8 @@
 import { NetlinkRoutes } from '../../adapters/rtnetlink/netlink-routes.js';
 import { ExplainAddress } from '../../application/explain/explain-address.js';
 import { ExplainPort } from '../../application/explain/explain-port.js';
-import type { ExplainedLoop } from '../../application/explain/explain.js';
 import { refusalOf } from '../../application/explain/refusal.js';
+import type { ListedLoop } from '../../application/status/list-services.js';
 import type { LocalAddresses } from '../../application/ports/node/local-addresses.js';
 import type { TracePackets } from '../../application/trace/trace-packets.js';
 import { tracePackets, type FamilyRules } from '../../application/trace/traced-node.js';
@@ -11,7 +11,7 @@ import type { Mode } from '../modes/open-mode.js';
 import type { ReadingParts } from '../parts/reading-parts.js';
 
 /** A family and its forwarding table, as a sync loop has both. */
-export type FamilyTable = Pick<ExplainedLoop, 'family' | 'table'>;
+export type FamilyTable = Pick<ListedLoop, 'family' | 'table'>;
 
 /** Tells whose an address is, for people who ask about it or about packets to it. */
 export function explainAddress(parts: ReadingParts, tables: readonly FamilyTable[]): ExplainAddress {
@@ -39,7 +39,6 @@ export async function withTracing<Result>(
   const explained = explainAddress(parts, tables);
   const families = await Promise.all(
     tables.map(async (one): Promise<FamilyRules> => ({
-      family: one.family,
       network: contexts.of(one.family, false).network,
       tracer: await tracer(one.family),
       entries: () => one.table.entries(),
