@@ -1,12 +1,8 @@
+import { NamedError } from '../../domain/model/named-error.js';
 import { errnoName } from './errno.js';
 
 /** A netlink socket itself failed. */
-export abstract class NetlinkError extends Error {
-  protected constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
+export abstract class NetlinkError extends NamedError {}
 
 /** Netlink cannot be used from this process at all. */
 export class NetlinkUnavailableError extends NetlinkError {

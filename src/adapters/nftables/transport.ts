@@ -7,6 +7,7 @@ import type {
   SetElement,
 } from '../../domain/nftables/layout/table.js';
 import { isTemporary } from '../netlink/errno.js';
+import { NamedError } from '../../domain/model/named-error.js';
 
 /**
  * Access to the kernel's nf_tables, or to a table in memory in tests. It knows nothing about services; it commits
@@ -90,7 +91,7 @@ export interface NftFailure {
 }
 
 /** A transaction was refused; the kernel is unchanged, unless its answer was lost. */
-export class NftCommitError extends Error {
+export class NftCommitError extends NamedError {
   /** The same transaction may be taken later: nothing in it is to blame. */
   readonly isTemporary: boolean;
 
@@ -101,7 +102,6 @@ export class NftCommitError extends Error {
     const temporary = failures.some(({ reason }) => isTemporary(reason));
     const did = temporary ? 'cannot take a transaction now' : 'refused a transaction';
     super(`nftables ${did} on table kube-proxy (${family}): ${describe(failures)}`);
-    this.name = 'NftCommitError';
     this.isTemporary = temporary;
   }
 }

@@ -1,5 +1,6 @@
 import type { Protocol } from '../model/service-port-name.js';
 import { hostPort, parseAddress, type Address } from '../net/address.js';
+import { NamedError } from '../model/named-error.js';
 
 /** Where a packet comes from. */
 export type TraceSource =
@@ -20,12 +21,7 @@ export interface TraceQuery {
 }
 
 /** The query cannot be read; the message says what was expected. */
-export class InvalidQueryError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'InvalidQueryError';
-  }
-}
+export class InvalidQueryError extends NamedError {}
 
 const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map([
   ['tcp', 'TCP'],

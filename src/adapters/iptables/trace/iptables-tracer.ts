@@ -13,7 +13,7 @@ import { isIptablesChain } from './own-chains.js';
 export class IptablesTracer implements Tracer {
   /**
    * @param readHost what the rules depend on
-   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
    */
   constructor(
     private readonly readHost: () => Promise<IptablesHost>,

@@ -27,7 +27,7 @@ export const NO_PROXY_PORTS: ProxyPorts = {
 export class UserspaceTracer implements Tracer {
   /**
    * @param readAddress where the sockets are, or would be
-   * @param readTables all tables of the family, as iptables-save prints them; rejects with an IptablesToolError
+   * @param readTables all tables of the family, as iptables-save prints them; rejects with an ToolError
    */
   constructor(
     private readonly ports: ProxyPorts,

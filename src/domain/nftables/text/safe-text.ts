@@ -1,10 +1,12 @@
+import { NamedError } from '../../model/named-error.js';
+
 /**
  * The last checks before text is written to the kernel, or printed for `nft -f`. They are cheap enough for every element of a
  * large set, and know nothing about services.
  */
 
 /** Text that cannot be written. The value is quoted and shortened. */
-export class UnsafeTextError extends Error {
+export class UnsafeTextError extends NamedError {
   constructor(
     readonly what: string,
     readonly text: string,
@@ -13,7 +15,6 @@ export class UnsafeTextError extends Error {
     super(
       `${what} ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)} cannot be written to nftables: ${expected}`,
     );
-    this.name = 'UnsafeTextError';
   }
 }
 
