@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { Readable } from 'node:stream';
-import { renderTable } from '../../src/domain/nftables/text/render-text.js';
+import { renderTable } from '../../src/adapters/nftables/text/render-text.js';
 import type { IpFamily } from '../../src/domain/net/ip-family.js';
 import type { Rule } from '../../src/domain/nftables/layout/rule.js';
 import type { Operation, SetDefinition, SetElement } from '../../src/domain/nftables/layout/table.js';
@@ -289,7 +289,7 @@ describe('a change', () => {
       { op: 'flush-chain', chain: 'a' },
       { op: 'delete-chain', chain: 'b' },
       { op: 'delete-elements', set: ADDRESSES, elements: [second!] },
-      { op: 'flush-set', set: PORTS },
+      { op: 'delete-elements', set: PORTS, elements: ports(1, 3) },
     ]);
     const state = (await driver.ask('read', 'IPv4', [ADDRESSES, PORTS]))!;
     expect(state.chains).toEqual([{ name: 'a', fingerprint: 'regular chain', rules: [] }]);

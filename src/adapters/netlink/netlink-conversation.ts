@@ -48,14 +48,19 @@ export class NetlinkConversation {
   }
 
   /**
-   * Requests several objects by one message; `onAnswer` gets a message for each, up to the first that does not exist. Reads all
-   * answers without yielding to the event loop, so they must be few and short.
+   * Requests something and reads the answer at once, without yielding to the event loop, so it must be short.
+   * @param answer NLM_F_DUMP for all objects of a kind, NLM_F_ACK for several named ones, up to the first that does not exist,
+   * 0 for one
    */
-  askForSeveral(request: NetlinkRequest, onAnswer: (message: NetlinkMessage) => void): KernelReply {
+  exchangeNow(
+    request: NetlinkRequest,
+    answer: typeof NLM_F_DUMP | typeof NLM_F_ACK | 0,
+    onMessage: (message: NetlinkMessage) => void,
+  ): KernelReply {
     const { socket, writer } = this;
     writer.length = 0;
-    const sequence = this.write(request, NLM_F_ACK);
-    const reply = socket.exchange(writer.bytes, writer.length, sequence, false, onAnswer);
+    const sequence = this.write(request, answer);
+    const reply = socket.exchange(writer.bytes, writer.length, sequence, answer === 0, onMessage);
     if (reply.errno === EPERM) throw new NetlinkPermissionError(request.attempt);
     return reply;
   }

@@ -1,3 +1,5 @@
+import { getOrMake } from '../model/get-or-make.js';
+
 /** In place of an address for a node port, which has none. */
 export const NODE_PORT = '';
 
@@ -24,9 +26,7 @@ export class FrontendMap<Value> {
   }
 
   set({ address, port }: FrontendAddress, value: Value): void {
-    const addresses = this.byPort.get(port);
-    if (addresses) addresses.set(address, value);
-    else this.byPort.set(port, new Map([[address, value]]));
+    getOrMake(this.byPort, port, () => new Map<string, Value>()).set(address, value);
   }
 
   delete({ address, port }: FrontendAddress): void {

@@ -11,3 +11,10 @@ const BY_NUMBER = new Map(
 export function protocolOfNumber(number: number): Protocol | undefined {
   return BY_NUMBER.get(number);
 }
+
+const TEXTS = new Map(Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [number, name.toLowerCase()]));
+
+/** As the tools of the kernel print it: `tcp`, or the number of a protocol that no Service can have. */
+export function protocolText(number: number): string {
+  return TEXTS.get(number) ?? String(number);
+}

@@ -4,6 +4,7 @@ import type { ForwardingEntry } from '../forwarding/forwarding-entry.js';
 import type { Protocol, ServicePortKey } from '../model/service-port-name.js';
 import type { IpFamily } from '../net/ip-family.js';
 import type { SeenFlow } from './seen-flow.js';
+import { getOrMake } from '../model/get-or-make.js';
 
 /** Identifies a service port among those of both families. */
 export type FamilyPortKey = `${IpFamily} ${ServicePortKey}`;
@@ -88,12 +89,7 @@ export class ServiceFrontends {
   }
 
   private ownersLike({ family, name }: ForwardingEntry): Owners {
-    const kind = `${family} ${name.protocol}` as const;
-    const known = this.owners.get(kind);
-    if (known) return known;
-    const made: Owners = new FrontendMap();
-    this.owners.set(kind, made);
-    return made;
+    return getOrMake(this.owners, `${family} ${name.protocol}`, (): Owners => new FrontendMap());
   }
 }
 

@@ -5,11 +5,10 @@ import {
   WHOLE_MESSAGE,
   type FilterProgram,
 } from '../../netlink/packet-filter.js';
-import { NLM_F_CREATE } from '../../netlink/protocol.js';
+import { familyNumber, NLM_F_CREATE } from '../../netlink/protocol.js';
 import {
   CTA,
   CT_EVENT,
-  familyWord,
   IPPROTO_SCTP,
   IPPROTO_TCP,
   IPPROTO_UDP,
@@ -41,9 +40,9 @@ const ONLY_BYTE = 4;
 export function eventFilter(shift: number): FilterProgram {
   return [
     ['loadByte', FAMILY],
-    ['ifEqual', familyWord('IPv4'), 'IPv4', 'or IPv6'],
+    ['ifEqual', familyNumber('IPv4'), 'IPv4', 'or IPv6'],
     'or IPv6',
-    ['ifEqual', familyWord('IPv6'), 'IPv6', 'drop'],
+    ['ifEqual', familyNumber('IPv6'), 'IPv6', 'drop'],
     'IPv4',
     ...ofServices(IPV4, 'sample IPv4'),
     'sample IPv4',

@@ -16,7 +16,7 @@ import { MessageWriter } from '../../netlink/message-writer.js';
 import { NetlinkChannel } from '../../netlink/netlink-channel.js';
 import type { NetlinkConversation } from '../../netlink/netlink-conversation.js';
 import { NetlinkSocket } from '../../netlink/netlink-socket.js';
-import { NETLINK_NETFILTER } from '../../netlink/protocol.js';
+import { familyNumber, NETLINK_NETFILTER } from '../../netlink/protocol.js';
 import { NftCommitError, type NftFailure, type NftTransport, type TableState } from '../transport.js';
 import { BatchEncoder } from './encode/batch-encoder.js';
 import { DisturbedReadError } from './read/disturbed-read-error.js';
@@ -65,7 +65,7 @@ export class NetlinkNftTransport implements NftTransport {
     signal?: AbortSignal,
   ): Promise<TableState | undefined> {
     return this.channel.runExclusive(async (conversation) => {
-      const ask = askerOf(conversation, nf.familyWord(family), signal);
+      const ask = askerOf(conversation, familyNumber(family), signal);
       for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
         const before = await readGeneration(conversation);
         const listed = (await listTables(ask, ruleFingerprint, TABLE_NAME)).get(TABLE_NAME);
@@ -176,5 +176,5 @@ export class NetlinkNftTransport implements NftTransport {
 
 /** Small messages that make the kernel free any number of elements before it answers. */
 function removesMuch({ op }: Operation): boolean {
-  return op === 'delete-table' || op === 'delete-set' || op === 'flush-set';
+  return op === 'delete-table' || op === 'delete-set';
 }

@@ -49,7 +49,10 @@ export class IptablesChange {
     const removed: OwnedChain[] = [];
     for (const [owner, { before, after }] of this.rulesChanges) {
       if (!after && isUnexplained(owner)) continue;
-      const change = before || unexplained.size === 0 ? between(before, after) : adopt(unexplained, after);
+      const change =
+        before || unexplained.size === 0
+          ? chainsChange(before?.chains ?? [], after?.chains ?? [])
+          : adopt(unexplained, after);
       for (const chain of change.written) written.push({ chain, owner });
       for (const chain of change.removed) removed.push({ chain, owner });
     }
@@ -89,14 +92,6 @@ export class IptablesChange {
   private differentEntries(): readonly EntriesChange[] {
     return [...this.entriesChanges.values()].filter(({ before, after }) => !sameEntries(before, after));
   }
-}
-
-function between(
-  before: IptablesServicePortRules | undefined,
-  after: IptablesServicePortRules | undefined,
-): ChainsChange {
-  const known = before && after?.chainsSince?.(before);
-  return known ?? chainsChange(before?.chains ?? [], after?.chains ?? []);
 }
 
 /** Takes chains over, so that only those with other rules are written. */

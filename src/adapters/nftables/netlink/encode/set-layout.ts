@@ -2,6 +2,7 @@ import type { IpFamily } from '../../../../domain/net/ip-family.js';
 import type { SetDefinition } from '../../../../domain/nftables/layout/table.js';
 import { componentOf, ownLength, slotLength, typeNumber, type Component } from '../read/components.js';
 import { SET_FLAG, VERDICT_TYPE } from '../nf-tables.js';
+import { getOrMake } from '../../../../domain/model/get-or-make.js';
 
 /** A set as the kernel sees it (docs/spec/nft-netlink.md §6.4, §7.1). */
 export interface SetLayout {
@@ -26,12 +27,7 @@ const known = {
 
 /** The layout of a set in a family. Computed once for each definition. */
 export function setLayout(family: IpFamily, set: SetDefinition): SetLayout {
-  let layout = known[family].get(set);
-  if (!layout) {
-    layout = layOut(family, set);
-    known[family].set(set, layout);
-  }
-  return layout;
+  return getOrMake(known[family], set, () => layOut(family, set));
 }
 
 function layOut(family: IpFamily, { key, value, dynamicSize }: SetDefinition): SetLayout {

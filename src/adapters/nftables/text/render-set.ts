@@ -1,4 +1,4 @@
-import type { IpFamily } from '../../net/ip-family.js';
+import type { IpFamily } from '../../../domain/net/ip-family.js';
 import {
   safeComment,
   safeConcatenation,
@@ -6,8 +6,8 @@ import {
   safeNumber,
   safeVerdict,
   UnsafeTextError,
-} from './safe-text.js';
-import type { DataType, SetDefinition, SetElement } from '../layout/table.js';
+} from '../../../domain/nftables/text/safe-text.js';
+import type { DataType, SetDefinition, SetElement } from '../../../domain/nftables/layout/table.js';
 
 /** nft's word for the kind of set. */
 export function setKeyword(set: SetDefinition): 'set' | 'map' {
