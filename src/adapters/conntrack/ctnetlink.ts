@@ -40,7 +40,3 @@ export const STATUS_ASSURED = 1 << 2;
 /** States of a TCP connection (linux/netfilter/nf_conntrack_tcp.h) after both ends have closed it. */
 export const TCP_TIME_WAIT = 7;
 export const TCP_CLOSE = 8;
-
-export const IPPROTO_TCP = 6;
-export const IPPROTO_UDP = 17;
-export const IPPROTO_SCTP = 132;

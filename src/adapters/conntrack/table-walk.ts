@@ -44,7 +44,7 @@ export class TableWalk {
         sequence,
         (message) => {
           interrupted ||= (message.flags & NLM_F_DUMP_INTR) !== 0;
-          if (!flow.read(message)) return;
+          if (!flow.read(message, 0, 'UDP')) return;
           this.examined++;
           if (this.isStale(flow)) deletion.add(flow);
         },

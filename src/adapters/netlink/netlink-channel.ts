@@ -3,6 +3,7 @@ import type { KernelReply, NetlinkMessage } from './message-reader.js';
 import { NetlinkConversation } from './netlink-conversation.js';
 import { succeeded, type NetlinkRequest } from './netlink-request.js';
 import type { NetlinkSocket } from './netlink-socket.js';
+import { NLM_F_DUMP } from './protocol.js';
 
 /**
  * Requests to the kernel over its own socket, in the network namespace of this process. Calls run one after the other.
@@ -54,7 +55,7 @@ export class NetlinkChannel {
   ): Promise<T | undefined> {
     let found: T | undefined;
     const reply = await this.runExclusive((conversation) =>
-      conversation.ask(request, (message) => (found = read(message))),
+      conversation.exchange(request, 0, (message) => (found = read(message))),
     );
     return succeeded(request, reply, absent) ? found : undefined;
   }
@@ -67,7 +68,7 @@ export class NetlinkChannel {
     return this.runExclusive(async (conversation) => {
       for (let count = 0; count < LIST_ATTEMPTS; count++) {
         const found: T[] = [];
-        const reply = await conversation.dump(request, (message) => {
+        const reply = await conversation.exchange(request, NLM_F_DUMP, (message) => {
           const entry = read(message);
           if (entry !== undefined) found.push(entry);
         });

@@ -1,6 +1,6 @@
 import type { ForwardingEntry, Frontend } from '../forwarding/forwarding-entry.js';
 import { frontendName } from '../forwarding/frontend-name.js';
-import { addressText, from, numberText, ruleText } from '../iptables/text/rule-parts.js';
+import { addressText, from, MAX_PORT, numberText, ruleText } from '../iptables/text/rule-parts.js';
 import type { SharedEntry } from '../iptables/table.js';
 import type { Endpoint } from '../model/endpoint.js';
 import { PROTOCOL_NUMBERS } from '../model/protocol-number.js';
@@ -11,8 +11,6 @@ import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from '.
 import { schedulerFor, type IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
-
-const MAX_PORT = 65535;
 
 /**
  * Compiles one service port (docs/spec/ipvs.md §4.3, §5, §6.3).

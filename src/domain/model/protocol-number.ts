@@ -18,3 +18,8 @@ const TEXTS = new Map(Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [
 export function protocolText(number: number): string {
   return TEXTS.get(number) ?? String(number);
 }
+
+/** Whether a Service can have the protocol. */
+export function isProtocol(name: string): name is Protocol {
+  return Object.hasOwn(PROTOCOL_NUMBERS, name);
+}

@@ -1,18 +1,8 @@
-import {
-  CANARY,
-  EXTERNAL_SERVICES,
-  FIREWALL,
-  FORWARD,
-  isServiceChain,
-  MARK_MASQ,
-  NODE_PORTS,
-  POSTROUTING,
-  PROXY_FIREWALL,
-  SERVICES,
-} from '../../../domain/iptables/chain-names.js';
-import { JUMPS } from '../../../domain/iptables/compile/base-rules.js';
+import type { NodeNetwork } from '../../../domain/forwarding/node-network.js';
+import { FIREWALL, isServiceChain } from '../../../domain/iptables/chain-names.js';
+import { iptablesBaseRules } from '../../../domain/iptables/compile/base-rules.js';
 import type { SavedChain, SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import type { Jump, TableName } from '../../../domain/iptables/table.js';
+import type { BaseRules, Jump, TableName } from '../../../domain/iptables/table.js';
 import { removeChains } from './chain-lines.js';
 import { RestoreScript } from './restore-script.js';
 
@@ -28,15 +18,34 @@ export interface OwnedChains {
   readonly serviceChains: boolean;
 }
 
+/** Some node and host: they decide about rules, and not about which chains there are. */
+export const ANY_NODE: NodeNetwork = {
+  family: 'IPv4',
+  detector: undefined,
+  masqueradeBit: 0,
+  masqueradeAll: false,
+  nodePortIPs: 'all',
+  serviceCIDRs: [],
+};
+export const ANY_HOST = { randomFully: false, tcpLiberal: true, counters: new Set<never>() };
+
+/** What a mode makes that has these base rules. */
+export function ownedChains({ chains, shared, jumps }: BaseRules, serviceChains: boolean): OwnedChains {
+  const all = [...chains, ...shared];
+  const namesIn = (table: TableName) => all.filter((chain) => chain.table === table).map(({ name }) => name);
+  return {
+    jumps,
+    chains: { nat: namesIn('nat'), filter: namesIn('filter'), mangle: namesIn('mangle') },
+    serviceChains,
+  };
+}
+
+const WITH_FIREWALL = ownedChains(iptablesBaseRules(ANY_NODE, ANY_HOST), true);
+
 /** What mode iptables makes, but KUBE-FIREWALL: see `judgeFirewall`. */
 export const IPTABLES_OWNED_CHAINS: OwnedChains = {
-  jumps: JUMPS.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
-  chains: {
-    nat: [SERVICES, NODE_PORTS, POSTROUTING, MARK_MASQ, CANARY],
-    filter: [SERVICES, EXTERNAL_SERVICES, FORWARD, NODE_PORTS, PROXY_FIREWALL, CANARY],
-    mangle: [CANARY],
-  },
-  serviceChains: true,
+  ...WITH_FIREWALL,
+  jumps: WITH_FIREWALL.jumps.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
 };
 
 /**

@@ -18,7 +18,7 @@ import { NETLINK_GENERIC } from '../../netlink/protocol.js';
 import { IpvsUnavailableError } from '../errors.js';
 import { ATTRIBUTE, COMMAND, FAMILY_NAME, VERSION } from './ip-vs.js';
 import { readRealServer, readServer } from './virtual-server-reader.js';
-import { putRealServer, putRealServerId, putServer, putServerId } from './virtual-server-writer.js';
+import { putRealServer, putServer, putServerId } from './virtual-server-writer.js';
 import type {
   IpvsTimeouts,
   ListedVirtualServer,
@@ -158,8 +158,8 @@ function requestOf(step: VirtualServerStep): [number, string, (writer: MessageWr
 function putStep(writer: MessageWriter, step: VirtualServerStep): void {
   if (step.kind === 'add' || step.kind === 'set') return putServer(writer, step.server);
   putServerId(writer, step.server);
-  if (step.kind === 'add-real' || step.kind === 'set-real') putRealServer(writer, step.real);
-  else if (step.kind === 'delete-real') putRealServerId(writer, step.real);
+  if (step.kind === 'delete-real') putRealServer(writer, step.real);
+  else if (step.kind !== 'delete') putRealServer(writer, step.real, step.real.weight);
 }
 
 function outcomeOf(

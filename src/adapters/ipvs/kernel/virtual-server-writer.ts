@@ -36,26 +36,21 @@ export function putServer(writer: MessageWriter, server: VirtualServer): void {
   writer.endNest(nest);
 }
 
-/** What identifies a real server. */
-export function putRealServerId(
+/** A real server: with its weight all its attributes, else what identifies it. */
+export function putRealServer(
   writer: MessageWriter,
   { address, port }: Pick<RealServer, 'address' | 'port'>,
+  weight?: number,
 ): void {
   const nest = writer.beginNest(ATTRIBUTE.DEST);
   writer.putBytes(DEST.ADDR, addressBytes(address));
   writer.putU16(DEST.PORT, port);
-  writer.endNest(nest);
-}
-
-/** A real server with all its attributes. */
-export function putRealServer(writer: MessageWriter, { address, port, weight }: RealServer): void {
-  const nest = writer.beginNest(ATTRIBUTE.DEST);
-  writer.putBytes(DEST.ADDR, addressBytes(address));
-  writer.putU16(DEST.PORT, port);
-  writer.putHostU32(DEST.FWD_METHOD, MASQUERADING);
-  writer.putHostU32(DEST.WEIGHT, weight);
-  writer.putHostU32(DEST.U_THRESH, 0);
-  writer.putHostU32(DEST.L_THRESH, 0);
+  if (weight !== undefined) {
+    writer.putHostU32(DEST.FWD_METHOD, MASQUERADING);
+    writer.putHostU32(DEST.WEIGHT, weight);
+    writer.putHostU32(DEST.U_THRESH, 0);
+    writer.putHostU32(DEST.L_THRESH, 0);
+  }
   writer.endNest(nest);
 }
 

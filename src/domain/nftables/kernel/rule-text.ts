@@ -4,7 +4,7 @@ import { hostPort } from '../../net/address.js';
 import { formatPriority } from '../layout/priority.js';
 import { hex, readHostWord, readNetworkHalf } from './bytes.js';
 import type { Expression, KernelVerdict } from './expression.js';
-import { addressText } from './packet-bytes.js';
+import { ADDRESSES, addressText } from './packet-bytes.js';
 import type { KernelRule } from './ruleset.js';
 
 /** What a register holds, in words. */
@@ -136,7 +136,7 @@ class RuleWriter {
 
   private payload({ base, offset, length }: Extract<Expression, { kind: 'payload' }>): Value {
     const protocol = this.family === 'IPv4' ? 'ip' : 'ip6';
-    const [saddr, daddr] = this.family === 'IPv4' ? [12, 16] : [8, 24];
+    const { saddr, daddr } = ADDRESSES[this.family];
     if (base === 'network' && (offset === saddr || offset === daddr))
       return { text: `${protocol} ${offset === saddr ? 'saddr' : 'daddr'}`, form: 'address' };
     if (base === 'network' && offset === (this.family === 'IPv4' ? 9 : 6))

@@ -1,5 +1,6 @@
 import { addressBits } from '../../../../domain/net/cidr.js';
 import type { IpFamily } from '../../../../domain/net/ip-family.js';
+import { ADDRESSES } from '../../../../domain/nftables/kernel/packet-bytes.js';
 import { safeNetwork } from '../../../../domain/nftables/text/network.js';
 import type {
   Comparison,
@@ -37,8 +38,6 @@ const MAPS_ADDRESS_AND_PORT = 3;
 const FULLY_RANDOM = 0x10;
 /** Port unreachable. */
 const ICMP_CODE = { IPv4: 3, IPv6: 4 } as const;
-/** Offsets of the addresses in the network header. */
-const OFFSET = { IPv4: { saddr: 12, daddr: 16 }, IPv6: { saddr: 8, daddr: 24 } } as const;
 
 /** A rule as it is sent (docs/spec/nft-netlink.md §10). Throws UnsafeTextError. */
 export function ruleRecord(family: IpFamily, { statements, comment }: Rule): RuleRecord {
@@ -182,14 +181,14 @@ class StatementEncoder {
     const { family, addressLength } = this;
     switch (field.field) {
       case 'saddr': {
-        this.payload('network', OFFSET[family].saddr, addressLength, dreg);
+        this.payload('network', ADDRESSES[family].saddr, addressLength, dreg);
         const bits = addressBits(family);
         const length = safeNumber('prefix length', field.prefixLength ?? bits, 0, bits);
         if (length < bits) this.bitwise(dreg, maskBytes(addressLength, length), Buffer.alloc(addressLength));
         return;
       }
       case 'daddr':
-        return this.payload('network', OFFSET[family].daddr, addressLength, dreg);
+        return this.payload('network', ADDRESSES[family].daddr, addressLength, dreg);
       case 'l4proto':
         return this.add('meta', { key: META.L4PROTO, dreg });
       case 'dport':
@@ -215,7 +214,7 @@ class StatementEncoder {
     const bytes = Buffer.from(addressBytes(network.address));
     const wholeBytes = network.prefixLength > 0 && network.prefixLength % 8 === 0;
     const length = wholeBytes ? network.prefixLength / 8 : addressLength;
-    this.payload('network', OFFSET[family][field], length, 1);
+    this.payload('network', ADDRESSES[family][field], length, 1);
     if (!wholeBytes)
       this.bitwise(1, maskBytes(addressLength, network.prefixLength), Buffer.alloc(addressLength));
     this.compare(operator(is), bytes.subarray(0, length));

@@ -1,6 +1,7 @@
 import { ENOENT } from '../../../netlink/errno.js';
 import type { NetlinkMessage } from '../../../netlink/message-reader.js';
 import type { MessageWriter } from '../../../netlink/message-writer.js';
+import { NLM_F_DUMP } from '../../../netlink/protocol.js';
 import { succeeded } from '../../../netlink/netlink-request.js';
 import type { NetlinkConversation } from '../../../netlink/netlink-conversation.js';
 import * as nf from '../nf-tables.js';
@@ -34,7 +35,7 @@ export function askerOf(conversation: NetlinkConversation, familyWord: number, s
         put?.(writer);
       },
     };
-    const reply = await conversation[all ? 'dump' : 'ask'](request, (message) => {
+    const reply = await conversation.exchange(request, all ? NLM_F_DUMP : 0, (message) => {
       signal?.throwIfAborted();
       onMessage?.(message);
     });
