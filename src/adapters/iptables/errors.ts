@@ -1,4 +1,5 @@
 import { NamedError } from '../../domain/model/named-error.js';
+import { firstReasons } from '../tools/first-reasons.js';
 import { ToolError } from '../tools/errors.js';
 
 /** Another program held the xtables lock all the time that we waited. */
@@ -62,15 +63,9 @@ export class RestoreRefusedError extends NamedError {
     readonly lacking: readonly string[] = [],
   ) {
     const missing = lacking.length > 0 ? ` (this kernel lacks ${lacking.join(', ')})` : '';
-    super(`${attempt} was refused: ${describe(failures)}${missing}`);
+    const reasons = failures.map(({ line, reason }) =>
+      line === undefined ? reason : `line ${line}: ${reason}`,
+    );
+    super(`${attempt} was refused: ${firstReasons(reasons)}${missing}`);
   }
-}
-
-function describe(failures: readonly RestoreFailure[]): string {
-  const shown = failures
-    .slice(0, 3)
-    .map(({ line, reason }) => (line === undefined ? reason : `line ${line}: ${reason}`));
-  return (
-    shown.join('; ') + (failures.length > 3 ? `; and ${failures.length - 3} more` : '') || 'no reason given'
-  );
 }

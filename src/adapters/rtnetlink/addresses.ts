@@ -54,16 +54,6 @@ export function readAddressesNow(
   throw new NetlinkUnsteadyError(request.attempt);
 }
 
-/** Adds an address to a device, with its full length as the prefix, so without neighbors. */
-export function addAddress(device: number, address: string, attempt: string): NetlinkRequest {
-  return addressRequest(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, device, address, attempt);
-}
-
-/** Removes such an address from a device. */
-export function removeAddress(device: number, address: string, attempt: string): NetlinkRequest {
-  return addressRequest(RTM_DELADDR, 0, device, address, attempt);
-}
-
 /** The address in a message or notification. */
 export function readAddress({ bytes, start, end }: NetlinkMessage): DeviceAddress | undefined {
   const attributes = new AttributeReader(bytes, start + ADDRESS_HEADER_LENGTH, end);
@@ -97,17 +87,16 @@ function listingRequest(family?: IpFamily): NetlinkRequest {
   };
 }
 
-function addressRequest(
-  type: number,
-  flags: number,
+/** Adds an address to a device, with its full length as the prefix, so without neighbors; or removes such an address. */
+export function addressRequest(
+  kind: 'add' | 'remove',
   device: number,
   address: string,
   attempt: string,
 ): NetlinkRequest {
   const family = familyOf(address);
   return {
-    type,
-    flags,
+    ...(kind === 'add' ? { type: RTM_NEWADDR, flags: NLM_F_CREATE | NLM_F_EXCL } : { type: RTM_DELADDR }),
     attempt,
     put: (writer) => {
       writer.putWord(familyNumber(family) | (addressBits(family) << 8));

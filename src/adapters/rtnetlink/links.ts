@@ -1,7 +1,6 @@
 import { AttributeReader } from '../netlink/attribute-reader.js';
 import { ENODEV, EEXIST, EOPNOTSUPP } from '../netlink/errno.js';
 import type { NetlinkMessage } from '../netlink/message-reader.js';
-import type { MessageWriter } from '../netlink/message-writer.js';
 import type { NetlinkChannel } from '../netlink/netlink-channel.js';
 import type { NetlinkConversation } from '../netlink/netlink-conversation.js';
 import { succeeded, type NetlinkRequest } from '../netlink/netlink-request.js';
@@ -41,40 +40,36 @@ export function findLinkNow(conversation: NetlinkConversation, name: string): Li
 
 /** The device with this index; undefined if there is none. */
 export function linkOfIndex(channel: NetlinkChannel, index: number): Promise<Link | undefined> {
-  const attempt = `looking for device number ${index}`;
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
-  return channel.find({ type: RTM_GETLINK, attempt, put }, [ENODEV], readLink);
+  return channel.find(
+    linkRequest(RTM_GETLINK, `looking for device number ${index}`, index),
+    [ENODEV],
+    readLink,
+  );
 }
 
 /** All devices of this network namespace. */
 export function listLinks(channel: NetlinkChannel): Promise<readonly Link[]> {
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, 0);
-  return channel.list({ type: RTM_GETLINK, attempt: 'listing the devices of this node', put }, readLink);
+  return channel.list(linkRequest(RTM_GETLINK, 'listing the devices of this node'), readLink);
 }
 
 /** Creates a device of type dummy, which is down. Returns false if a device with this name exists. */
 export async function addDummy(channel: NetlinkChannel, name: string): Promise<boolean> {
-  const attempt = `creating the device ${name} of type dummy`;
-  const put = (writer: MessageWriter): void => {
-    putLinkHeader(writer, 0);
+  const creation = linkRequest(RTM_NEWLINK, `creating the device ${name} of type dummy`, 0, (writer) => {
     writer.putText(IFLA_IFNAME, name);
     const info = writer.beginNest(IFLA_LINKINFO);
     writer.putText(IFLA_INFO_KIND, 'dummy');
     writer.endNest(info);
-  };
-  const request = { type: RTM_NEWLINK, flags: NLM_F_CREATE | NLM_F_EXCL, attempt, put };
+  });
+  const request = { ...creation, flags: NLM_F_CREATE | NLM_F_EXCL };
   const [reply] = await channel.perform([request]);
   const advice = 'the kernel does not support dummy devices; load the module (modprobe dummy)';
-  return succeeded(request, reply!.errno === EOPNOTSUPP ? { ...reply!, explanation: advice } : reply!, [
-    EEXIST,
-  ]);
+  const explained = reply!.errno === EOPNOTSUPP ? { ...reply!, explanation: advice } : reply!;
+  return succeeded(request, explained, [EEXIST]);
 }
 
 /** Removes a device with all its addresses. It is fine if it no longer exists. */
 export async function deleteLink(channel: NetlinkChannel, { index, name }: Link): Promise<void> {
-  const attempt = `removing the device ${name}`;
-  const put = (writer: MessageWriter): void => putLinkHeader(writer, index);
-  await channel.carryOut({ type: RTM_DELLINK, attempt, put }, [ENODEV]);
+  await channel.carryOut(linkRequest(RTM_DELLINK, `removing the device ${name}`, index), [ENODEV]);
 }
 
 /** The device in a message or notification. */
@@ -93,19 +88,24 @@ export function readLink({ bytes, start, end }: NetlinkMessage): Link {
 }
 
 function searchFor(name: string): NetlinkRequest {
-  return {
-    type: RTM_GETLINK,
-    attempt: `looking for the device ${name}`,
-    put(writer) {
-      putLinkHeader(writer, 0);
-      writer.putText(IFLA_IFNAME, name);
-    },
-  };
+  return linkRequest(RTM_GETLINK, `looking for the device ${name}`, 0, (writer) =>
+    writer.putText(IFLA_IFNAME, name),
+  );
 }
 
-function putLinkHeader(writer: MessageWriter, index: number): void {
-  writer.putWord(0);
-  writer.putWord(index);
-  writer.putWord(0);
-  writer.putWord(0);
+/** @param index 0 where another attribute tells the device, or all are meant */
+function linkRequest(
+  type: number,
+  attempt: string,
+  index = 0,
+  putAttributes?: NetlinkRequest['put'],
+): NetlinkRequest {
+  return {
+    type,
+    attempt,
+    put(writer) {
+      for (const word of [0, index, 0, 0]) writer.putWord(word);
+      putAttributes?.(writer);
+    },
+  };
 }

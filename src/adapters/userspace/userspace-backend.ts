@@ -25,7 +25,7 @@ import { proxiedFlows } from '../../domain/userspace/proxied-flows.js';
 import type { ProxyAddress } from '../../domain/userspace/proxy-address.js';
 import type { Random } from '../../domain/userspace/round-robin.js';
 import { proxied, type ProxiedPort } from '../../domain/userspace/walk/proxied-port.js';
-import { ANY_HOST } from '../iptables/restore/clean-up-scripts.js';
+import { ANY_HOST } from '../iptables/restore/owned-chains.js';
 import type { IptablesBackendOptions } from '../iptables/iptables-driver.js';
 import type { IptablesCommands } from '../iptables/iptables-commands.js';
 import { PortClaimError } from './errors.js';

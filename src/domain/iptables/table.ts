@@ -21,11 +21,11 @@ export interface Chain {
 }
 
 /** What becomes of the chains of a service port when its rules are replaced. */
-export interface ChainsChange {
+export interface ChainsChange<C = Chain> {
   /** New, or with other rules: each must be emptied and filled with these. */
-  readonly written: readonly Chain[];
+  readonly written: readonly C[];
   /** The service port has them no more. Rules that jump to them go in the same batch. */
-  readonly removed: readonly Chain[];
+  readonly removed: readonly C[];
 }
 
 /** A rule in a chain that holds one entry for each service; the order of such entries means nothing. */

@@ -8,7 +8,7 @@ import type { Protocol } from '../model/service-port-name.js';
 import { addressBits, cidrText, type Cidr } from '../net/cidr.js';
 import { OUT_FILTER } from './chain-names.js';
 import type { IpvsPart, IpvsServicePortRules, ServedAddress, SetMember } from './service-port-rules.js';
-import { schedulerFor, type IpvsOptions } from './options.js';
+import type { IpvsOptions } from './options.js';
 import type { ServiceSet } from './service-sets.js';
 import { HASH_SOURCE_PORT, PERSISTENT, type VirtualServer } from './virtual-server.js';
 
@@ -38,7 +38,10 @@ class ServicePortCompiler {
   ) {
     this.protocol = entry.name.protocol.toLowerCase() as Lowercase<Protocol>;
     this.nodeAddresses = new Set(options.node.nodeAddresses);
-    this.scheduler = schedulerFor(entry.scheduler, options);
+    // The one that it asks for, where the kernel has it.
+    const { scheduler } = entry;
+    const has = scheduler !== undefined && options.hasScheduler(scheduler);
+    this.scheduler = has ? scheduler : options.scheduler;
   }
 
   compile(): IpvsServicePortRules {

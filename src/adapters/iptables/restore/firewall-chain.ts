@@ -1,7 +1,7 @@
 import { FIREWALL } from '../../../domain/iptables/chain-names.js';
 import { BLOCK_LOCALNET, JUMPS } from '../../../domain/iptables/compile/base-rules.js';
 import { savedRules, type SavedTables } from '../../../domain/iptables/text/saved-tables.js';
-import { IPTABLES_OWNED_CHAINS, type OwnedChains } from './clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS, type OwnedChains } from './owned-chains.js';
 
 /** What only a kubelet makes. */
 const KUBELET_CHAINS = ['KUBE-KUBELET-CANARY', 'KUBE-IPTABLES-HINT'];

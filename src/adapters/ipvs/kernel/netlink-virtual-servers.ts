@@ -159,7 +159,7 @@ function putStep(writer: MessageWriter, step: VirtualServerStep): void {
   if (step.kind === 'add' || step.kind === 'set') return putServer(writer, step.server);
   putServerId(writer, step.server);
   if (step.kind === 'delete-real') putRealServer(writer, step.real);
-  else if (step.kind !== 'delete') putRealServer(writer, step.real, step.real.weight);
+  else if ('real' in step) putRealServer(writer, step.real, step.real.weight);
 }
 
 function outcomeOf(

@@ -6,7 +6,7 @@ import { SavedRules } from '../../../domain/iptables/walk/saved-rules.js';
 import { SERVICE_SETS, setName } from '../../../domain/ipvs/service-sets.js';
 import { ipvsDesiredWalk } from '../../../domain/ipvs/walk/desired-walk.js';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import { isOwned } from '../../iptables/restore/clean-up-scripts.js';
+import { isOwned } from '../../iptables/restore/owned-chains.js';
 import { IPVS_OWNED_CHAINS } from '../clean-up/owned-chains.js';
 import type { IpvsReader } from './ipvs-reader.js';
 import { KernelWalk } from './kernel-walk.js';

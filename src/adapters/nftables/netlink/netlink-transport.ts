@@ -1,10 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { IpFamily } from '../../../domain/net/ip-family.js';
-import type { Rule } from '../../../domain/nftables/layout/rule.js';
 import { UnsafeTextError } from '../../../domain/nftables/text/safe-text.js';
 import {
   TABLE_NAME,
-  type ChainDefinition,
   type Operation,
   type SetDefinition,
   type SetElement,
@@ -41,6 +39,9 @@ const KEPT_BUFFER = 1024 * 1024;
  * when sending is done, and has replied with errors, or with the generation.
  */
 export class NetlinkNftTransport implements NftTransport {
+  readonly fingerprintRule = fingerprintRule;
+  readonly fingerprintSet = fingerprintSet;
+  readonly fingerprintChain = fingerprintChain;
   private writer = new MessageWriter();
 
   private constructor(private readonly channel: NetlinkChannel) {}
@@ -99,18 +100,6 @@ export class NetlinkNftTransport implements NftTransport {
 
   generation(): Promise<number> {
     return this.channel.runExclusive(readGeneration);
-  }
-
-  fingerprintRule(family: IpFamily, rule: Rule): string {
-    return fingerprintRule(family, rule);
-  }
-
-  fingerprintSet(family: IpFamily, set: SetDefinition): string {
-    return fingerprintSet(family, set);
-  }
-
-  fingerprintChain(chain: ChainDefinition): string {
-    return fingerprintChain(chain);
   }
 
   close(): Promise<void> {

@@ -4,7 +4,7 @@ import {
   type ServicePortKey,
   type ServicePortName,
 } from '../../model/service-port-name.js';
-import { hostPort } from '../../net/address.js';
+import { frontendName } from '../../forwarding/frontend-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
 import { SERVICE_CHAIN_KINDS, ServiceChainNames } from '../chain-names.js';
 import {
@@ -125,6 +125,5 @@ function namedBy(
 /** As compiled entries name it. */
 function frontendOf(rule: RuleText, protocol: Protocol): string | undefined {
   const [, address, , port] = FRONTEND.exec(rule) ?? [];
-  if (port === undefined) return undefined;
-  return `${address === undefined ? `node port ${port}` : hostPort(address, Number(port))}/${protocol}`;
+  return port === undefined ? undefined : frontendName(address, Number(port), protocol);
 }

@@ -14,14 +14,6 @@ interface EntriesChange {
   readonly after: readonly OwnedEntry[];
 }
 
-/** What becomes of the chains that service ports have for themselves. */
-interface OwnedChainsChange {
-  /** New, or with other rules: each must be emptied and filled with these. Those of one service port stand together. */
-  readonly written: readonly OwnedChain[];
-  /** No service port has them any more. Rules that jump to them go in the same batch. */
-  readonly removed: readonly OwnedChain[];
-}
-
 /** What a batch of replaced rules does to the tables, folded together: what comes and goes again leaves no trace. */
 export class IptablesChange {
   private readonly rulesChanges = new Map<ServicePortKey, RulesChange>();
@@ -42,8 +34,8 @@ export class IptablesChange {
     this.entriesChanges.set(id, { before: known ? known.before : before, after });
   }
 
-  /** Compares the chains of all service ports that changed. */
-  chains(): OwnedChainsChange {
+  /** Compares the chains of all service ports that changed. Those of one service port stand together. */
+  chains(): ChainsChange<OwnedChain> {
     const unexplained = this.unexplainedChains();
     const written: OwnedChain[] = [];
     const removed: OwnedChain[] = [];

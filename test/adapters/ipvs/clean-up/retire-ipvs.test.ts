@@ -1,5 +1,5 @@
 import { iptablesBackend } from '../../../support/backends.js';
-import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/clean-up-scripts.js';
+import { IPTABLES_OWNED_CHAINS } from '../../../../src/adapters/iptables/restore/owned-chains.js';
 import { ToolMissingError } from '../../../../src/adapters/tools/errors.js';
 import { retireIpvs } from '../../../../src/adapters/ipvs/clean-up/retire-ipvs.js';
 import { SWEEP_PERIOD } from '../../../../src/adapters/ipvs/tables/server-table.js';
