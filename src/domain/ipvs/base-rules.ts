@@ -42,7 +42,7 @@ export function ipvsBaseRules(
 }
 
 /** The jumps from built-in chains, in the order in which each is inserted at the head of its chain (docs/spec/ipvs.md §6.1). */
-export const JUMPS: readonly Jump[] = [
+const JUMPS: readonly Jump[] = [
   jump('nat', 'OUTPUT', SERVICES, [comment('kubernetes service portals')]),
   jump('nat', 'PREROUTING', SERVICES, [comment('kubernetes service portals')]),
   jump('nat', 'POSTROUTING', POSTROUTING, [comment('kubernetes postrouting rules')]),

@@ -11,7 +11,7 @@ export interface OwnedChains {
   readonly serviceChains: boolean;
 }
 
-/** Some node and host: they decide about rules, and not about which chains there are. */
+/** Some node and host: they decide about rules, and but for KUBE-FIREWALL not about which chains there are. */
 export const ANY_NODE: NodeNetwork = {
   family: 'IPv4',
   detector: undefined,
@@ -33,13 +33,19 @@ export function ownedChains({ chains, shared, jumps }: BaseRules, serviceChains:
   };
 }
 
-const WITH_FIREWALL = ownedChains(iptablesBaseRules(ANY_NODE, ANY_HOST), true);
+const OWNED = ownedChains(iptablesBaseRules(ANY_NODE, ANY_HOST), true);
 
 /** What mode iptables makes, but KUBE-FIREWALL: see `judgeFirewall`. */
 export const IPTABLES_OWNED_CHAINS: OwnedChains = {
-  ...WITH_FIREWALL,
-  jumps: WITH_FIREWALL.jumps.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
+  ...OWNED,
+  jumps: OWNED.jumps.filter(({ rule }) => !rule.endsWith(`-j ${FIREWALL}`)),
 };
+
+/** The same with KUBE-FIREWALL. */
+export const OWNED_WITH_FIREWALL = ownedChains(
+  iptablesBaseRules({ ...ANY_NODE, localhostNodePorts: true }, ANY_HOST),
+  true,
+);
 
 /** Whether a chain is one of a mode's. */
 export function isOwned({ chains, serviceChains }: OwnedChains, table: string, name: string): boolean {

@@ -20,7 +20,7 @@ export class WantedElements implements ElementLookup {
   }
 
   add(set: SetDefinition, key: string): void {
-    getOrMake(this.wanted, set, noKeys).add(key);
+    getOrMake(this.wanted, set, () => new Set<string>()).add(key);
   }
 
   element(name: string, key: string): SetElement | undefined {
@@ -37,11 +37,7 @@ export class WantedElements implements ElementLookup {
   /** What was wanted has been looked up: what is still not known does not exist. */
   asked(): void {
     for (const [set, keys] of this.wanted)
-      for (const key of keys) getOrMake(this.missing, set, noKeys).add(key);
+      for (const key of keys) getOrMake(this.missing, set, () => new Set<string>()).add(key);
     this.wanted = new Map();
   }
-}
-
-function noKeys(): Set<string> {
-  return new Set();
 }

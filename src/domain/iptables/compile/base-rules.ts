@@ -57,7 +57,7 @@ const NEW = '-m conntrack --ctstate NEW';
 const EXTERNAL = comment('kubernetes externally-visible service portals');
 
 /** The jumps from built-in chains, in the order in which each is put at the head of its chain (docs/spec/iptables.md §4). */
-export const JUMPS: readonly Jump[] = [
+const JUMPS: readonly Jump[] = [
   jump('filter', 'INPUT', EXTERNAL_SERVICES, [NEW, EXTERNAL]),
   jump('filter', 'FORWARD', EXTERNAL_SERVICES, [NEW, EXTERNAL]),
   jump('filter', 'INPUT', NODE_PORTS, [comment('kubernetes health check service ports')]),

@@ -15,6 +15,7 @@ import {
   NLM_F_ECHO,
   NLM_F_REQUEST,
 } from '../../../netlink/protocol.js';
+import type { NftFailure } from '../../transport.js';
 import { BatchIndex } from './batch.js';
 import { ElementEncoder } from './element-encoder.js';
 import * as nf from '../nf-tables.js';
@@ -27,12 +28,6 @@ import { setUserdata } from './set-userdata.js';
 /** A list of elements is one attribute, whose length has 16 bits; no element is longer than the difference. */
 const MAX_LIST = 64_500;
 
-/** The position of the encoder, for the errors that it throws. */
-export interface Position {
-  readonly operation: number;
-  readonly element?: number;
-}
-
 /**
  * Writes the operations of one transaction as a batch of messages (docs/spec/nft-netlink.md §3, §5, §6, §12), with the
  * flags that nft uses. `encode` pauses after every message that is full of elements, so that the caller can yield to
@@ -43,7 +38,8 @@ export interface Position {
  */
 export class BatchEncoder {
   readonly index: BatchIndex;
-  position: Position = { operation: 0 };
+  /** Where it is, for the errors that it throws. */
+  position: Omit<NftFailure, 'reason'> = { operation: 0 };
   private readonly elements: ElementEncoder;
   private readonly family: number;
   private setIds = 0;
