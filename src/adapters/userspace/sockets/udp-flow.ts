@@ -138,9 +138,10 @@ export class UdpFlow {
 /** Makes a socket that only the endpoint can reach, and that reports when the endpoint refuses. */
 async function connectUdp(family: IpFamily, { address, port }: EndpointAddress): Promise<Socket> {
   const socket = udpSocket(family);
+  const connected = once(socket, 'connect');
   socket.connect(port, address);
   try {
-    await once(socket, 'connect');
+    await connected;
     return socket;
   } catch (error) {
     socket.close();
