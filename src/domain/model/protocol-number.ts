@@ -12,11 +12,14 @@ export function protocolOfNumber(number: number): Protocol | undefined {
   return BY_NUMBER.get(number);
 }
 
-const TEXTS = new Map(Object.entries(PROTOCOL_NUMBERS).map(([name, number]) => [number, name.toLowerCase()]));
+const TEXTS = Array.from(
+  { length: 256 },
+  (_, number) => protocolOfNumber(number)?.toLowerCase() ?? String(number),
+);
 
 /** As the tools of the kernel print it: `tcp`, or the number of a protocol that no Service can have. */
 export function protocolText(number: number): string {
-  return TEXTS.get(number) ?? String(number);
+  return TEXTS[number]!;
 }
 
 /** Whether a Service can have the protocol. */
