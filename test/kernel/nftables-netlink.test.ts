@@ -70,7 +70,7 @@ async function listing(where: Namespace): Promise<readonly string[]> {
 
 describe.each<IpFamily>(['IPv4', 'IPv6'])('a table written over netlink (%s)', (family) => {
   const table = wholeTable(family);
-  const text = renderTable(family, table);
+  const text = renderTable(family, table).replace('{\n', `{\n\tcomment "${table.comment}"\n`);
   const name = family === 'IPv4' ? 'ip' : 'ip6';
 
   it('is what nft loads from the same table as text, and loads again from its listing', async () => {
