@@ -1,7 +1,8 @@
 import { iptablesBackend } from '../../support/backends.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MemoryIptables } from '../../support/fakes/memory-iptables.js';
-import { IptablesMissingError, XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { XtablesLockedError } from '../../../src/adapters/iptables/errors.js';
+import { ToolMissingError } from '../../../src/adapters/tools/errors.js';
 import { PrometheusMetrics } from '../../../src/adapters/metrics/prometheus-metrics.js';
 import { SyncFamily } from '../../../src/application/sync/sync-family.js';
 import { SyncLoop } from '../../../src/application/sync/sync-loop.js';
@@ -62,7 +63,7 @@ class Proxy {
 
 describe('restores that fail', () => {
   it.each([
-    ['there is no such tool', new IptablesMissingError('iptables-restore')],
+    ['there is no such tool', new ToolMissingError('iptables-restore', 'iptables')],
     ['the lock stays held', new XtablesLockedError('iptables-restore', 5, '/run/xtables.lock')],
   ])('count as a failed sync of changes when %s, once until all is well', async (_, error) => {
     const proxy = await new Proxy().begin();
