@@ -1,38 +1,39 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Life } from './life.js';
 
 /** Something that will happen, unless it is canceled. */
 export interface Planned {
+  readonly at: number;
   cancel(): void;
 }
 
 interface Event extends Planned {
-  readonly at: number;
-  readonly order: number;
   readonly run: () => void;
-  readonly owner: object;
+  readonly owner: Life;
   isCanceled: boolean;
 }
 
 /**
  * The time of a simulated world, in milliseconds since the epoch. It stands still while something happens and jumps to the next
  * event. Events of one moment happen in the order in which they were planned. Between two events all promises that can settle
- * have settled, so that what runs is a function of the seed.
+ * have settled, so that what happens follows from the seed.
  */
 export class Scheduler {
-  /** Sorted, the next one last. */
+  /** Sorted; the next one is the last. */
   private readonly events: Event[] = [];
-  private planned = 0;
   /** How many events have happened. */
   turns = 0;
 
-  constructor(public now: number) {}
+  /** @param owner who acts now: what is planned meanwhile is planned by it, and will not happen once it has ended */
+  constructor(
+    public now: number,
+    public owner: Life,
+  ) {}
 
-  /** @param owner whose event it is: a process that is killed takes its events along */
-  after(milliseconds: number, run: () => void, owner: object): Planned {
-    const at = this.now + Math.max(0, milliseconds);
+  after(milliseconds: number, run: () => void, owner: Life = this.owner): Planned {
+    const at = this.now + (milliseconds > 0 ? milliseconds : 0);
     const event: Event = {
       at,
-      order: this.planned++,
       run,
       owner,
       isCanceled: false,
@@ -51,14 +52,20 @@ export class Scheduler {
     return event;
   }
 
-  /** How many events of an owner are still to come. */
-  pendingOf(owner: object): number {
-    return this.events.filter((event) => event.owner === owner && !event.isCanceled).length;
+  /** When the events of an owner that are still to come happen, the next one last. */
+  pendingOf(owner: Life): readonly number[] {
+    return this.events.filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
   }
 
-  /** Nothing that this owner planned will happen. */
-  forget(owner: object): void {
-    for (const event of this.events) if (event.owner === owner) event.isCanceled = true;
+  /** Does something on behalf of somebody else. */
+  as<T>(owner: Life, run: () => T): T {
+    const before = this.owner;
+    this.owner = owner;
+    try {
+      return run();
+    } finally {
+      this.owner = before;
+    }
   }
 
   /**
@@ -66,18 +73,23 @@ export class Scheduler {
    * @param isEnough asked after each event: whether to stop before
    */
   async runUntil(end: number, isEnough: () => boolean = () => false): Promise<void> {
+    const idle = this.owner;
     await nextTurn();
     for (;;) {
-      if (isEnough()) return;
+      if (isEnough()) break;
       const event = this.events.at(-1);
-      if (!event || event.at > end) break;
+      if (!event || event.at > end) {
+        this.now = Math.max(this.now, end);
+        break;
+      }
       this.events.pop();
-      if (event.isCanceled) continue;
+      if (event.isCanceled || !event.owner.isAlive) continue;
       this.now = Math.max(this.now, event.at);
       this.turns++;
+      this.owner = event.owner;
       event.run();
       await nextTurn();
     }
-    this.now = Math.max(this.now, end);
+    this.owner = idle;
   }
 }
