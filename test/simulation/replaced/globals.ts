@@ -12,13 +12,13 @@ class SimulatedDate extends RealDate {
   }
 
   static override now(): number {
-    return Math.floor(world?.scheduler.now ?? 0);
+    return Math.floor(world.scheduler.now);
   }
 }
 
 export { SimulatedDate as Date, simulatedProcess as process };
 
-export const performance = { now: (): number => world?.scheduler.now ?? 0, timeOrigin: 0 };
+export const performance = { now: (): number => world.scheduler.now, timeOrigin: 0 };
 
 type Callback = (...values: unknown[]) => void;
 

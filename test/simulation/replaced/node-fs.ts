@@ -50,6 +50,7 @@ export const writeFileSync = (path: Place, data: string | Buffer): void => {
   if (world.files.has(pathOf(path))) world.files.write(pathOf(path), Buffer.from(data));
   else world.files.put(pathOf(path), data);
 };
+export const appendFileSync = writeFileSync;
 export const readdirSync = (path: Place, { withFileTypes = false } = {}): readonly unknown[] => {
   const folder = pathOf(path);
   const names = world.files.list(folder);

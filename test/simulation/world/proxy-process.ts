@@ -7,8 +7,6 @@ import { Life } from './life.js';
 import { SimulatedLogger } from './simulated-logger.js';
 import type { World } from './world.js';
 
-let pids = 1000;
-
 /** One process of the program, from its command line to its exit, or until it is killed. */
 export class ProxyProcess {
   readonly life: Life;
@@ -42,7 +40,7 @@ export class ProxyProcess {
 
   /** Starts the program. It becomes the one that runs now. */
   static start(world: World, argv: readonly string[]): ProxyProcess {
-    const started = new ProxyProcess(world, argv, pids++);
+    const started = new ProxyProcess(world, argv, world.nextPid++);
     world.proxy = started;
     world.scheduler.after(0, () => void started.main(), started.life);
     return started;

@@ -120,6 +120,11 @@ export class SimulatedSocket extends Duplex {
     return this;
   }
 
+  /** What a TLS socket tells of its peer: that it has no certificate. */
+  getPeerCertificate(): object {
+    return {};
+  }
+
   ref(): this {
     return this;
   }

@@ -24,6 +24,8 @@ export class World {
   readonly descriptors = new Descriptors();
   readonly datagramPorts = new Ports();
   readonly machine: Machine;
+  /** The number of the next process. */
+  nextPid = 1000;
   /** The process of the program that runs now, or that ran last. */
   proxy: ProxyProcess;
 

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+import { Life } from '../world/life.js';
+import { ADDRESSES } from '../world/settings.js';
+import type { World } from '../world/world.js';
+
+const NO_CERTIFICATES = { authority: '', server: { certificate: '', key: '' }, client: { certificate: '', key: '' } };
+
+/** What the program may ask of the API server: the real file. */
+const ROLE = resolve('deploy/base/cluster-role.yaml');
+let role: Buffer | undefined;
+
+/** The API server of a simulated world, and what users have written to it. */
+export class SimulatedCluster {
+  readonly life = new Life('api-server', 2);
+  private server: StandInApiServer | undefined;
+
+  constructor(private readonly world: World) {}
+
+  get api(): StandInApiServer {
+    if (!this.server) throw new Error('the cluster has not been opened');
+    return this.server;
+  }
+
+  /** Opens the API server, with this node in it. */
+  async open(): Promise<void> {
+    const { world } = this;
+    world.files.put(ROLE, (role ??= readFileSync(ROLE)));
+    const opened = world.scheduler.as(this.life, () => StandInApiServer.start(NO_CERTIFICATES));
+    await world.scheduler.runUntil(world.now + 1);
+    this.server = await opened;
+    this.putNode();
+    this.put({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name: 'kubernetes' },
+      spec: { cidrs: world.settings.families.map((family) => ADDRESSES[family].services) },
+    });
+    world.files.put('/etc/kubeproxy/kubeconfig', kubeconfig(this.api.url));
+  }
+
+  /** Creates or replaces an object, as a user does. */
+  put(object: ApiObject): ApiObject {
+    return this.world.scheduler.as(this.life, () => this.api.put(object));
+  }
+
+  remove(apiVersion: string, kind: string, name: string, namespace?: string): void {
+    this.world.scheduler.as(this.life, () => this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }));
+  }
+
+  putNode(labels: Readonly<Record<string, string>> = {}): void {
+    const { nodeName, families } = this.world.settings;
+    this.put({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels } },
+      spec: { podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`) },
+      status: { addresses: families.map((family) => ({ type: 'InternalIP', address: ADDRESSES[family].node })) },
+    });
+  }
+}
+
+function kubeconfig(server: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'simulated', cluster: { server } }],
+    users: [{ name: 'proxy', user: { token: 'stand-in-token' } }],
+    contexts: [{ name: 'default', context: { cluster: 'simulated', user: 'proxy' } }],
+    'current-context': 'default',
+  });
+}

@@ -1,0 +1,1 @@
+export const execa = () => { throw new Error("none"); };
