@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { StandInApiServer } from '../../support/api-server/api-server.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
+import { collectionOf } from '../../support/api-server/resource-path.js';
 import { Life } from '../world/life.js';
+import type { ServiceDescription } from './service-description.js';
+import { serviceObject, sliceObjects } from './service-objects.js';
 import { ADDRESSES } from '../world/settings.js';
 import type { World } from '../world/world.js';
 
+const SERVICES = '/api/v1/services';
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 const NO_CERTIFICATES = { authority: '', server: { certificate: '', key: '' }, client: { certificate: '', key: '' } };
 
 /** What the program may ask of the API server: the real file. */
@@ -41,6 +47,29 @@ export class SimulatedCluster {
     world.files.put('/etc/kubeproxy/kubeconfig', kubeconfig(this.api.url));
   }
 
+  /** Writes what has changed of a Service and its slices. */
+  putService(name: string, description: ServiceDescription): void {
+    const [namespace = '', plain = ''] = name.split('/');
+    const { families } = this.world.settings;
+    const slices = sliceObjects(namespace, plain, description, families);
+    const wanted = [serviceObject(namespace, plain, description, families), ...slices];
+    for (const object of wanted) if (!this.isThere(object)) this.put(object);
+    this.removeSlices(namespace, plain, new Set(slices.map(({ metadata }) => metadata.name)));
+  }
+
+  removeService(name: string): void {
+    const [namespace = '', plain = ''] = name.split('/');
+    if (this.api.store.get(SERVICES, namespace, plain)) this.remove('v1', 'Service', plain, namespace);
+    this.world.scheduler.after(
+      50,
+      () => {
+        const isBack = this.api.store.get(SERVICES, namespace, plain) !== undefined;
+        if (!isBack) this.removeSlices(namespace, plain, new Set());
+      },
+      this.life,
+    );
+  }
+
   /** Creates or replaces an object, as a user does. */
   put(object: ApiObject): ApiObject {
     return this.world.scheduler.as(this.life, () => this.api.put(object));
@@ -48,6 +77,20 @@ export class SimulatedCluster {
 
   remove(apiVersion: string, kind: string, name: string, namespace?: string): void {
     this.world.scheduler.as(this.life, () => this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }));
+  }
+
+  private isThere({ apiVersion, kind, metadata, ...content }: ApiObject): boolean {
+    const there = this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
+    if (!there) return false;
+    const { apiVersion: _version, kind: _kind, metadata: _metadata, ...present } = there;
+    return isDeepStrictEqual(present, content);
+  }
+
+  private removeSlices(namespace: string, service: string, kept: ReadonlySet<string>): void {
+    for (const { metadata } of this.api.store.list(SLICES)) {
+      const isOurs = metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service;
+      if (isOurs && !kept.has(metadata.name)) this.remove('discovery.k8s.io/v1', 'EndpointSlice', metadata.name, namespace);
+    }
   }
 
   putNode(labels: Readonly<Record<string, string>> = {}): void {

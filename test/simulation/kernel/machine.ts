@@ -46,7 +46,10 @@ function mountKernelFiles({ files, settings }: World): void {
   files.put('/sys/devices/system/cpu/cpu0/online', '1\n');
   files.put('/sys/devices/system/cpu/cpu1/online', '1\n');
   files.put('/proc/self/oom_score_adj', '0\n');
-  files.put('/proc/self/limits', 'Max open files            1048576              1048576              files\n');
+  files.put(
+    '/proc/self/limits',
+    'Max open files            1048576              1048576              files\n',
+  );
   files.put('/proc/self/task/1', '');
   files.put('/proc/self/mountinfo', '');
   files.put('/run/xtables.lock', '');

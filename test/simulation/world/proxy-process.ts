@@ -26,7 +26,7 @@ export class ProxyProcess {
   ) {
     this.life = new Life('proxy', pid);
     this.startedAt = world.scheduler.now;
-    this.logger = new SimulatedLogger(() => world.scheduler.now);
+    this.logger = new SimulatedLogger(() => world.scheduler.now, world.log);
     this.library = world.machine.libraryOf(this);
     this.events.setMaxListeners(0);
   }

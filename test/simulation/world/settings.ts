@@ -16,6 +16,8 @@ export interface WorldSettings {
   readonly iptables: 'nft' | 'legacy';
   /** Where objects come from. */
   readonly source: 'api' | 'manifests';
+  /** Further arguments of the program. */
+  readonly arguments: readonly string[];
 }
 
 /** Addresses of the simulated node and its neighbours, one for each family. */

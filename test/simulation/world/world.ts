@@ -8,6 +8,7 @@ import { ProxyProcess } from './proxy-process.js';
 import { Random } from './random.js';
 import { Scheduler } from './scheduler.js';
 import type { WorldSettings } from './settings.js';
+import type { LogLine } from './simulated-logger.js';
 
 /** 2026-01-01, when every world begins. */
 const BEGIN = Date.UTC(2026, 0, 1);
@@ -24,6 +25,9 @@ export class World {
   readonly descriptors = new Descriptors();
   readonly datagramPorts = new Ports();
   readonly machine: Machine;
+  /** What all processes of the program have logged. */
+  readonly log: LogLine[] = [];
+  readonly beganAt = BEGIN;
   /** The number of the next process. */
   nextPid = 1000;
   /** The process of the program that runs now, or that ran last. */

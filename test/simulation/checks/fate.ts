@@ -1,0 +1,58 @@
+import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import { ADDRESSES } from '../world/settings.js';
+import type { Client } from './clients.js';
+import type { ExpectedEndpoint, ExpectedFrontend, ExpectedPort } from './expected-ports.js';
+
+/**
+ * What becomes of new connections, as a text that compares equal: `refused`, `dropped`, `untouched`, or the endpoints, each
+ * with `*` where the source is rewritten, and `sticky` behind them.
+ */
+export type Fate = string;
+
+/** The table of docs/spec/model.md §5. */
+export function expectedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+  const isInternal = kind === 'cluster-ip';
+  const isPod = cidrContains(parseCidr(ADDRESSES[port.family].clusterCIDR)!, client.source);
+  const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
+  if (!admitted) return port.hasAny ? 'dropped' : 'refused';
+  if (!port.hasAny) return 'refused';
+  if (isInternal) {
+    if (!port.internalPolicyLocal) return to(port, port.cluster, client, !isPod);
+    return port.local.length > 0 ? to(port, port.local, client, !isPod) : 'dropped';
+  }
+  if (!port.externalPolicyLocal) return to(port, port.cluster, client, true);
+  if (isPod) return to(port, port.cluster, client, false);
+  if (client.kind === 'node') return to(port, port.cluster, client, true);
+  return port.local.length > 0 ? to(port, port.local, client, false) : 'dropped';
+}
+
+/** What the rules make of it. */
+export function actualFate(endings: readonly TracedEnding[]): Fate {
+  const verdicts = new Set(endings.map(({ verdict }) => verdict));
+  if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
+  if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';
+  const places = endings.map(({ endpoint, masquerade }) => `${endpoint!.address} ${endpoint!.port}${masquerade ? '*' : ''}`);
+  return describe(new Set(places), endings.every(({ sticky }) => sticky));
+}
+
+/** The endpoints of a fate, without anything else. Empty when no connection is made. */
+export function endpointsOf(fate: Fate): readonly string[] {
+  return [...fate.matchAll(/(\S+ \d+)\*?(?:,|$|;)/g)].map(([, place]) => place!);
+}
+
+function to(port: ExpectedPort, endpoints: readonly ExpectedEndpoint[], { source }: Client, masquerade: boolean): Fate {
+  const places = endpoints.map(
+    ({ address, port: number }) => `${address} ${number}${masquerade || address === source ? '*' : ''}`,
+  );
+  return describe(new Set(places), port.affinity > 0);
+}
+
+function describe(places: ReadonlySet<string>, isSticky: boolean): Fate {
+  return [...places].sort().join(', ') + (isSticky ? '; sticky' : '');
+}
+
+function isAdmitted({ sourceRanges }: ExpectedPort, { source }: Client): boolean {
+  if (sourceRanges.length === 0) return true;
+  return sourceRanges.some((range) => cidrContains(parseCidr(range)!, source));
+}
