@@ -5,6 +5,7 @@ import { StandInApiServer } from '../../support/api-server/api-server.js';
 import type { ApiObject } from '../../support/api-server/object-store.js';
 import { collectionOf } from '../../support/api-server/resource-path.js';
 import { Life } from '../world/life.js';
+import { ManifestFolder } from './manifest-folder.js';
 import type { ServiceDescription } from './service-description.js';
 import { serviceObject, sliceObjects } from './service-objects.js';
 import { ADDRESSES } from '../world/settings.js';
@@ -21,9 +22,13 @@ let role: Buffer | undefined;
 /** The API server of a simulated world, and what users have written to it. */
 export class SimulatedCluster {
   readonly life = new Life('api-server', 2);
+  /** Where objects are files; the API server then only keeps what they say. */
+  readonly manifests: ManifestFolder | undefined;
   private server: StandInApiServer | undefined;
 
-  constructor(private readonly world: World) {}
+  constructor(private readonly world: World) {
+    if (world.settings.source === 'manifests') this.manifests = new ManifestFolder(world.files);
+  }
 
   get api(): StandInApiServer {
     if (!this.server) throw new Error('the cluster has not been opened');
@@ -37,13 +42,14 @@ export class SimulatedCluster {
     const opened = world.scheduler.as(this.life, () => StandInApiServer.start(NO_CERTIFICATES));
     await world.scheduler.runUntil(world.now + 1);
     this.server = await opened;
-    this.putNode();
-    this.put({
+    const node = this.putNode();
+    const ranges = this.put({
       apiVersion: 'networking.k8s.io/v1',
       kind: 'ServiceCIDR',
       metadata: { name: 'kubernetes' },
       spec: { cidrs: world.settings.families.map((family) => ADDRESSES[family].services) },
     });
+    this.manifests?.write('node', [node, ranges]);
     world.files.put('/etc/kubeproxy/kubeconfig', kubeconfig(this.api.url));
   }
 
@@ -55,10 +61,12 @@ export class SimulatedCluster {
     const wanted = [serviceObject(namespace, plain, description, families), ...slices];
     for (const object of wanted) if (!this.isThere(object)) this.put(object);
     this.removeSlices(namespace, plain, new Set(slices.map(({ metadata }) => metadata.name)));
+    this.manifests?.write(name, wanted);
   }
 
   removeService(name: string): void {
     const [namespace = '', plain = ''] = name.split('/');
+    this.manifests?.remove(name);
     if (this.api.store.get(SERVICES, namespace, plain)) this.remove('v1', 'Service', plain, namespace);
     this.world.scheduler.after(
       50,
@@ -93,9 +101,9 @@ export class SimulatedCluster {
     }
   }
 
-  putNode(labels: Readonly<Record<string, string>> = {}): void {
+  putNode(labels: Readonly<Record<string, string>> = {}): ApiObject {
     const { nodeName, families } = this.world.settings;
-    this.put({
+    return this.put({
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels } },

@@ -1,57 +1,62 @@
-import type { networkInterfaces } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import type { CLibrary } from '../../../src/adapters/process/c-library.js';
 import type { ProxyProcess } from '../world/proxy-process.js';
-import { ADDRESSES } from '../world/settings.js';
 import type { World } from '../world/world.js';
+import { mountKernelFiles } from './kernel-files.js';
+import type { NetlinkProtocol } from './netlink-protocol.js';
+import { Sockets } from './sockets.js';
 
 /** The kernel and the programs of the simulated node. They outlast the processes of the program. */
 export class Machine {
+  private readonly sockets: Sockets;
+  private readonly protocols = new Map<number, NetlinkProtocol>();
+  /** What happens before a call of a process, counted down. */
+  private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
+  private listeners: (() => void)[] = [];
+
   constructor(private readonly world: World) {
     mountKernelFiles(world);
+    this.sockets = new Sockets({ protocols: this.protocols, beforeCall: (pid) => this.beforeEach(pid) });
   }
 
   /** The C library of a process. */
-  libraryOf(_process: ProxyProcess): CLibrary {
-    return new Proxy({}, { get: () => () => -1 }) as CLibrary;
+  libraryOf(process: ProxyProcess): CLibrary {
+    const { life, events } = process;
+    const { scheduler } = this.world;
+    life.onEnd(() => this.sockets.end(life.pid));
+    return this.sockets.libraryOf({
+      pid: life.pid,
+      isAlive: () => life.isAlive,
+      soon: (run) => void scheduler.after(0.02, run, life),
+      raise: (signal) => void scheduler.after(0.01, () => events.emit(signal, signal), life),
+      exit: (code) => process.exited(code),
+    });
+  }
+
+  /** Runs something before a call of the process, after so many others. */
+  beforeCall({ life }: ProxyProcess, calls: number, run: () => void): void {
+    this.waiting = { pid: life.pid, calls, run };
+  }
+
+  /** Calls back after every change that packets may notice. */
+  onCommit(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Nothing is refused, lost or late any more. */
+  endTrouble(): void {
+    this.waiting = undefined;
   }
 
   networkInterfaces(): ReturnType<typeof networkInterfaces> {
     return {};
   }
-}
 
-const SYSCTLS: Readonly<Record<string, string>> = {
-  'net/netfilter/nf_conntrack_max': '262144',
-  'net/netfilter/nf_conntrack_tcp_timeout_established': '432000',
-  'net/netfilter/nf_conntrack_tcp_timeout_close_wait': '60',
-  'net/netfilter/nf_conntrack_tcp_be_liberal': '0',
-  'net/netfilter/nf_conntrack_udp_timeout': '30',
-  'net/netfilter/nf_conntrack_udp_timeout_stream': '120',
-  'net/ipv4/conf/all/route_localnet': '0',
-  'net/ipv4/conf/lo/route_localnet': '0',
-  'net/ipv4/conf/eth0/route_localnet': '0',
-  'net/ipv4/vs/conntrack': '0',
-  'net/ipv4/vs/conn_reuse_mode': '0',
-  'net/ipv4/vs/expire_nodest_conn': '0',
-  'net/ipv4/vs/expire_quiescent_template': '0',
-  'net/ipv4/ip_forward': '1',
-  'net/ipv4/conf/all/arp_ignore': '0',
-  'net/ipv4/conf/all/arp_announce': '0',
-  'net/ipv6/conf/all/disable_ipv6': '0',
-};
-
-function mountKernelFiles({ files, settings }: World): void {
-  for (const [name, value] of Object.entries(SYSCTLS)) files.put(`/proc/sys/${name}`, `${value}\n`);
-  files.put('/sys/module/nf_conntrack/parameters/hashsize', '65536\n');
-  files.put('/sys/devices/system/cpu/cpu0/online', '1\n');
-  files.put('/sys/devices/system/cpu/cpu1/online', '1\n');
-  files.put('/proc/self/oom_score_adj', '0\n');
-  files.put(
-    '/proc/self/limits',
-    'Max open files            1048576              1048576              files\n',
-  );
-  files.put('/proc/self/task/1', '');
-  files.put('/proc/self/mountinfo', '');
-  files.put('/run/xtables.lock', '');
-  if (settings.families.includes('IPv6')) files.put('/proc/net/if_inet6', `${ADDRESSES.IPv6.node}\n`);
+  private beforeEach(pid: number): number {
+    const { waiting } = this;
+    if (waiting?.pid !== pid || waiting.calls-- > 0) return 0;
+    this.waiting = undefined;
+    waiting.run();
+    return 0;
+  }
 }

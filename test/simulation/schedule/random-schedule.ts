@@ -44,7 +44,7 @@ function randomSettings(seed: number, random: Random): WorldSettings {
     nodeName: 'node-1',
     kernel: random.pick(['6.18.0', '6.18.0', '6.8.0', '6.1.0', '5.15.0']),
     iptables: random.pick(['nft', 'legacy']),
-    source: 'api',
+    source: random.isOneIn(6) ? 'manifests' : 'api',
     arguments: [],
   };
 }

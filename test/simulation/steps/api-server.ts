@@ -82,8 +82,9 @@ export const trouble: StepKind = {
 };
 
 /** The API server and the way to it are well. */
-export function endTrouble({ world, cluster: { api } }: Simulation): void {
+export function endTrouble({ world, cluster: { api, manifests } }: Simulation): void {
   world.network.weather = { ...FINE };
   api.faults.clear();
   api.faults.withholdListEnd = false;
+  manifests?.mendAll();
 }

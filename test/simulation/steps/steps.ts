@@ -1,5 +1,6 @@
 import type { StepKind } from '../schedule/step-kind.js';
 import { trouble } from './api-server.js';
+import { tear } from './manifests.js';
 import { PROCESS_STEPS } from './process.js';
 import { put, remove, takeOver } from './users.js';
 
@@ -20,7 +21,7 @@ const settle: StepKind = {
 };
 
 /** Everything that may happen in a world. */
-export const STEPS: readonly StepKind[] = [start, settle, put, remove, takeOver, trouble, ...PROCESS_STEPS];
+export const STEPS: readonly StepKind[] = [start, settle, put, remove, takeOver, trouble, tear, ...PROCESS_STEPS];
 
 const BY_NAME = new Map(STEPS.map((kind) => [kind.name, kind]));
 
