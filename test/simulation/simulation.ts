@@ -30,7 +30,7 @@ export class Simulation {
   readonly history: ClusterHistory;
   /** The mode with which the program is started next. */
   mode: Mode;
-  private readonly everyCommit: EveryCommit;
+  readonly everyCommit: EveryCommit;
   private readonly whenQuiet: WhenQuiet;
 
   constructor(private readonly schedule: Schedule) {
@@ -98,7 +98,7 @@ export class Simulation {
     const end = world.now + UNTIL_QUIET;
     while (world.now < end && !this.isOver) {
       await this.until(world.now + LOOK_EVERY);
-      if (await this.whenQuiet.isQuiet()) break;
+      if (this.whenQuiet.isQuiet()) break;
     }
     if (this.isOver) return;
     await this.whenQuiet.check();

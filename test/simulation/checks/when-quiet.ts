@@ -1,5 +1,12 @@
 import type { Simulation } from '../simulation.js';
 import type { Violation } from './violation.js';
+import { untruthOf } from './what-it-says.js';
+
+/** Simulated time, in milliseconds: until everything that was refused has been tried again, and all watches are back. */
+const UNTIL_IT_KNOWS = 240_000;
+/** Until what is removed later, once no packet can be on its way to it, is gone. */
+const SETTLING = 90_000;
+const IDLE = 600_000;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {
@@ -11,15 +18,41 @@ export class WhenQuiet {
   }
 
   /** Whether the kernel has everything. */
-  isQuiet(): Promise<boolean> {
-    return Promise.resolve(this.difference() === undefined);
+  isQuiet(): boolean {
+    return this.difference() === undefined;
   }
 
   /** To be called once it is quiet, or when it should be. */
-  check(): Promise<void> {
+  async check(): Promise<void> {
     const detail = this.difference();
-    if (detail !== undefined) this.broken('the kernel equals the cluster', detail);
-    return Promise.resolve();
+    if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
+    const untruth = await this.whatItSays();
+    if (untruth !== undefined) return this.broken('what it says is true', untruth);
+    const work = await this.workWhileIdle();
+    if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
+  }
+
+  /** It may learn a moment later that what it did is done: retries of what was refused, watches that come back. */
+  private async whatItSays(): Promise<string | undefined> {
+    const { world } = this.simulation;
+    const end = world.now + UNTIL_IT_KNOWS;
+    for (;;) {
+      const untruth = await untruthOf(this.simulation);
+      if (untruth === undefined || world.now > end) return untruth;
+      await world.scheduler.runUntil(world.now + 5_000);
+    }
+  }
+
+  private async workWhileIdle(): Promise<string | undefined> {
+    const { world, cluster } = this.simulation;
+    await world.scheduler.runUntil(world.now + SETTLING);
+    const before = world.machine.commits;
+    const lists = cluster.api.requests.filter(({ verb }) => verb === 'list').length;
+    await world.scheduler.runUntil(world.now + IDLE);
+    const commits = world.machine.commits - before;
+    if (commits > 0) return `${commits} commits in ten minutes`;
+    const listed = cluster.api.requests.filter(({ verb }) => verb === 'list').length - lists;
+    return listed > 0 ? `${listed} lists from the API server in ten minutes` : undefined;
   }
 
   private difference(): string | undefined {
@@ -27,7 +60,7 @@ export class WhenQuiet {
     const { proxy } = simulation.world;
     if (!proxy.isRunning) return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
     for (const service of simulation.history.services) {
-      const problem = simulation.problemOf(service, [simulation.history.current(service)]);
+      const problem = simulation.everyCommit.problemOf(service, [simulation.history.current(service)]);
       if (problem !== undefined) return problem;
     }
     return undefined;

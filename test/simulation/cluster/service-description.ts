@@ -35,8 +35,8 @@ const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', 
 /** As arguments of a step. */
 export function describe(service: ServiceDescription): readonly string[] {
   const { number, type, ports, pods, externalLocal, internalLocal, affinity, hasRanges, slices } = service;
-  const pod = ({ number: name, isLocal, condition, zone = '' }: PodDescription) =>
-    `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone && `z${zone}`}`;
+  const pod = ({ number: name, isLocal, condition, zone }: PodDescription) =>
+    `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}`;
   return [
     `number=${number}`,
     `type=${type}`,

@@ -12,7 +12,7 @@ export class Agent extends real.Agent {
   readonly protocol: string = 'http:';
   readonly defaultPort: number = 80;
 
-  createConnection({ host, port }: { host?: string; port?: number }): Duplex {
+  override createConnection({ host, port }: { host?: string; port?: number }): Duplex {
     return world.network.connect(host ?? '127.0.0.1', Number(port));
   }
 }
