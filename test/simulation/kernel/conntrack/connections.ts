@@ -60,7 +60,8 @@ export class Connections {
   dropped = 0;
   private readonly entries = new Set<Entry>();
   private readonly byTuple = new Map<string, Entry>();
-  private isCollecting = false;
+  /** When the table is searched for those that are over. */
+  private collectAt = Infinity;
 
   constructor(private readonly time: KernelTime) {}
 
@@ -156,7 +157,7 @@ export class Connections {
   /** Puts a connection into the table as it is; false when there is no room. */
   insert(connection: Connection, process = NO_PROCESS): boolean {
     if (!this.hasRoom()) return false;
-    this.add(connection as Entry, connection.expiresAt);
+    this.add(connection as Entry, true);
     this.onChange({ process });
     return true;
   }
@@ -168,7 +169,7 @@ export class Connections {
     process = NO_PROCESS,
   ): void {
     this.change(connection as Entry, change);
-    this.collectLater();
+    this.collectAfter(connection as Entry);
     this.onChange({ process });
   }
 
@@ -219,13 +220,13 @@ export class Connections {
     return reply;
   }
 
-  private add(entry: Entry, expiresAt?: number): void {
+  private add(entry: Entry, isWhole = false): void {
     this.entries.add(entry);
     this.byTuple.set(tupleKey(entry.original, entry.zone), entry);
     this.byTuple.set(tupleKey(entry.reply, entry.zone), entry);
-    if (expiresAt === undefined) this.refresh(entry);
+    if (!isWhole) this.refresh(entry);
     this.onEvent('began', entry);
-    this.collectLater();
+    this.collectAfter(entry);
   }
 
   private change(entry: Entry, change: Partial<Connection>): void {
@@ -253,20 +254,18 @@ export class Connections {
     for (const entry of this.entries) if (entry.expiresAt <= now) this.drop(entry);
   }
 
-  /** Searches the table again when the first connection can be over. */
-  private collectLater(): void {
-    if (this.isCollecting || this.entries.size === 0) return;
-    this.isCollecting = true;
-    let first = Infinity;
-    for (const { expiresAt } of this.entries) first = Math.min(first, expiresAt);
-    const wait = Math.max(COLLECTION, first - this.time.now);
-    this.time.after(wait, () => this.collectAgain());
-  }
-
-  private collectAgain(): void {
-    this.isCollecting = false;
-    this.collect();
-    this.collectLater();
+  /** Searches the table when this connection can be over, unless that happens before. */
+  private collectAfter({ expiresAt }: Entry): void {
+    const { now } = this.time;
+    const at = Math.max(now + COLLECTION, expiresAt);
+    if (at >= this.collectAt) return;
+    this.collectAt = at;
+    this.time.after(at - now, () => {
+      if (this.collectAt > this.time.now) return;
+      this.collectAt = Infinity;
+      this.collect();
+      for (const entry of this.entries) this.collectAfter(entry);
+    });
   }
 }
 
