@@ -284,6 +284,7 @@ function natStatus(tuple: Tuple, reply: Tuple): number {
 /** FNV-1a */
 export function idOf(tuple: Tuple, zone: number): number {
   let hash = 0x811c9dc5;
-  for (const character of tupleKey(tuple, zone)) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
+  const key = tupleKey(tuple, zone);
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }

@@ -25,6 +25,8 @@ import { readTuple, type Tuple } from './tuple.js';
 export interface ConntrackOptions {
   /** Kernels since 5.8 compare tuples themselves. */
   readonly filtersTuples?: boolean;
+  /** Whether anybody hears a multicast group. */
+  readonly isHeard?: (group: number) => boolean;
 }
 
 /** How the kernel announces what happens. */
@@ -180,6 +182,7 @@ export class ConntrackProtocol implements NetlinkProtocol {
     if (this.connections.sysctl('nf_conntrack_events') === 0) return;
     const { builder } = this;
     const [type, flags, group] = EVENTS[happening];
+    if (this.options.isHeard?.(group) === false) return;
     builder.begin(type, flags, 0, 0);
     putEvent(builder, happening, connection, this.context);
     this.multicast(group, builder.end().take());

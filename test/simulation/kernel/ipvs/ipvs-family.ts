@@ -69,7 +69,7 @@ export class IpvsFamily implements GenericFamily {
     const { type } = request;
     if (command === COMMAND.GET_SERVICE) {
       // The kernel goes on by number: what moves meanwhile is missed, or listed twice.
-      const next = nth(() => this.servers.view());
+      const next = nth(this.servers, () => this.servers.view());
       return dump(socket, request, {
         ...{ next, type },
         put: (builder, server) => putServer(builder.raw(header(COMMAND.NEW_SERVICE)), server),
@@ -77,7 +77,7 @@ export class IpvsFamily implements GenericFamily {
     }
     if (command !== COMMAND.GET_DEST) return refuse(EOPNOTSUPP);
     const id = readServerId(attributes);
-    const next = nth(() => ('errno' in id ? undefined : this.servers.find(id)?.destinations) ?? new Map());
+    const next = nth(this.servers, () => ('errno' in id ? undefined : this.servers.find(id)?.destinations));
     return dump(socket, request, {
       ...{ next, type },
       put: (builder, destination) => putDestination(builder.raw(header(COMMAND.NEW_DEST)), destination),
@@ -166,13 +166,12 @@ function header(command: number): Buffer {
 }
 
 /** One after the other by their places in what there is at the time. */
-function nth<T>(all: () => ReadonlyMap<string, T>): () => T | undefined {
+function nth<T>(servers: VirtualServers, all: () => ReadonlyMap<string, T> | undefined): () => T | undefined {
   let given = 0;
-  let size = -1;
+  let version = -1;
   let values: readonly T[] = [];
   return () => {
-    const now = all();
-    if (now.size !== size) [values, size] = [[...now.values()], now.size];
+    if (servers.version !== version) [values, version] = [[...(all()?.values() ?? [])], servers.version];
     return values[given++];
   };
 }

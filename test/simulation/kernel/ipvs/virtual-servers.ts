@@ -45,6 +45,8 @@ export class VirtualServers {
   readonly schedulers = new Set(USUAL_SCHEDULERS);
   /** Told after each change. */
   onChange: (change: Change) => void = () => {};
+  /** Of the lists of servers and destinations. */
+  version = 0;
   private readonly servers = new Map<string, KeptServer>();
   /** Removed destinations that still have connections, by both keys. One that is added again is the same. */
   private readonly removed = new Map<string, KeptDestination>();
@@ -174,6 +176,7 @@ export class VirtualServers {
   }
 
   private done(process: number): number {
+    this.version++;
     this.onChange({ process });
     return 0;
   }
