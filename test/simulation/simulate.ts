@@ -63,8 +63,13 @@ async function outcomeOf(schedule: Schedule, showLog: boolean) {
   const outcome = await simulation.run();
   if (showLog)
     for (const { at, level, message, facts } of world.log)
-      print(`${((at - world.beganAt) / 1000).toFixed(3)} ${level} ${message} ${JSON.stringify(facts)}`);
+      print(`${((at - world.beganAt) / 1000).toFixed(3)} ${level} ${message} ${JSON.stringify(facts, withMessages)}`);
   return outcome;
+}
+
+/** Errors have no fields that JSON shows. */
+function withMessages(_name: string, value: unknown): unknown {
+  return value instanceof Error ? value.message : value;
 }
 
 function describe(schedule: Schedule, { promise, detail, at }: Violation): string {

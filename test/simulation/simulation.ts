@@ -6,6 +6,7 @@ import { SimulatedCluster } from './cluster/simulated-cluster.js';
 import { argumentsOf } from './schedule/arguments.js';
 import type { Schedule, Step } from './schedule/schedule.js';
 import { endTrouble } from './steps/api-server.js';
+import { startProgramsOf } from './replaced/execa.js';
 import { stepKind } from './steps/steps.js';
 import { enter } from './world/current.js';
 import { ProxyProcess } from './world/proxy-process.js';
@@ -37,6 +38,7 @@ export class Simulation {
     const { settings } = schedule;
     this.world = new World(settings);
     enter(this.world);
+    startProgramsOf(() => this.world.machine.hostOf(this.world.proxy));
     this.mode = settings.mode;
     this.cluster = new SimulatedCluster(this.world);
     this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);

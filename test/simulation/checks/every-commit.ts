@@ -1,7 +1,7 @@
 import type { Simulation } from '../simulation.js';
 import { clientsOf, packetOf } from './clients.js';
 import type { ExpectedFrontend, ExpectedPort } from './expected-ports.js';
-import { actualFate, expectedFate, type Fate } from './fate.js';
+import { actualFate, expectedFate, isAllowed, type Fate } from './fate.js';
 import type { Violation } from './violation.js';
 
 /** What may become of packets to an address that no Service has. */
@@ -27,7 +27,8 @@ export class EveryCommit {
 
   /** Where a packet of this Service's meets something else; undefined: nowhere. */
   problemOf(service: string, states: readonly (readonly ExpectedPort[])[]): string | undefined {
-    const { walker } = this.simulation.world.machine;
+    const { walk } = this.simulation.world.machine;
+    const { mode } = this.simulation;
     for (const { frontend, port } of frontendsIn(states)) {
       const others = this.otherClaims(service, frontend, port);
       const clients = new Map(
@@ -36,9 +37,9 @@ export class EveryCommit {
           .map((client) => [`${client.kind} ${client.source}`, client]),
       );
       for (const client of clients.values()) {
-        const fate = actualFate(walker.walk(packetOf(port.family, client, frontend)));
+        const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
         const allowed = new Set([...states.flatMap((ports) => fatesIn(ports, frontend, port, client)), ...others(client)]);
-        if (!allowed.has(fate)) {
+        if (!isAllowed(fate, allowed, mode)) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }

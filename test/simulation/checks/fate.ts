@@ -1,6 +1,6 @@
 import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
 import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
-import { ADDRESSES } from '../world/settings.js';
+import { ADDRESSES, type Mode } from '../world/settings.js';
 import type { Client } from './clients.js';
 import type { ExpectedEndpoint, ExpectedFrontend, ExpectedPort } from './expected-ports.js';
 
@@ -9,6 +9,9 @@ import type { ExpectedEndpoint, ExpectedFrontend, ExpectedPort } from './expecte
  * with `*` where the source is rewritten, and `sticky` behind them.
  */
 export type Fate = string;
+
+/** Where walks of mode userspace end. */
+const PROCESS = 'process 0';
 
 /** The table of docs/spec/model.md §5. */
 export function expectedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
@@ -27,6 +30,19 @@ export function expectedFate(port: ExpectedPort, { kind }: ExpectedFrontend, cli
   return port.local.length > 0 ? to(port, port.local, client, false) : 'dropped';
 }
 
+/**
+ * Whether a packet may fare so. Mode ipvs writes virtual servers one by one, knows no rejecting and follows policies in its own
+ * way; in mode userspace the process decides about the endpoint, so that rules only show whether there is one.
+ */
+export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode): boolean {
+  if (allowed.has(fate)) return true;
+  if (mode === 'userspace') return placesOf(fate).includes(PROCESS) ? [...allowed].some((one) => placesOf(one).length > 0) : false;
+  if (mode !== 'ipvs') return false;
+  const places = placesOf(fate);
+  const known = new Set([...allowed].flatMap(placesOf));
+  return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
+}
+
 /** What the rules make of it. */
 export function actualFate(endings: readonly TracedEnding[]): Fate {
   const verdicts = new Set(endings.map(({ verdict }) => verdict));
@@ -37,7 +53,7 @@ export function actualFate(endings: readonly TracedEnding[]): Fate {
 }
 
 /** The endpoints of a fate, without anything else. Empty when no connection is made. */
-export function endpointsOf(fate: Fate): readonly string[] {
+function placesOf(fate: Fate): readonly string[] {
   return [...fate.matchAll(/(\S+ \d+)\*?(?:,|$|;)/g)].map(([, place]) => place!);
 }
 

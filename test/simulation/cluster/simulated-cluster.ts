@@ -11,6 +11,8 @@ import { serviceObject, sliceObjects } from './service-objects.js';
 import { ADDRESSES } from '../world/settings.js';
 import type { World } from '../world/world.js';
 
+/** Milliseconds. */
+const BOOKMARKS = 60_000;
 const SERVICES = '/api/v1/services';
 const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
 const NO_CERTIFICATES = { authority: '', server: { certificate: '', key: '' }, client: { certificate: '', key: '' } };
@@ -42,6 +44,7 @@ export class SimulatedCluster {
     const opened = world.scheduler.as(this.life, () => StandInApiServer.start(NO_CERTIFICATES));
     await world.scheduler.runUntil(world.now + 1);
     this.server = await opened;
+    world.scheduler.as(this.life, () => this.sendBookmarks());
     const node = this.putNode();
     const ranges = this.put({
       apiVersion: 'networking.k8s.io/v1',
@@ -85,6 +88,14 @@ export class SimulatedCluster {
 
   remove(apiVersion: string, kind: string, name: string, namespace?: string): void {
     this.world.scheduler.as(this.life, () => this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }));
+  }
+
+  /** About once a minute, as API servers do. */
+  private sendBookmarks(): void {
+    this.world.scheduler.after(BOOKMARKS, () => {
+      this.api.bookmark();
+      this.sendBookmarks();
+    });
   }
 
   private isThere({ apiVersion, kind, metadata, ...content }: ApiObject): boolean {

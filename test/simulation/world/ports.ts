@@ -14,6 +14,10 @@ export class Ports {
     return wanted;
   }
 
+  isTaken(port: number): boolean {
+    return this.taken.has(port);
+  }
+
   release(port: number): void {
     this.taken.delete(port);
   }
