@@ -1,7 +1,7 @@
 import { EINVAL, ENOENT, EPERM } from '../netlink/numbers.js';
 import { Attributes, Refused } from './attributes.js';
 import { tableId, type Chain, type NftSet, type Table } from './objects.js';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from './changes/transaction.js';
 
 /** Everything that nf_tables keeps, and which kernel it is. */
 export interface Context {

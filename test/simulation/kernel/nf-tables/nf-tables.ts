@@ -1,18 +1,23 @@
+import type { FindElement } from '../../../../src/domain/nftables/kernel/elements.js';
+import type { KernelTable } from '../../../../src/domain/nftables/kernel/ruleset.js';
 import type { KernelSocket, Multicast, NetlinkProtocol } from '../netlink-protocol.js';
 import { EOPNOTSUPP, NLM_F_ACK, NLM_F_ECHO, NLM_F_REQUEST, NLMSG_MIN_TYPE } from '../netlink/numbers.js';
 import { acknowledge } from '../netlink/requests.js';
 import { Refused } from './attributes.js';
-import { Batch, type Answer, type BatchOutcome } from './batch.js';
+import { Batch, type Answer, type BatchOutcome } from './changes/batch.js';
 import { messageAt, type Context, type Message } from './context.js';
+import { addRemembered } from './changes/elements.js';
 import { Faults, type Fault } from './faults.js';
 import { generationMessage, noticeMessage } from './notices.js';
-import { BATCH_BEGIN, BATCH_GENID, GROUP, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
+import { BATCH_BEGIN, BATCH_GENID, FAMILY, GROUP, SUBSYSTEM, TABLE_FLAG } from './numbers.js';
 import { tableId, type Table } from './objects.js';
+import { KernelTables } from './reading/kernel-tables.js';
 import { Questions } from './reading/questions.js';
-import type { Transaction } from './transaction.js';
+import type { Transaction } from './changes/transaction.js';
 
 const ERESTART = 85;
 const HEADER = 16;
+const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6 } as const;
 
 /** A transaction that was committed. */
 export interface Commit {
@@ -39,6 +44,7 @@ export class NfTables implements NetlinkProtocol {
   private readonly context: Context;
   private readonly questions: Questions;
   private readonly listeners: ((commit: Commit) => void)[] = [];
+  private readonly read: KernelTables;
   private last = 1;
 
   constructor(private readonly options: NfTablesOptions) {
@@ -47,6 +53,7 @@ export class NfTables implements NetlinkProtocol {
       release: releaseNumber(options.release ?? '6.18'),
       lastTableHandle: 0,
     };
+    this.read = new KernelTables(options.now);
     const now = { generation: () => this.last, time: options.now };
     this.questions = new Questions(this.context, now, (process) => this.nameOf(process));
   }
@@ -76,6 +83,35 @@ export class NfTables implements NetlinkProtocol {
     return this.context.tables.values();
   }
 
+  /** A table as the program would read it; undefined if there is none, or if it is switched off. */
+  kernelTable(family: KernelTable['family'], name: string): KernelTable | undefined {
+    const table = this.view(FAMILIES[family], name);
+    return table && this.read.read(table);
+  }
+
+  /** Those that packets of an IP family meet, of all programs. */
+  kernelTables(family: 'ip' | 'ip6'): readonly KernelTable[] {
+    const met: readonly number[] = [FAMILIES[family], FAMILIES.inet];
+    return [...this.tables].flatMap((table) =>
+      met.includes(table.family) ? (this.read.read(table) ?? []) : [],
+    );
+  }
+
+  /** Finds elements of tables that were read. */
+  get findElement(): FindElement {
+    return this.read.find;
+  }
+
+  /**
+   * A rule has added an element that times out, or restarts its time, as packets make it do: no transaction.
+   * @param timeout milliseconds
+   * @returns false where there is no such set, or no room in it
+   */
+  remember(family: KernelTable['family'], table: string, set: string, key: Buffer, timeout: number): boolean {
+    const found = this.view(FAMILIES[family], table)?.sets.get(set);
+    return found !== undefined && addRemembered(found, key, timeout, this.options.now());
+  }
+
   handle(socket: KernelSocket, bytes: Buffer): number {
     if (bytes.length >= HEADER && bytes.readUInt16LE(4) === BATCH_BEGIN) this.batch(socket, bytes);
     else this.ask(socket, bytes);
@@ -101,7 +137,7 @@ export class NfTables implements NetlinkProtocol {
 
   /** A process made a transaction whose content is kept elsewhere. */
   touch(process: number, name: string): void {
-    this.advance();
+    this.advance([]);
     this.tellAll(process, process, 0, name);
     this.tellListeners(process, new Set());
   }
@@ -128,7 +164,7 @@ export class NfTables implements NetlinkProtocol {
     outcome: BatchOutcome,
     transaction: Transaction,
   ): void {
-    this.advance();
+    this.advance(transaction.changed);
     const { port, process } = socket;
     for (const notice of outcome.notices)
       socket.deliver(noticeMessage({ port, sequence: notice.sequence }, notice, this.last, transaction.now));
@@ -141,14 +177,15 @@ export class NfTables implements NetlinkProtocol {
   }
 
   private commit(process: number, port: number, transaction: Transaction, sequence: number): void {
-    this.advance();
+    this.advance(transaction.changed);
     this.tellAll(process, port, sequence, this.nameOf(process));
     this.tellListeners(process, changedIn(transaction));
   }
 
   /** The kernel skips 0. */
-  private advance(): void {
+  private advance(changed: Iterable<Table>): void {
     this.last = (this.last + 1) >>> 0 || 1;
+    for (const table of changed) table.changedAt = this.last;
   }
 
   /** Of what is in a transaction nobody is told but its sender: listeners are told its number. */

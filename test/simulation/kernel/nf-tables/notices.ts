@@ -1,10 +1,10 @@
 import type { MessageBuilder } from '../netlink/message-builder.js';
-import type { ElementNotice } from './elements.js';
+import type { ElementNotice } from './changes/elements.js';
 import { putChain, putCounter, putElement, putElements, putRule, putSet, putTable } from './messages.js';
 import { GEN, MSG } from './numbers.js';
 import type { Chain, Counter, NftSet, Rule, Table } from './objects.js';
 import { message, type Addressee } from './reading/answer-builder.js';
-import type { Notice } from './transaction.js';
+import type { Notice } from './changes/transaction.js';
 
 /** What tells of one thing that a transaction did. */
 export function noticeMessage(

@@ -14,6 +14,8 @@ export interface Table {
   readonly sets: Map<string, NftSet>;
   readonly counters: Map<string, Counter>;
   lastHandle: number;
+  /** The number of the last transaction that changed it. */
+  changedAt: number;
   /** Whether what its hooks lead to must be looked at: not, at the end of a transaction, or after each message. */
   validation: 'skip' | 'at the end' | 'each time';
 }

@@ -2,7 +2,7 @@ import { EBUSY, EINVAL, ENOENT, EOPNOTSUPP, ERANGE } from '../../netlink/numbers
 import { Refused } from '../attributes.js';
 import { DATA_VERDICT, SET_FLAG } from '../numbers.js';
 import { isFlagged, type BaseChain, type Binding, type Expression, type NftSet } from '../objects.js';
-import { lookForCircle } from '../reach.js';
+import { lookForCircle } from '../changes/reach.js';
 import { ctLength, familyAddressLength, metaLength, metaSetLength } from './lengths.js';
 import type { SentExpression } from './sent-expression.js';
 

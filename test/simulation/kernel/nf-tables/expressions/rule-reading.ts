@@ -4,7 +4,7 @@ import { attributesOf, Refused } from '../attributes.js';
 import type { Context } from '../context.js';
 import { EXPR, LIST_ELEM } from '../numbers.js';
 import type { Chain, Expression, Rule } from '../objects.js';
-import type { Transaction } from '../transaction.js';
+import type { Transaction } from '../changes/transaction.js';
 import { KINDS } from './kinds.js';
 import { Registers } from './registers.js';
 import { SentExpression } from './sent-expression.js';

@@ -3,8 +3,8 @@ import { Attributes, Refused } from '../attributes.js';
 import { findSet, type Context } from '../context.js';
 import { DATA, MAX_VALUE_LENGTH } from '../numbers.js';
 import type { Chain, NftSet, Verdict } from '../objects.js';
-import type { Transaction } from '../transaction.js';
-import { verdictIn } from '../verdicts.js';
+import type { Transaction } from '../changes/transaction.js';
+import { verdictIn } from '../changes/verdicts.js';
 import { listedRegister, type Registers } from './registers.js';
 
 /** EOVERFLOW of errno.h. */

@@ -2,7 +2,7 @@ import type { KernelSocket } from '../../netlink-protocol.js';
 import { EBUSY, EINVAL, ENOENT, EOPNOTSUPP, NLM_F_DUMP } from '../../netlink/numbers.js';
 import { Refused, within } from '../attributes.js';
 import { byHandle, chainOf, findSet, tableOf, type Context, type Message } from '../context.js';
-import { findElement } from '../elements.js';
+import { findElement } from '../changes/elements.js';
 import { putChain, putCounter, putElement, putElements, putRule, putSet, putTable } from '../messages.js';
 import { CHAIN, ELEMENTS, FAMILY, GEN, MSG, OBJECT, RULE, SET, TABLE } from '../numbers.js';
 import type { Chain, Counter, NftSet, Rule, Table } from '../objects.js';

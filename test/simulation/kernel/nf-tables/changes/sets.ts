@@ -10,9 +10,9 @@ import {
   NLM_F_EXCL,
   NLM_F_NONREC,
   NLM_F_REPLACE,
-} from '../netlink/numbers.js';
-import { attributesOf, Refused, within, type Attributes } from './attributes.js';
-import { byHandle, tableOf, type Context, type Message } from './context.js';
+} from '../../netlink/numbers.js';
+import { attributesOf, Refused, within, type Attributes } from '../attributes.js';
+import { byHandle, tableOf, type Context, type Message } from '../context.js';
 import {
   DATA_VERDICT,
   DESC,
@@ -23,8 +23,8 @@ import {
   SET,
   SET_FLAG,
   VERDICT_LENGTH,
-} from './numbers.js';
-import { isFlagged, type NftSet, type Table } from './objects.js';
+} from '../numbers.js';
+import { isFlagged, type NftSet, type Table } from '../objects.js';
 import type { Transaction } from './transaction.js';
 
 const ALL_FLAGS = Object.values(SET_FLAG).reduce((all, flag) => all | flag, 0);

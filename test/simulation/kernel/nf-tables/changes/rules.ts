@@ -7,12 +7,12 @@ import {
   NLM_F_CREATE,
   NLM_F_EXCL,
   NLM_F_REPLACE,
-} from '../netlink/numbers.js';
-import { Refused, typeAt, within } from './attributes.js';
-import { byHandle, chainOf, tableOf, type Context, type Message } from './context.js';
-import { RuleReading } from './expressions/rule-reading.js';
-import { LIST_ELEM, MAX_EXPRESSIONS, MAX_USERDATA_LENGTH, MSG, RULE, SET_FLAG } from './numbers.js';
-import { isFlagged, type Chain, type Expression, type Rule } from './objects.js';
+} from '../../netlink/numbers.js';
+import { Refused, typeAt, within } from '../attributes.js';
+import { byHandle, chainOf, tableOf, type Context, type Message } from '../context.js';
+import { RuleReading } from '../expressions/rule-reading.js';
+import { LIST_ELEM, MAX_EXPRESSIONS, MAX_USERDATA_LENGTH, MSG, RULE, SET_FLAG } from '../numbers.js';
+import { isFlagged, type Chain, type Expression, type Rule } from '../objects.js';
 import { lookLater, mustBeLookedAt } from './reach.js';
 import type { Transaction } from './transaction.js';
 

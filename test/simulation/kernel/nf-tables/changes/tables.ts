@@ -8,11 +8,11 @@ import {
   NLM_F_EXCL,
   NLM_F_NONREC,
   NLM_F_REPLACE,
-} from '../netlink/numbers.js';
-import { Refused } from './attributes.js';
-import { byHandle, tableOf, type Context, type Message } from './context.js';
-import { FAMILY, MAX_USERDATA_LENGTH, MSG, TABLE, TABLE_FLAG } from './numbers.js';
-import { tableId, type Table } from './objects.js';
+} from '../../netlink/numbers.js';
+import { Refused } from '../attributes.js';
+import { byHandle, tableOf, type Context, type Message } from '../context.js';
+import { FAMILY, MAX_USERDATA_LENGTH, MSG, TABLE, TABLE_FLAG } from '../numbers.js';
+import { tableId, type Table } from '../objects.js';
 import type { Transaction } from './transaction.js';
 
 const ALL_FLAGS = TABLE_FLAG.DORMANT | TABLE_FLAG.OWNER | TABLE_FLAG.PERSIST;
@@ -41,6 +41,7 @@ export function newTable(context: Context, transaction: Transaction, message: Me
     sets: new Map(),
     counters: new Map(),
     lastHandle: 0,
+    changedAt: 0,
     validation: transaction.isWary ? 'each time' : 'skip',
   };
   context.tables.set(id, table);

@@ -7,11 +7,11 @@ import {
   NLM_F_EXCL,
   NLM_F_NONREC,
   NLM_F_REPLACE,
-} from '../netlink/numbers.js';
-import { Refused, type Attributes } from './attributes.js';
-import { byHandle, tableOf, type Context, type Message } from './context.js';
-import { CHAIN, CHAIN_FLAG, FAMILY, HOOK, MAX_USERDATA_LENGTH, MSG, VERDICT_CODE } from './numbers.js';
-import type { BaseChain, Chain, Table } from './objects.js';
+} from '../../netlink/numbers.js';
+import { Refused, type Attributes } from '../attributes.js';
+import { byHandle, tableOf, type Context, type Message } from '../context.js';
+import { CHAIN, CHAIN_FLAG, FAMILY, HOOK, MAX_USERDATA_LENGTH, MSG, VERDICT_CODE } from '../numbers.js';
+import type { BaseChain, Chain, Table } from '../objects.js';
 import { removeRules } from './rules.js';
 import type { Transaction } from './transaction.js';
 

@@ -1,9 +1,18 @@
-import { EBUSY, EEXIST, EINVAL, ENFILE, ENOENT, EOPNOTSUPP, ERANGE, NLM_F_EXCL } from '../netlink/numbers.js';
-import { attributesOf, Refused, within, type Attributes } from './attributes.js';
-import { findSet, tableOf, type Context, type Message } from './context.js';
-import { valueIn } from './expressions/sent-expression.js';
-import { DATA, DATA_VERDICT, ELEMENT, ELEMENT_FLAG, ELEMENTS, MSG, SET_FLAG } from './numbers.js';
-import { isFlagged, type Element, type NftSet } from './objects.js';
+import {
+  EBUSY,
+  EEXIST,
+  EINVAL,
+  ENFILE,
+  ENOENT,
+  EOPNOTSUPP,
+  ERANGE,
+  NLM_F_EXCL,
+} from '../../netlink/numbers.js';
+import { attributesOf, Refused, within, type Attributes } from '../attributes.js';
+import { findSet, tableOf, type Context, type Message } from '../context.js';
+import { valueIn } from '../expressions/sent-expression.js';
+import { DATA, DATA_VERDICT, ELEMENT, ELEMENT_FLAG, ELEMENTS, MSG, SET_FLAG } from '../numbers.js';
+import { isFlagged, type Element, type NftSet } from '../objects.js';
 import { lookForCircle, lookLater } from './reach.js';
 import type { Transaction } from './transaction.js';
 import { verdictIn } from './verdicts.js';
@@ -74,6 +83,28 @@ export function findElement(set: NftSet, bytes: Buffer, at: number, now: number)
 export function collectExpired(set: NftSet, now: number): void {
   if (!isFlagged(set, SET_FLAG.TIMEOUT)) return;
   for (const [id, element] of set.elements) if (element.expires <= now) set.elements.delete(id);
+}
+
+/** What a rule adds to a set when a packet meets it. Returns false if there is no room. */
+export function addRemembered(set: NftSet, key: Buffer, timeout: number, now: number): boolean {
+  const id = key.toString('latin1');
+  const present = set.elements.get(id);
+  const expires = now + timeout;
+  if (present && present.expires > now) {
+    present.expires = expires;
+    return true;
+  }
+  collectExpired(set, now);
+  if (set.size !== 0 && set.elements.size >= set.size) return false;
+  const none = {
+    keyEnd: undefined,
+    value: undefined,
+    verdict: undefined,
+    counter: undefined,
+    userdata: undefined,
+  };
+  set.elements.set(id, { id, key, ...none, flags: 0, expressions: set.expressions, timeout, expires });
+  return true;
 }
 
 function setOf(

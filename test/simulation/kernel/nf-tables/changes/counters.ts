@@ -1,8 +1,16 @@
-import { EBUSY, EEXIST, EINVAL, ENOENT, EOPNOTSUPP, NLM_F_EXCL, NLM_F_REPLACE } from '../netlink/numbers.js';
-import { Refused } from './attributes.js';
-import { byHandle, tableOf, type Context, type Message } from './context.js';
-import { COUNTER, MAX_USERDATA_LENGTH, MSG, OBJECT, OBJECT_COUNTER } from './numbers.js';
-import type { Counter } from './objects.js';
+import {
+  EBUSY,
+  EEXIST,
+  EINVAL,
+  ENOENT,
+  EOPNOTSUPP,
+  NLM_F_EXCL,
+  NLM_F_REPLACE,
+} from '../../netlink/numbers.js';
+import { Refused } from '../attributes.js';
+import { byHandle, tableOf, type Context, type Message } from '../context.js';
+import { COUNTER, MAX_USERDATA_LENGTH, MSG, OBJECT, OBJECT_COUNTER } from '../numbers.js';
+import type { Counter } from '../objects.js';
 import type { Transaction } from './transaction.js';
 
 /* Named objects, of which only counters are known here. */

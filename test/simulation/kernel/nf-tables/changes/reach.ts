@@ -1,8 +1,8 @@
-import { ELOOP, EMLINK, EOPNOTSUPP } from '../netlink/numbers.js';
-import { Refused } from './attributes.js';
-import type { Context } from './context.js';
-import { JUMP_STACK_SIZE } from './numbers.js';
-import type { BaseChain, Chain, Expression, Table } from './objects.js';
+import { ELOOP, EMLINK, EOPNOTSUPP } from '../../netlink/numbers.js';
+import { Refused } from '../attributes.js';
+import type { Context } from '../context.js';
+import { JUMP_STACK_SIZE } from '../numbers.js';
+import type { BaseChain, Chain, Expression, Table } from '../objects.js';
 
 /** Whether an expression may be wrong for where it can be reached from. */
 export function mustBeLookedAt({ target, set, isAllowedIn }: Expression): boolean {

@@ -1,7 +1,7 @@
-import { EINVAL, ENOENT, EOPNOTSUPP } from '../netlink/numbers.js';
-import { Refused, type Attributes } from './attributes.js';
-import { DATA, VERDICT, VERDICT_CODE } from './numbers.js';
-import type { Table, Verdict } from './objects.js';
+import { EINVAL, ENOENT, EOPNOTSUPP } from '../../netlink/numbers.js';
+import { Refused, type Attributes } from '../attributes.js';
+import { DATA, VERDICT, VERDICT_CODE } from '../numbers.js';
+import type { Table, Verdict } from '../objects.js';
 
 const { JUMP, GOTO } = VERDICT_CODE;
 const CODES: readonly number[] = Object.values(VERDICT_CODE);

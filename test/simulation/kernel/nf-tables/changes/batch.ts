@@ -1,11 +1,18 @@
-import { EINVAL, ENOMEM, NLM_F_ACK, NLM_F_ECHO, NLM_F_REQUEST, NLMSG_MIN_TYPE } from '../netlink/numbers.js';
-import { Refused } from './attributes.js';
+import {
+  EINVAL,
+  ENOMEM,
+  NLM_F_ACK,
+  NLM_F_ECHO,
+  NLM_F_REQUEST,
+  NLMSG_MIN_TYPE,
+} from '../../netlink/numbers.js';
+import { Refused } from '../attributes.js';
 import { deleteChain, newChain } from './chains.js';
-import { messageAt, type Context, type Message } from './context.js';
+import { messageAt, type Context, type Message } from '../context.js';
 import { deleteCounter, newCounter } from './counters.js';
 import { deleteElements, newElements } from './elements.js';
-import type { Fault } from './faults.js';
-import { BATCH_BEGIN, BATCH_END, MSG, SUBSYSTEM } from './numbers.js';
+import type { Fault } from '../faults.js';
+import { BATCH_BEGIN, BATCH_END, MSG, SUBSYSTEM } from '../numbers.js';
 import { look } from './reach.js';
 import { deleteRules, newRule } from './rules.js';
 import { deleteSet, newSet } from './sets.js';

@@ -1,4 +1,4 @@
-import type { Binding, Chain, NftSet, Table } from './objects.js';
+import type { Binding, Chain, NftSet, Table } from '../objects.js';
 
 /** What a message did, for those who want to hear of it. */
 export interface Notice {
