@@ -178,7 +178,16 @@ const ALL: readonly Extension[] = [
         option,
         {
           mayBeNegated: true,
-          read: ([text]) => text!.split(',').map((part) => part.split(':').map(portText).join(':')).join(','),
+          read([text], { protocol }) {
+            if (!['tcp', 'udp', 'sctp'].includes(protocol ?? ''))
+              throw new ParameterProblem(
+                "multiport needs `-p tcp', `-p udp', `-p udplite', `-p sctp' or `-p dccp'",
+              );
+            return text!
+              .split(',')
+              .map((part) => part.split(':').map(portText).join(':'))
+              .join(',');
+          },
         } satisfies ExtensionOption,
       ]),
     ),

@@ -1,6 +1,7 @@
 import type { Rule } from '../rules/rule.js';
 import type { TableDraft } from './table-draft.js';
 import { isBuiltIn } from './table.js';
+import type { Variant } from './table-set.js';
 
 /** What this kernel takes and what it does not. Changes while a world goes on. */
 export interface KernelTraits {
@@ -41,17 +42,35 @@ export function refusedRules(draft: TableDraft, traits: KernelTraits): readonly 
     const known = former && former.length > 0 ? new Set(former) : undefined;
     for (const rule of rules) {
       if (known?.has(rule)) continue;
-      const reason = problemOf(draft.name, chain, rule) ?? momentaryProblem(rule, traits);
+      const reason = ruleProblem(draft.name, rule, traits);
       if (reason !== undefined) refused.push({ chain, rule, reason });
     }
   }
   return refused;
 }
 
-function problemOf(table: string, chain: string, rule: Rule): string | undefined {
-  if (isBuiltIn(table, chain)) {
-    if (rule.extensions.some(({ hooks }) => hooks && !hooks.includes(chain))) return INVALID;
-  }
+/** Why the kernel refuses a rule, wherever it is led to from; as `strerror` has it. */
+export function ruleProblem(table: string, rule: Rule, traits: KernelTraits): string | undefined {
+  return problemOf(table, rule) ?? momentaryProblem(rule, traits);
+}
+
+/** Why it refuses a rule of a built-in chain that has no meaning there. */
+export function hookProblem({ extensions }: Rule, table: string, chain: string): string | undefined {
+  if (!isBuiltIn(table, chain)) return undefined;
+  return extensions.some(({ hooks }) => hooks && !hooks.includes(chain)) ? INVALID : undefined;
+}
+
+/** Why the kernel refuses a draft as a whole: packets would go round in it, or reach a target from a hook where it has no meaning. */
+export function wrongPath(draft: TableDraft, variant: Variant): string | undefined {
+  const found = draft.findReached(
+    (hook, { extensions }) => (extensions.some(({ hooks }) => hooks && !hooks.includes(hook)) ? INVALID : undefined),
+    // nf_tables looks at all rules, ip_tables not at those that packets cannot get to.
+    ({ text }) => variant === 'legacy' && /^-j (?:ACCEPT|DROP|RETURN)$/.test(text),
+  );
+  return found === 'loop' ? 'Too many links' : found;
+}
+
+function problemOf(table: string, rule: Rule): string | undefined {
   let goodHere = good.get(table);
   if (!goodHere) good.set(table, (goodHere = new WeakSet()));
   if (goodHere.has(rule)) return undefined;

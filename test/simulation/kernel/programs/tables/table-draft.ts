@@ -26,6 +26,7 @@ interface OpenChain {
 export class TableDraft {
   private readonly chains: Map<string, Chain | OpenChain>;
   private readonly opened = new Map<string, OpenChain>();
+  private readonly flushed = new Map<string, number>();
   private references: Map<string, number>;
   private setReferences: Map<string, number>;
   /** How many of the steps nf_tables would tell its listeners of: 0 if nothing was changed. */
@@ -68,18 +69,34 @@ export class TableDraft {
     return this.references.get(chain) ?? 0;
   }
 
-  /** Whether chains that rules lead to can be reached from themselves. */
-  hasLoop(): boolean {
-    const state = new Map<string, 'open' | 'done'>();
-    const visit = (name: string): boolean => {
-      const known = state.get(name);
-      if (known) return known === 'open';
-      state.set(name, 'open');
-      for (const { chain } of this.chains.get(name)?.entries ?? []) if (chain !== undefined && visit(chain)) return true;
-      state.set(name, 'done');
-      return false;
-    };
-    return [...this.chains.keys()].some((chain) => isBuiltIn(this.name, chain) && visit(chain));
+  /**
+   * Looks at each rule that packets can reach, with the hook that they come from; stops when it finds something.
+   * @param endsChain rules behind which the kernel does not look any further
+   */
+  findReached<T>(
+    look: (hook: string, rule: Rule) => T | undefined,
+    endsChain: (rule: Rule) => boolean,
+  ): T | 'loop' | undefined {
+    for (const hook of this.chains.keys()) {
+      if (!isBuiltIn(this.name, hook)) continue;
+      const seen = new Map<string, 'open' | 'done'>();
+      const visit = (chain: string): T | 'loop' | undefined => {
+        const known = seen.get(chain);
+        if (known) return known === 'open' ? 'loop' : undefined;
+        seen.set(chain, 'open');
+        const rules = this.chains.get(chain)?.entries ?? [];
+        for (const rule of rules) {
+          const found = look(hook, rule) ?? (rule.chain === undefined ? undefined : visit(rule.chain));
+          if (found !== undefined) return found;
+          if (endsChain(rule)) break;
+        }
+        seen.set(chain, 'done');
+        return undefined;
+      };
+      const found = visit(hook);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** `:CHAIN`, or `-N CHAIN`. */
@@ -116,7 +133,7 @@ export class TableDraft {
   insert(chain: string, rule: Rule, position: number): Obstacle | undefined {
     const open = this.open(chain);
     if (!open) return 'no chain';
-    if (position > open.entries.length) return 'index of insertion';
+    if (position > open.entries.length + this.stillCounted(chain)) return 'index of insertion';
     open.entries.splice(position, 0, rule);
     this.count(rule, 1);
     return undefined;
@@ -138,7 +155,9 @@ export class TableDraft {
   flush(chain: string): Obstacle | undefined {
     if (!this.has(chain)) return 'no chain';
     if (this.rules(chain)!.length === 0) return undefined;
-    for (const rule of this.open(chain)!.entries.splice(0)) this.count(rule, -1);
+    const rules = this.open(chain)!.entries.splice(0);
+    for (const rule of rules) this.count(rule, -1);
+    this.flushed.set(chain, rules.length);
     return undefined;
   }
 
@@ -225,6 +244,11 @@ export class TableDraft {
     this.chains.set(name, opened);
     this.opened.set(name, opened);
     return opened;
+  }
+
+  /** iptables-nft still counts the rules of a chain that it empties in the same commit when it looks for a place in it. */
+  private stillCounted(chain: string): number {
+    return this.makesBuiltIn ? (this.flushed.get(chain) ?? 0) : 0;
   }
 
   private redirect(chain: string, from: string, to: string): void {

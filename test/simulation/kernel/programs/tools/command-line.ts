@@ -57,6 +57,11 @@ const TAKES_POSITION = 'IDRSL';
 const TAKES_NAME = 'PE';
 const isNumber = (word: string | undefined): boolean => word !== undefined && /^\d+$/.test(word);
 
+function positionIn(word: string): number {
+  if (!isNumber(word)) throw new ParameterProblem(`Invalid rule number \`${word}'`);
+  return Number(word);
+}
+
 /** @throws ParameterProblem */
 export function readCommandLine(words: readonly string[]): CommandLine {
   const rest = [...words];
@@ -88,7 +93,7 @@ export function readCommandLine(words: readonly string[]): CommandLine {
       line.operation = operation;
       if (NEEDS_CHAIN.includes(operation)) line.chain = value(word);
       else if (operation !== 'V' && isValue(rest[0])) line.chain = rest.shift();
-      if (TAKES_POSITION.includes(operation) && isNumber(rest[0])) line.position = Number(rest.shift());
+      if (TAKES_POSITION.includes(operation) && isValue(rest[0])) line.position = positionIn(rest.shift()!);
       if (TAKES_NAME.includes(operation)) line.name = value(word);
       continue;
     }

@@ -1,5 +1,5 @@
 import { ParameterProblem } from '../rules/parameter-problem.js';
-import { missing, refusedRules } from '../tables/kernel-check.js';
+import { missing, refusedRules, wrongPath } from '../tables/kernel-check.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
 import { BUILT_IN, isBuiltIn, printedChains, type Chain } from '../tables/table.js';
 import { readCommandLine, type CommandLine } from './command-line.js';
@@ -72,7 +72,7 @@ export class Command {
     if (obstacle) throw this.failure(obstacle, draft, step);
     if (line.operation === 'C') return;
     const [refused] = refusedRules(draft, traits);
-    const reason = leadsToHook ? 'Operation not supported' : (refused?.reason ?? (draft.hasLoop() ? 'Too many links' : undefined));
+    const reason = leadsToHook ? 'Operation not supported' : (refused?.reason ?? wrongPath(draft, variant));
     if (reason !== undefined) throw this.refusal(reason, step);
     tables.commit(draft, process);
   }

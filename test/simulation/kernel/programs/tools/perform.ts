@@ -86,10 +86,9 @@ export function checkStep(step: Step, table: string, variant: Variant): void {
 }
 
 /** iptables-nft makes expressions of its own of what these match, and so notices itself what the kernel would refuse. */
-function checkProtocol({ extensions, protocol }: Rule): void {
-  if (protocol === undefined) return;
-  for (const { name } of extensions)
-    if ((name === 'tcp' || name === 'udp') && name !== protocol)
+function checkProtocol({ text, protocol }: Rule): void {
+  for (const name of ['tcp', 'udp'])
+    if (protocol !== name && text.includes(`-m ${name} `) && new RegExp(`-m ${name} (?:! )?--`).test(text))
       throw new ParameterProblem(`${name.toUpperCase()} match requires '-p ${name}'`);
 }
 
@@ -122,5 +121,5 @@ export function checkTargets(draft: TableDraft, { rules }: Step, variant: Varian
 
 function missingChain(chain: string, isGoto: boolean, variant: Variant): string {
   if (variant === 'nft') return `Chain '${chain}' does not exist`;
-  return isGoto ? `goto '${chain}' is not a chain\n` : `Couldn't load target \`${chain}':No such file or directory\n`;
+  return isGoto ? `goto '${chain}' is not a chain` : `Couldn't load target \`${chain}':No such file or directory\n`;
 }

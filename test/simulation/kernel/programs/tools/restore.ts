@@ -1,7 +1,7 @@
 import { ParameterProblem } from '../rules/parameter-problem.js';
 import type { Rule } from '../rules/rule.js';
 import { wordsOf } from '../rules/words.js';
-import { missing, refusedRules, type RefusedRule } from '../tables/kernel-check.js';
+import { hookProblem, missing, refusedRules, ruleProblem, wrongPath } from '../tables/kernel-check.js';
 import type { Obstacle, TableDraft } from '../tables/table-draft.js';
 import { BUILT_IN, isBuiltIn } from '../tables/table.js';
 import { readCommandLine } from './command-line.js';
@@ -23,7 +23,8 @@ interface PlacedStep extends Step {
   readonly counters?: readonly [number, number] | undefined;
 }
 
-const COMMAND = /^(?:\[(\d+):(\d+)\] )?-([AID]) (\S+)(?: (?:(\d+)(?: |$))?(.*))?$/;
+/** What nearly all lines are; a rule begins with `-` or `!`. */
+const COMMAND = /^(?:\[(\d+):(\d+)\] )?-([AID]) (\S+)(?: (\d+))?(?: ([-!].*))?$/;
 const WORDS: Readonly<Partial<Record<Obstacle, string>>> = {
   'no chain': 'No chain/target/match by that name',
   'chain exists': 'Chain already exists',
@@ -115,8 +116,8 @@ export class Restore {
 
   private commitLegacy(draft: TableDraft): void {
     const refused = refusedRules(draft, this.run.traits);
-    this.used(refused);
-    if (refused.length > 0 || draft.hasLoop()) throw this.failed(this.line);
+    this.countRefusals(refused.map(({ rule }) => rule));
+    if (refused.length > 0 || wrongPath(draft, 'legacy') !== undefined) throw this.failed(this.line);
     this.run.tables.commit(draft, this.run.process);
   }
 
@@ -125,43 +126,58 @@ export class Restore {
     const { tables, traits, process } = this.run;
     const draft = tables.draft(table);
     if (!this.options.keeps) draft.clear();
-    const errors: string[] = [];
-    const places = new Map<string, number>();
+    let isRefused = false;
     for (const step of steps) {
-      if (checkTargets(draft, step, 'nft'))
-        errors.push(nftError(step.line, `RULE_${verbOf(step)}`, 'Operation not supported', `rule in chain ${step.chain}`));
-      const obstacle = step.declares ? declare(draft, step) : perform(draft, step);
-      for (const { text } of step.rules) places.set(`${step.chain} ${text}`, step.line);
-      if (obstacle === 'not empty' || obstacle === 'in use')
-        errors.push(nftError(step.line, 'CHAIN_DEL', 'Device or resource busy', `chain ${step.chain}`));
-      else if (obstacle) throw this.failed(step.line, WORDS[deletesRule(step) ? 'no rule' : obstacle]);
+      if (checkTargets(draft, step, 'nft')) isRefused = true;
+      const obstacle = take(draft, step);
+      if (obstacle === 'not empty' || obstacle === 'in use') isRefused = true;
+      else if (obstacle) throw this.failed(step.line, wordsFor(obstacle, step));
     }
     const refused = refusedRules(draft, traits);
-    this.used(refused);
-    for (const { chain, rule, reason } of refused)
-      errors.push(nftError(places.get(`${chain} ${rule.text}`) ?? this.line, 'RULE_APPEND', reason, `rule in chain ${chain}`));
-    if (errors.length === 0 && draft.hasLoop()) errors.push(this.loopError(table, steps));
-    if (errors.length > 0) throw new ToolFailure(4, `${signature(this.run)}: \n${errors.join('\n')}\n`);
+    if (isRefused || refused.length > 0 || wrongPath(draft, 'nft') !== undefined) throw this.refusal(table, steps);
     tables.commit(draft, process);
   }
 
-  /** The first rule that closes a circle. */
-  private loopError(table: string, steps: readonly PlacedStep[]): string {
-    const draft = this.run.tables.draft(table);
-    if (!this.options.keeps) draft.clear();
-    for (const step of steps) {
-      if (step.declares) declare(draft, step);
-      else perform(draft, step);
-      if (draft.hasLoop())
-        return nftError(step.line, `RULE_${verbOf(step)}`, 'Too many links', `rule in chain ${step.chain}`);
-    }
-    throw new Error('there was a loop');
+  /**
+   * What nf_tables says of each step, which it takes one after another. Only if it takes each by itself, it looks where packets
+   * would go, from the first rule on that leads them to a wrong place.
+   */
+  private refusal(table: string, steps: readonly PlacedStep[]): ToolFailure {
+    const ofSteps = this.errorsOf(table, steps, (step) => this.ownProblem(table, step));
+    const errors =
+      ofSteps.length > 0 ? ofSteps : this.errorsOf(table, steps, (_, draft) => wrongPath(draft, 'nft'));
+    this.countRefusals(steps.flatMap(({ rules }) => rules));
+    return new ToolFailure(4, `${signature(this.run)}: \n${errors.join('\n')}\n`);
   }
 
-  private used(refused: readonly RefusedRule[]): void {
-    const { refusals } = this.run.traits;
-    for (const { rule } of refused) {
-      const refusal = refusals.find(({ containing, times }) => times > 0 && rule.text.includes(containing));
+  private errorsOf(
+    table: string,
+    steps: readonly PlacedStep[],
+    problemOf: (step: PlacedStep, draft: TableDraft) => string | undefined,
+  ): readonly string[] {
+    const draft = this.run.tables.draft(table);
+    if (!this.options.keeps) draft.clear();
+    return steps.flatMap((step) => {
+      const { line, chain, operation, rules } = step;
+      const verb = verbOf(step, draft);
+      if (take(draft, step)) return `line ${line}: CHAIN_DEL failed (Device or resource busy): chain ${chain}`;
+      const reason = rules.length > 0 && operation !== 'D' ? problemOf(step, draft) : undefined;
+      return reason === undefined ? [] : `line ${line}: RULE_${verb} failed (${reason}): rule in chain ${chain}`;
+    });
+  }
+
+  private ownProblem(table: string, { rules, chain = '' }: PlacedStep): string | undefined {
+    const problems = rules.map((rule) =>
+      isBuiltIn(table, rule.chain ?? '')
+        ? 'Operation not supported'
+        : (hookProblem(rule, table, chain) ?? ruleProblem(table, rule, this.run.traits)),
+    );
+    return problems.find((each) => each !== undefined);
+  }
+
+  private countRefusals(rules: readonly Rule[]): void {
+    for (const { text } of rules) {
+      const refusal = this.run.traits.refusals.find(({ containing, times }) => times > 0 && text.includes(containing));
       if (refusal) refusal.times--;
     }
   }
@@ -197,7 +213,7 @@ export class Restore {
   }
 
   private stepOf(text: string): PlacedStep {
-    const { rules: book, traits, print, variant } = this.run;
+    const { rules: book, traits, variant } = this.run;
     const [, packets, bytes, operation, chain, position, ruleText = ''] = COMMAND.exec(text) ?? [];
     let step: PlacedStep;
     if (operation && !(position !== undefined && operation === 'A')) {
@@ -211,7 +227,6 @@ export class Restore {
       checkStep(step, this.draft!.name, variant);
     for (const rule of step.rules)
       for (const name of missing(rule, traits.missingExtensions)) this.warn(name);
-    void print;
     return step;
   }
 
@@ -239,7 +254,7 @@ export class Restore {
     }
     const draft = this.draft!;
     const obstacle =
-      checkTargets(draft, step, 'legacy') ?? (step.declares ? declare(draft, step) : perform(draft, step));
+      checkTargets(draft, step, 'legacy') ?? take(draft, step);
     if (obstacle) throw this.failed(this.line);
   }
 
@@ -249,6 +264,10 @@ export class Restore {
 }
 
 const nothing = { position: undefined, name: undefined, rules: [] as readonly Rule[] };
+
+function take(draft: TableDraft, step: PlacedStep): Obstacle | undefined {
+  return step.declares ? declare(draft, step) : perform(draft, step);
+}
 
 /** `:CHAIN`. Built-in chains keep their rules. */
 function declare(draft: TableDraft, { chain = '', name, counters = [0, 0] }: PlacedStep): Obstacle | undefined {
@@ -263,17 +282,18 @@ function counted(rules: readonly Rule[], packets: number, bytes: number): readon
   return rules.map((rule) => ({ ...rule, packets, bytes }));
 }
 
-/** By its text: then a chain that is missing is nothing else than a rule that is. */
-function deletesRule({ operation, position }: Step): boolean {
-  return operation === 'D' && position === undefined;
+function wordsFor(obstacle: Obstacle, { operation, position }: Step): string | undefined {
+  // When it deletes a rule by its text, a chain that is missing is nothing else than a rule that is.
+  if (operation === 'D' && position === undefined) return WORDS['no rule'];
+  if (operation === 'E' && obstacle === 'chain exists') return 'File exists';
+  return WORDS[obstacle];
 }
 
-function verbOf({ operation }: Step): string {
-  return operation === 'I' ? 'INSERT' : operation === 'R' ? 'REPLACE' : 'APPEND';
-}
-
-function nftError(line: number, what: string, reason: string, subject: string): string {
-  return `line ${line}: ${what} failed (${reason}): ${subject}`;
+/** What iptables-nft asks the kernel for; to insert behind the last rule is to append. */
+function verbOf({ operation, chain = '', position = 1 }: Step, draft: TableDraft): string {
+  if (operation === 'R') return 'REPLACE';
+  const isLast = position > 1 && position > (draft.rules(chain)?.length ?? 0);
+  return operation === 'I' && !isLast ? 'INSERT' : 'APPEND';
 }
 
 function unknownTable(table: string, program: string, line: number, variant: 'nft' | 'legacy'): string {
