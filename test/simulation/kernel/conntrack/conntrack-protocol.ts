@@ -11,7 +11,9 @@ import {
   ENOENT,
   ENOMEM,
   NLM_F_CREATE,
+  NLM_F_DUMP_FILTERED,
   NLM_F_EXCL,
+  NLM_F_MULTI,
 } from '../netlink/numbers.js';
 import { Refusals } from '../netlink/refusals.js';
 import { answerEach, asksForAll, refuse, type Outcome, type Request } from '../netlink/requests.js';
@@ -105,7 +107,8 @@ export class ConntrackProtocol implements NetlinkProtocol {
     if (interrupted) this.interruptions--;
     const { context } = this;
     return dump(socket, request, {
-      ...{ next, type: MESSAGE.NEW, version: () => (interrupted ? version++ : 0) },
+      ...{ next, type: MESSAGE.NEW, flags: isFiltered(attributes, family) ? NLM_F_DUMP_FILTERED : 0 },
+      version: () => (interrupted ? version++ : 0),
       put: (builder, connection) => putConnection(builder, connection, context),
     });
   }
@@ -114,7 +117,8 @@ export class ConntrackProtocol implements NetlinkProtocol {
     const found = this.find(attributes, family);
     if ('errno' in found) return found;
     const { builder } = this;
-    builder.begin(MESSAGE.NEW, 0, request.sequence, socket.port);
+    // The kernel says so although there are no others.
+    builder.begin(MESSAGE.NEW, NLM_F_MULTI, request.sequence, socket.port);
     putConnection(builder, found, this.context);
     socket.deliver(builder.end().take());
     return undefined;
@@ -200,6 +204,10 @@ export class ConntrackProtocol implements NetlinkProtocol {
 
 function hasTuple(attributes: Attributes): boolean {
   return attributes.has(CTA.TUPLE_ORIG) || attributes.has(CTA.TUPLE_REPLY);
+}
+
+function isFiltered(attributes: Attributes, family: number): boolean {
+  return family !== AF_UNSPEC || [CTA.MARK, CTA.STATUS, CTA.FILTER].some((type) => attributes.has(type));
 }
 
 function zoneOf(attributes: Attributes): number {

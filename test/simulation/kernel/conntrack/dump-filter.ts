@@ -1,7 +1,7 @@
 import type { Attributes } from '../netlink/attributes.js';
 import { attributesWithin } from '../netlink/attributes.js';
 import { familyOf } from '../netlink/addresses.js';
-import { AF_INET, AF_UNSPEC, EINVAL, EOPNOTSUPP } from '../netlink/numbers.js';
+import { AF_INET, AF_UNSPEC, EINVAL } from '../netlink/numbers.js';
 import { refuse, type Refusal } from '../netlink/requests.js';
 import type { Connection } from './connection.js';
 import { COMPARABLE, COMPARE, CTA, CTA_FILTER, IPPROTO } from './ctnetlink.js';
@@ -44,7 +44,7 @@ function readPart(
 ): PartFilter | Refusal {
   // Unlike most numbers of ctnetlink, this has the host's byte order.
   const parts = flags ? flags.readUInt32LE(0) : 0;
-  if ((parts & ~COMPARABLE) !== 0) return refuse(EOPNOTSUPP);
+  if ((parts & ~COMPARABLE) !== 0) return refuse(EINVAL);
   if (parts === 0) return { matches: () => true };
   const wanted = readTuple(attributes, type, family, parts);
   return 'errno' in wanted ? wanted : { matches: (tuple) => matches(wanted, tuple, parts) };

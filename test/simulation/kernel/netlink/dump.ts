@@ -10,6 +10,8 @@ export interface Listing<T> {
   /** Writes the body of a message. */
   readonly put: (builder: MessageBuilder, item: T) => void;
   readonly type: number;
+  /** In addition to those of every dump. */
+  readonly flags?: number;
   /** Changes with what is listed, so that what is seen of both states is marked; without it, nothing is. */
   readonly version?: () => number;
 }
@@ -27,7 +29,7 @@ export function dump<T>(socket: KernelSocket, request: Request, listing: Listing
 function* datagramsOf<T>(
   port: number,
   { sequence }: Request,
-  { next, put, type, version = () => 0 }: Listing<T>,
+  { next, put, type, flags = 0, version = () => 0 }: Listing<T>,
 ): Generator<Buffer, void> {
   const builder = new MessageBuilder();
   let seen = version();
@@ -37,7 +39,7 @@ function* datagramsOf<T>(
   };
   let room = FIRST;
   for (let item = next(); item !== undefined; item = next()) {
-    builder.begin(type, NLM_F_MULTI, sequence, port);
+    builder.begin(type, NLM_F_MULTI | flags, sequence, port);
     mark();
     put(builder, item);
     builder.end();

@@ -53,6 +53,8 @@ export const NLM_F_ACK = 0x4;
 /** The sender hears what its request changes, too. */
 export const NLM_F_ECHO = 0x8;
 export const NLM_F_DUMP_INTR = 0x10;
+/** Something was left out of a dump, as asked for. */
+export const NLM_F_DUMP_FILTERED = 0x20;
 export const NLM_F_REPLACE = 0x100;
 export const NLM_F_EXCL = 0x200;
 export const NLM_F_CREATE = 0x400;

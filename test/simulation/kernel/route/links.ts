@@ -7,7 +7,12 @@ import { IFF, SCOPE } from './rtnetlink.js';
 
 /** What happens to devices and addresses. */
 export type LinkEvent =
-  | { readonly kind: 'link' | 'link gone'; readonly link: Link }
+  | {
+      readonly kind: 'link' | 'link gone';
+      readonly link: Link;
+      /** Which of its flags changed. */
+      readonly change: number;
+    }
   | { readonly kind: 'address' | 'address gone'; readonly address: DeviceAddress };
 
 /** A device to make. */
@@ -17,6 +22,8 @@ export interface NewLink {
   readonly kind: string;
   readonly flags?: number;
 }
+
+const ALL_FLAGS = 0xffff_ffff;
 
 /** Devices and their addresses. Methods that change something return an errno, 0 when it was done. */
 export class Links {
@@ -70,7 +77,7 @@ export class Links {
     };
     this.addressesOf.set(index, new Map());
     this.put(link);
-    this.changed({ kind: 'link', link }, process);
+    this.changed({ kind: 'link', link, change: ALL_FLAGS }, process);
     return 0;
   }
 
@@ -86,7 +93,7 @@ export class Links {
     this.put(changed);
     const addresses = this.addressesOf.get(link.index)!;
     for (const [key, address] of addresses) addresses.set(key, { ...address, device: changed });
-    this.changed({ kind: 'link', link: changed }, process);
+    this.changed({ kind: 'link', link: changed, change: flags ^ link.flags }, process);
     return 0;
   }
 
@@ -98,7 +105,7 @@ export class Links {
     this.byName.delete(name);
     this.byIndex.delete(link.index);
     this.addressesOf.delete(link.index);
-    this.changed({ kind: 'link gone', link }, process);
+    this.changed({ kind: 'link gone', link, change: ALL_FLAGS }, process);
     return 0;
   }
 

@@ -14,6 +14,7 @@ import {
   ENOENT,
   EOPNOTSUPP,
   EPERM,
+  ERANGE,
   NLM_F_CREATE,
   NLM_F_EXCL,
   NLM_F_REPLACE,
@@ -22,9 +23,9 @@ import { Refusals } from '../netlink/refusals.js';
 import { answerEach, asksForAll, refuse, type Outcome, type Request } from '../netlink/requests.js';
 import type { DeviceAddress, Link } from './link.js';
 import type { LinkEvent, Links } from './links.js';
-import { putAddress, putLink, putNeighbour, putRoute } from './route-messages.js';
+import { flagsOf, putAddress, putLink, putNeighbour, putRoute } from './route-messages.js';
 import type { Routes } from './routes.js';
-import { GROUP, IFA, IFF, IFLA, IFLA_INFO_KIND, IFNAMSIZ, NDA_DST, RTA, RTM } from './rtnetlink.js';
+import { GROUP, IFA, IFA_F, IFF, IFLA, IFLA_INFO_KIND, IFNAMSIZ, NDA_DST, RTA, RTM } from './rtnetlink.js';
 
 /** Bytes of the headers after that of netlink. */
 const LENGTH = { LINK: 16, ADDRESS: 8, ROUTE: 12, NEIGHBOUR: 12 } as const;
@@ -148,9 +149,9 @@ export class RouteProtocol implements NetlinkProtocol {
     const attributes = attributesIn(payload.subarray(LENGTH.LINK));
     const index = payload.readInt32LE(4);
     const name = attributes?.get(IFLA.IFNAME);
-    if (!attributes || (name && textOf(name).length >= IFNAMSIZ)) return refuse(EINVAL);
-    if (index < 0) return refuse(EINVAL, "ifindex can't be negative");
-    if (index === 0 && !name) return refuse(EINVAL, 'No interface specified');
+    if (!attributes) return refuse(EINVAL);
+    if (name && textOf(name).length >= IFNAMSIZ) return refuse(ERANGE, 'Attribute failed policy validation');
+    if (index < 0 || (index === 0 && !name)) return refuse(EINVAL);
     return this.links.link(index > 0 ? index : textOf(name!)) ?? refuse(ENODEV);
   }
 
@@ -174,9 +175,11 @@ export class RouteProtocol implements NetlinkProtocol {
     const attributes = attributesIn(payload.subarray(LENGTH.ADDRESS));
     const address = attributes && readAddress(attributes, family);
     const prefixLength = payload[1]!;
-    if (!address || prefixLength > (family === AF_INET ? 32 : 128)) return refuse(EINVAL);
-    const link = this.links.link(payload.readUInt32LE(4));
     const texts = TEXTS[family];
+    if (prefixLength > (family === AF_INET ? 32 : 128) && type === RTM.NEWADDR)
+      return refuse(EINVAL, texts.tooLong);
+    if (!address) return refuse(EINVAL, texts.missing);
+    const link = this.links.link(payload.readUInt32LE(4));
     if (!link) return refuse(ENODEV, texts.noDevice);
     const { links } = this;
     const { local, peer } = address;
@@ -194,9 +197,9 @@ export class RouteProtocol implements NetlinkProtocol {
     const { payload } = request;
     const destination = attributesIn(payload.subarray(LENGTH.ROUTE))?.get(RTA.DST);
     if (asksForAll(request)) return refuse(EOPNOTSUPP);
-    if (!destination || (destination.length !== 4 && destination.length !== 16)) return refuse(EINVAL);
-    const address = addressText(destination);
-    if (familyOf(address) !== payload[0]) return refuse(EINVAL);
+    const size = payload[0] === AF_INET6 ? 16 : 4;
+    if (!destination || destination.length < size) return refuse(EINVAL);
+    const address = addressText(destination.subarray(0, size));
     const route = this.routes.to(address);
     if (typeof route === 'number') return refuse(route);
     this.tell(socket, request, RTM.NEWROUTE, (builder) => putRoute(builder, address, route));
@@ -207,7 +210,7 @@ export class RouteProtocol implements NetlinkProtocol {
     const { payload } = request;
     if (asksForAll(request)) return refuse(EOPNOTSUPP);
     const destination = attributesIn(payload.subarray(LENGTH.NEIGHBOUR))?.get(NDA_DST);
-    if (!destination) return refuse(EINVAL, 'Network address not specified');
+    if (!destination) return refuse(EINVAL);
     const link = this.links.link(payload.readInt32LE(4));
     if (!link) return refuse(ENODEV, 'Unknown device ifindex');
     const address = addressText(destination);
@@ -231,35 +234,53 @@ export class RouteProtocol implements NetlinkProtocol {
   private announce(event: LinkEvent): void {
     const { builder } = this;
     if ('link' in event) {
-      builder.begin(event.kind === 'link' ? RTM.NEWLINK : RTM.DELLINK, 0, 0, 0);
-      putLink(builder, event.link);
-      this.multicast(GROUP.LINK, builder.end().take());
-      return;
+      const type = event.kind === 'link' ? RTM.NEWLINK : RTM.DELLINK;
+      return this.spread(GROUP.LINK, type, () => putLink(builder, event.link, event.change));
     }
-    builder.begin(event.kind === 'address' ? RTM.NEWADDR : RTM.DELADDR, 0, 0, 0);
-    putAddress(builder, event.address);
-    const isIPv4 = familyOf(event.address.address) === AF_INET;
-    this.multicast(isIPv4 ? GROUP.IPV4_ADDRESS : GROUP.IPV6_ADDRESS, builder.end().take());
+    const { address } = event;
+    const isIPv4 = familyOf(address.address) === AF_INET;
+    const group = isIPv4 ? GROUP.IPV4_ADDRESS : GROUP.IPV6_ADDRESS;
+    if (event.kind === 'address gone')
+      return this.spread(group, RTM.DELADDR, () => putAddress(builder, address));
+    // An address of IPv6 is told once more when it turns out that nobody else has it.
+    const first = isIPv4 ? IFA_F.PERMANENT : IFA_F.PERMANENT | IFA_F.TENTATIVE;
+    this.spread(group, RTM.NEWADDR, () => putAddress(builder, address, first));
+    if (flagsOf(address) !== first) this.spread(group, RTM.NEWADDR, () => putAddress(builder, address));
+  }
+
+  private spread(group: number, type: number, put: () => void): void {
+    this.builder.begin(type, 0, 0, 0);
+    put();
+    this.multicast(group, this.builder.end().take());
   }
 }
 
 /** How the kernel explains refusals. */
 const TEXTS = {
   [AF_INET]: {
+    tooLong: 'ipv4: Invalid prefix length',
+    missing: 'ipv4: Local address is not supplied',
     noDevice: 'ipv4: Device not found',
     notFound: 'ipv4: Address not found',
     exists: 'ipv4: Address already assigned',
   },
   [AF_INET6]: {
-    noDevice: 'Unable to find the interface',
-    notFound: 'address not found',
-    exists: 'address already assigned',
+    tooLong: 'ipv6: Invalid prefix length',
+    missing: undefined,
+    noDevice: 'ipv6: Unable to find the interface',
+    notFound: 'ipv6: address not found',
+    exists: 'ipv6: address already assigned',
   },
 } as const;
 
+/** Of IPv6, those that reach farther come first, and the newest of these. */
 function* addressesOf(links: Links, families: readonly number[]): Generator<DeviceAddress> {
   for (const family of families)
-    for (const address of links.addresses()) if (familyOf(address.address) === family) yield address;
+    for (const { name } of links.links()) {
+      const found = [...links.addresses(name)].filter(({ address }) => familyOf(address) === family);
+      if (family === AF_INET6) found.reverse().sort((one, other) => one.scope - other.scope);
+      yield* found;
+    }
 }
 
 /** Undefined where there is none, or one of another family. */

@@ -36,12 +36,13 @@ export const IFF = {
 export const ARPHRD = { ETHER: 1, LOOPBACK: 772, NONE: 0xfffe } as const;
 
 export const IFA = { ADDRESS: 1, LOCAL: 2, LABEL: 3, FLAGS: 8 } as const;
-export const IFA_F_PERMANENT = 0x80;
+export const IFA_F = { TENTATIVE: 0x40, PERMANENT: 0x80 } as const;
 export const SCOPE = { UNIVERSE: 0, LINK: 253, HOST: 254 } as const;
 
-export const RTA = { DST: 1, OIF: 4, GATEWAY: 5, PREFSRC: 7, TABLE: 15 } as const;
+export const RTA = { DST: 1, SRC: 2, OIF: 4, GATEWAY: 5, PREFSRC: 7, TABLE: 15 } as const;
 /** RTN_… */
 export const ROUTE_TYPE = { unicast: 1, local: 2, blackhole: 6, unreachable: 7, prohibit: 8 } as const;
+export const RTPROT = { UNSPEC: 0, KERNEL: 2, STATIC: 4 } as const;
 export const TABLE = { MAIN: 254, LOCAL: 255 } as const;
 
 export const NDA_DST = 1;
