@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Driver } from '../../support/program/in-namespace.js';
+import { until } from '../../support/until.js';
 import type { Conversation, ToldMessage } from './conversation.js';
 import type { KernelDriver } from './driver.js';
 import { common, partsOf, type Shape } from './shape.js';
@@ -27,10 +28,14 @@ export class Compared {
     await this.real.ask('hear', this.protocol, groups);
   }
 
-  /** Both have told the same since this was last asked. */
+  /** Both have told the same since this was last asked, the real one after a while. */
   async heard(isMeant: (message: ToldMessage) => boolean = () => true): Promise<number> {
     const simulated = this.simulated.heard(this.protocol).filter(isMeant);
-    const real = (await this.real.ask('heard', this.protocol)).filter(isMeant);
+    const real: ToldMessage[] = [];
+    await until(`the kernel has told ${simulated.length} things`, async () => {
+      real.push(...(await this.real.ask('heard', this.protocol)).filter(isMeant));
+      return real.length >= simulated.length;
+    });
     this.compare(simulated, real);
     return simulated.length;
   }

@@ -35,6 +35,11 @@ export class Accounting implements NetlinkProtocol {
     this.refusals.add(errno, count);
   }
 
+  /** Nothing is refused any more without a reason. */
+  endTrouble(): void {
+    this.refusals.clear();
+  }
+
   /** Makes a counter; an errno where it is there. */
   add(name: string, process = NO_PROCESS): number {
     if (this.objects.has(name)) return EBUSY;

@@ -69,6 +69,13 @@ export class ConntrackProtocol implements NetlinkProtocol {
     this.interruptions += count;
   }
 
+  /** Nothing is refused any more without a reason. */
+  endTrouble(): void {
+    this.changes.clear();
+    this.listings.clear();
+    this.interruptions = 0;
+  }
+
   handle(socket: KernelSocket, bytes: Buffer): number {
     return answerEach(socket, bytes, (request) => this.answer(socket, request));
   }

@@ -49,6 +49,12 @@ export class IpvsFamily implements GenericFamily {
     this.questions.add(errno, count);
   }
 
+  /** Nothing is refused any more without a reason. */
+  endTrouble(): void {
+    this.changes.clear();
+    this.questions.clear();
+  }
+
   isRestricted(): boolean {
     return true;
   }

@@ -69,6 +69,12 @@ export class RouteProtocol implements NetlinkProtocol {
     this.questions.add(errno, count);
   }
 
+  /** Nothing is refused any more without a reason. */
+  endTrouble(): void {
+    this.changes.clear();
+    this.questions.clear();
+  }
+
   handle(socket: KernelSocket, bytes: Buffer): number {
     return answerEach(socket, bytes, (request) => this.answer(socket, request));
   }
