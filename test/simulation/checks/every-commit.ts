@@ -39,7 +39,7 @@ export class EveryCommit {
       for (const client of clients.values()) {
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
         const allowed = new Set([...states.flatMap((ports) => fatesIn(ports, frontend, port, client)), ...others(client)]);
-        if (!isAllowed(fate, allowed, mode)) {
+        if (!isAllowed(fate, allowed, mode, client)) {
           const { address = 'node', port: number } = frontend;
           return `${port.key} at ${address} ${number} from ${client.kind} ${client.source}: ${fate}; expected ${[...allowed].join(' | ')}`;
         }

@@ -34,8 +34,10 @@ export function expectedFate(port: ExpectedPort, { kind }: ExpectedFrontend, cli
  * Whether a packet may fare so. Mode ipvs writes virtual servers one by one, knows no rejecting and follows policies in its own
  * way; in mode userspace the process decides about the endpoint, so that rules only show whether there is one.
  */
-export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode): boolean {
+export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, client: Client): boolean {
   if (allowed.has(fate)) return true;
+  // Rules of mode iptables that refuse packets to external addresses are not in the way of the node's own.
+  if (mode === 'iptables' && fate === 'untouched') return client.kind === 'node' && (allowed.has('refused') || allowed.has('dropped'));
   if (mode === 'userspace') return placesOf(fate).includes(PROCESS) ? [...allowed].some((one) => placesOf(one).length > 0) : false;
   if (mode !== 'ipvs') return false;
   const places = placesOf(fate);

@@ -16,6 +16,7 @@ import { VirtualServers } from './ipvs/virtual-servers.js';
 import { mountKernelFiles } from './kernel-files.js';
 import { Netfilter } from './netfilter.js';
 import type { NetlinkProtocol } from './netlink-protocol.js';
+import { NfTables } from './nf-tables/nf-tables.js';
 import { Programs } from './programs/programs.js';
 import { Links } from './route/links.js';
 import { RouteProtocol } from './route/route-protocol.js';
@@ -24,7 +25,7 @@ import { Sockets } from './sockets.js';
 
 /** NETLINK_…. */
 const PROTOCOL = { ROUTE: 0, NETFILTER: 12, GENERIC: 16 } as const;
-const SUBSYSTEM = { CTNETLINK: 1, ACCOUNTING: 7 } as const;
+const SUBSYSTEM = { CTNETLINK: 1, ACCOUNTING: 7, NFTABLES: 10 } as const;
 /** Milliseconds that a program takes for what it does. */
 const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
 
@@ -32,6 +33,7 @@ const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
 export class Machine {
   readonly programs: Programs;
   readonly connections: Connections;
+  readonly nfTables: NfTables;
   readonly servers = new VirtualServers();
   readonly links = new Links();
   readonly walk: PacketWalk;
@@ -71,16 +73,26 @@ export class Machine {
       new Routes(this.links),
       this.sockets.multicastOf(PROTOCOL.ROUTE),
     );
+    this.nfTables = new NfTables({
+      now: () => scheduler.now,
+      release: settings.kernel,
+      multicast: this.sockets.multicastOf(PROTOCOL.NETFILTER),
+    });
+    this.nfTables.onCommit(() => this.changed());
     const generic = new Generic();
     generic.load(this.ipvs);
     const subsystems = new Map<number, NetlinkProtocol>([
       [SUBSYSTEM.CTNETLINK, this.conntrack],
       [SUBSYSTEM.ACCOUNTING, this.accounting],
+      [SUBSYSTEM.NFTABLES, this.nfTables],
     ]);
     protocols.set(PROTOCOL.NETFILTER, new Netfilter(subsystems));
     protocols.set(PROTOCOL.ROUTE, this.routing);
     protocols.set(PROTOCOL.GENERIC, generic);
-    this.programs = new Programs({ standard: settings.iptables });
+    this.programs = new Programs({
+      standard: settings.iptables,
+      touch: ({ pid, name }) => this.nfTables.touch(pid, name),
+    });
     // The kubelet's sign of which variant the node uses.
     for (const program of settings.families.map((family) => (family === 'IPv4' ? 'iptables' : 'ip6tables')))
       this.programs.run([`${program}-${settings.iptables}`, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT']);
@@ -147,7 +159,16 @@ export class Machine {
     return {
       programs,
       clock: {
-        after: (milliseconds, run) => world.scheduler.after(milliseconds, run, world.fate),
+        // A child outlasts its parent, who hears of it while it lives.
+        after: (milliseconds, run) =>
+          world.scheduler.after(
+            milliseconds,
+            () => {
+              if (life.isAlive) world.scheduler.owner = life;
+              run();
+            },
+            world.fate,
+          ),
         pauseOf: (kind) => PAUSES[kind],
       },
       nextPid: () => world.nextPid++,
@@ -169,6 +190,7 @@ export class Machine {
   endTrouble(): void {
     this.waiting = undefined;
     this.programs.faults.clear();
+    this.nfTables.faults.clear();
   }
 
   networkInterfaces(): ReturnType<typeof networkInterfaces> {
