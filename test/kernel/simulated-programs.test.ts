@@ -44,18 +44,24 @@ const rounds = Number(process.env.SIMULATED_PROGRAMS ?? 60);
 const firstSeed = Number(process.env.SIMULATED_SEED ?? 1);
 
 describe.each(['legacy', 'nft'] as const)('the simulated iptables-%s', (variant) => {
-  it.each(['IPv4', 'IPv6'] as const)('does what the real one does with restores of %s', (family: IpFamily) => {
-    const base = family === 'IPv4' ? 'iptables' : 'ip6tables';
-    const real = new RealPrograms();
-    const simulated = new Programs();
-    const restores = new RandomRestores(new Random(firstSeed), family);
-    for (let round = 0; round < rounds; round++) {
-      const input = restores.next();
-      const command = [`${base}-${variant}-restore`, '--noflush'];
-      const place = { round, input };
-      expect({ ...place, ...seen(simulated.run(command, input)) }).toEqual({ ...place, ...seen(real.run(command, input)) });
-      const save = [`${base}-${variant}-save`];
-      expect({ ...place, ...seen(simulated.run(save)) }).toEqual({ ...place, ...seen(real.run(save)) });
-    }
-  });
+  it.each(['IPv4', 'IPv6'] as const)(
+    'does what the real one does with restores of %s',
+    (family: IpFamily) => {
+      const base = family === 'IPv4' ? 'iptables' : 'ip6tables';
+      const real = new RealPrograms();
+      const simulated = new Programs();
+      const restores = new RandomRestores(new Random(firstSeed), family);
+      for (let round = 0; round < rounds; round++) {
+        const input = restores.next();
+        const command = [`${base}-${variant}-restore`, '--noflush'];
+        const place = { round, input };
+        expect({ ...place, ...seen(simulated.run(command, input)) }).toEqual({
+          ...place,
+          ...seen(real.run(command, input)),
+        });
+        const save = [`${base}-${variant}-save`];
+        expect({ ...place, ...seen(simulated.run(save)) }).toEqual({ ...place, ...seen(real.run(save)) });
+      }
+    },
+  );
 });

@@ -12,10 +12,10 @@ export interface ProgramsHost {
   adopt(child: Child): void;
 }
 
-let host: () => ProgramsHost;
+let host: (environment: Readonly<Record<string, string>>) => ProgramsHost;
 
-/** From now on programs are started there. */
-export function startProgramsOf(next: () => ProgramsHost): void {
+/** From now on programs are started there. @param next by the environment that a program is given */
+export function startProgramsOf(next: typeof host): void {
   host = next;
 }
 
@@ -26,6 +26,7 @@ interface Options {
   readonly stdout?: 'ignore' | 'pipe';
   readonly buffer?: boolean | { readonly stdout?: boolean };
   readonly stripFinalNewline?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
   readonly timeout?: number;
   readonly cancelSignal?: AbortSignal;
   readonly reject?: boolean;
@@ -71,11 +72,12 @@ type Running = Promise<Result> & {
 const SIGNALS: Readonly<Record<string, string>> = { SIGTERM: 'Termination', SIGKILL: 'Forced termination' };
 
 export function execa(file: string, parameters: readonly string[] = [], options: Options = {}): Running {
-  const here = host();
+  const here = host(options.env ?? {});
   const command = [file, ...parameters];
   if (!here.programs.has(file)) return settled(notFound(command), here);
   const stdout = options.stdout === 'ignore' ? undefined : new Output();
-  const isKept = typeof options.buffer === 'object' ? options.buffer.stdout !== false : options.buffer !== false;
+  const isKept =
+    typeof options.buffer === 'object' ? options.buffer.stdout !== false : options.buffer !== false;
   const input = pieces(options.input);
   let kept = '';
   let why: 'timed out' | 'canceled' | undefined;
@@ -103,13 +105,15 @@ export function execa(file: string, parameters: readonly string[] = [], options:
         });
   if (options.cancelSignal?.aborted) cancel();
   options.cancelSignal?.addEventListener('abort', cancel, { once: true });
-  const strip = (text: string): string => (options.stripFinalNewline === false ? text : text.replace(/\r?\n$/, ''));
+  const strip = (text: string): string =>
+    options.stripFinalNewline === false ? text : text.replace(/\r?\n$/, '');
   const result = over.then(({ exitCode, signal }): Result => {
     late?.cancel();
     options.cancelSignal?.removeEventListener('abort', cancel);
     void input.return?.();
     const failed = exitCode !== 0;
-    const reason = why === 'timed out' ? `Command timed out after ${options.timeout} milliseconds` : undefined;
+    const reason =
+      why === 'timed out' ? `Command timed out after ${options.timeout} milliseconds` : undefined;
     return {
       failed,
       ...(exitCode === undefined ? { signal } : { exitCode }),

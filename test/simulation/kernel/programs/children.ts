@@ -38,6 +38,8 @@ export class Child {
   private planned: Planned | undefined;
   private stopWaiting: (() => void) | undefined;
   private isOver = false;
+  /** Whether it has read some of its input. */
+  hasInput = false;
   private isOrphan = false;
   private wantsInput = false;
   private pauses = 0;
@@ -45,7 +47,7 @@ export class Child {
 
   constructor(
     programs: Programs,
-    command: readonly string[],
+    readonly command: readonly string[],
     readonly pid: number,
     name: string,
     private readonly clock: ProgramClock,
@@ -71,6 +73,7 @@ export class Child {
   give(piece: string | undefined): void {
     if (!this.wantsInput || this.isOver || this.isOrphan) return;
     this.wantsInput = false;
+    this.hasInput = true;
     this.goOn(piece);
   }
 
@@ -92,10 +95,12 @@ export class Child {
     const { steps } = this.started;
     const next = steps.next(answer);
     this.print();
+    if (this.isOver) return;
     if (next.done) {
       const exitCode = next.value;
       this.plan(this.clock.pauseOf('exit'), () => this.end({ exitCode, signal: undefined }));
-    } else if (this.trouble?.killedAfter !== undefined && ++this.pauses > this.trouble.killedAfter) this.kill('SIGKILL');
+    } else if (this.trouble?.killedAfter !== undefined && ++this.pauses > this.trouble.killedAfter)
+      this.kill('SIGKILL');
     else this.pause(next.value);
   }
 
@@ -138,11 +143,11 @@ export class Child {
 
   private print(): void {
     const text = this.started.takeOutput();
-    if (text === '' || this.isOrphan) return;
-    const end = this.trouble?.outputEndsAt ?? Infinity;
-    const arrives = text.slice(0, Math.max(0, end - this.printed));
+    if (text === '') return;
+    const left = (this.trouble?.killedAtOutput ?? Infinity) - this.printed;
     this.printed += text.length;
-    if (arrives !== '') this.listeners.prints(arrives);
+    if (!this.isOrphan && left > 0) this.listeners.prints(text.slice(0, left));
+    if (text.length > left) this.kill('SIGKILL');
   }
 
   private end(end: ChildEnd): void {

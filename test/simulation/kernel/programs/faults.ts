@@ -19,8 +19,8 @@ export interface Trouble {
   readonly killedAfter?: number;
   /** It takes so many milliseconds longer, before it does anything. */
   readonly hangs?: number;
-  /** What it prints does not arrive from here on. */
-  readonly outputEndsAt?: number;
+  /** It is killed when it has printed so many letters. */
+  readonly killedAtOutput?: number;
   times: number;
 }
 
@@ -46,7 +46,11 @@ export class Faults {
   }
 
   /** The kernel refuses lines of ipset with this text. @param reason in the words of the tool */
-  refuseSetLines(containing: string, times = Infinity, reason = 'Kernel error received: set type not supported'): void {
+  refuseSetLines(
+    containing: string,
+    times = Infinity,
+    reason = 'Kernel error received: set type not supported',
+  ): void {
     this.setRefusals.push({ containing, reason, times });
   }
 

@@ -55,7 +55,11 @@ const NAME_LENGTH = 15;
 export class Programs {
   readonly lock = new XtablesLock();
   readonly faults = new Faults();
-  readonly traits: KernelTraits = { missingExtensions: new Set(), counters: new Set(), refusals: this.faults.refusals };
+  readonly traits: KernelTraits = {
+    missingExtensions: new Set(),
+    counters: new Set(),
+    refusals: this.faults.refusals,
+  };
   readonly sets = new IpSets(
     (name) => this.isSetUsed(name),
     (name) => this.setListeners.forEach((listener) => listener(name)),
@@ -150,7 +154,8 @@ export class Programs {
    * @param process who it is; a stranger, unless it says otherwise
    */
   run(command: readonly string[], input = '', process = stranger(command)): ProgramResult {
-    if (!this.has(command[0]!)) return { exitCode: 127, stdout: '', stderr: `${command[0]}: command not found\n` };
+    if (!this.has(command[0]!))
+      return { exitCode: 127, stdout: '', stderr: `${command[0]}: command not found\n` };
     const started = this.start(command, process);
     let left: string | undefined = input;
     let answer: string | boolean | undefined;
@@ -248,7 +253,8 @@ export class Programs {
     yield { for: 'work' } satisfies Pause;
     const names = words.filter((word) => !word.startsWith('-'));
     const absent = this.options.modprobe?.(names) ?? [];
-    for (const name of absent) complain(`modprobe: FATAL: Module ${name} not found in directory /lib/modules.\n`);
+    for (const name of absent)
+      complain(`modprobe: FATAL: Module ${name} not found in directory /lib/modules.\n`);
     return absent.length > 0 ? 1 : 0;
   }
 

@@ -2,7 +2,11 @@ import type { Random } from '../../world/random.js';
 import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
 
 const CHAINS = ['KUBE-A', 'KUBE-B', 'KUBE-C', 'MINE'];
-const BUILT_IN = { nat: ['PREROUTING', 'OUTPUT', 'POSTROUTING', 'INPUT'], filter: ['INPUT', 'FORWARD', 'OUTPUT'], mangle: ['FORWARD', 'OUTPUT'] };
+const BUILT_IN = {
+  nat: ['PREROUTING', 'OUTPUT', 'POSTROUTING', 'INPUT'],
+  filter: ['INPUT', 'FORWARD', 'OUTPUT'],
+  mangle: ['FORWARD', 'OUTPUT'],
+};
 type TableName = keyof typeof BUILT_IN;
 
 /** Inputs of a restore as programs write them, and some that no program should. */
@@ -13,7 +17,9 @@ export class RandomRestores {
   ) {}
 
   next(): string {
-    const tables = Array.from({ length: this.random.between(1, 2) }, () => this.random.pick(['nat', 'nat', 'filter', 'mangle'] as const));
+    const tables = Array.from({ length: this.random.between(1, 2) }, () =>
+      this.random.pick(['nat', 'nat', 'filter', 'mangle'] as const),
+    );
     return tables.map((table) => this.table(table)).join('');
   }
 
@@ -21,7 +27,8 @@ export class RandomRestores {
     const { random } = this;
     const lines = [`*${table}`];
     for (const chain of CHAINS) if (random.isOneIn(2)) lines.push(`:${chain} - [0:0]`);
-    if (random.isOneIn(6)) lines.push(`:${random.pick(BUILT_IN[table])} ${random.pick(['ACCEPT', '-', 'ACCEPT'])} [0:0]`);
+    if (random.isOneIn(6))
+      lines.push(`:${random.pick(BUILT_IN[table])} ${random.pick(['ACCEPT', '-', 'ACCEPT'])} [0:0]`);
     const count = random.between(0, 6);
     for (let rule = 0; rule < count; rule++) lines.push(this.line(table));
     if (random.isOneIn(4)) lines.push(`-X ${random.pick(CHAINS)}`);
@@ -41,7 +48,12 @@ export class RandomRestores {
       case 4:
         return `-D ${chain} ${this.rule(table)}`;
       case 5:
-        return random.pick([`-F ${chain}`, `-D ${chain} ${random.between(1, 3)}`, `-N ${chain}`, `-E ${chain} ${random.pick(CHAINS)}`]);
+        return random.pick([
+          `-F ${chain}`,
+          `-D ${chain} ${random.between(1, 3)}`,
+          `-N ${chain}`,
+          `-E ${chain} ${random.pick(CHAINS)}`,
+        ]);
       default:
         return `-A ${chain}${random.isOneIn(30) ? '' : ` ${this.rule(table)}`}`;
     }
@@ -55,7 +67,14 @@ export class RandomRestores {
     if (random.isOneIn(2)) parts.push(`-d ${this.network()}`);
     const protocol = random.pick(['tcp', 'udp', 'sctp', undefined]);
     if (protocol) parts.push(`-p ${protocol}`);
-    if (random.isOneIn(2)) parts.push(random.pick(['-m comment --comment "ns/svc:http cluster IP"', '-m comment --comment plain', '-m comment --comment "it\\"s"']));
+    if (random.isOneIn(2))
+      parts.push(
+        random.pick([
+          '-m comment --comment "ns/svc:http cluster IP"',
+          '-m comment --comment plain',
+          '-m comment --comment "it\\"s"',
+        ]),
+      );
     if (random.isOneIn(3)) parts.push(random.pick(MATCHES));
     if (protocol && random.isOneIn(2)) parts.push(`-m ${protocol} --dport ${random.between(1, 65535)}`);
     parts.push(this.target(table, protocol));
@@ -66,9 +85,17 @@ export class RandomRestores {
     const { random, family } = this;
     if (random.isOneIn(2)) return `${random.isOneIn(9) ? '-g' : '-j'} ${random.pick(CHAINS)}`;
     const place = family === 'IPv4' ? '10.0.0.7' : 'fd00::7';
-    const dnat = protocol ? `-j DNAT --to-destination ${family === 'IPv4' ? `${place}:80` : `[${place}]:80`}` : `-j DNAT --to-destination ${place}`;
+    const dnat = protocol
+      ? `-j DNAT --to-destination ${family === 'IPv4' ? `${place}:80` : `[${place}]:80`}`
+      : `-j DNAT --to-destination ${place}`;
     const usual = {
-      nat: [dnat, '-j MASQUERADE --random-fully', '-j RETURN', '-j MARK --or-mark 0x4000', '-j MARK --set-xmark 0x4000/0x0'],
+      nat: [
+        dnat,
+        '-j MASQUERADE --random-fully',
+        '-j RETURN',
+        '-j MARK --or-mark 0x4000',
+        '-j MARK --set-xmark 0x4000/0x0',
+      ],
       filter: ['-j REJECT', '-j DROP', '-j ACCEPT', ''],
       mangle: ['-j MARK --set-mark 0x10', '-j ACCEPT', ''],
     };
@@ -78,7 +105,9 @@ export class RandomRestores {
   private network(): string {
     const { random, family } = this;
     const last = random.between(1, 3);
-    return family === 'IPv4' ? random.pick([`10.96.0.${last}/32`, `10.96.0.${last}`, '10.244.0.0/16', '10.244.3.4/16']) : random.pick([`fd00::${last}/128`, `fd00::${last}`, 'fd00:1::/64']);
+    return family === 'IPv4'
+      ? random.pick([`10.96.0.${last}/32`, `10.96.0.${last}`, '10.244.0.0/16', '10.244.3.4/16'])
+      : random.pick([`fd00::${last}/128`, `fd00::${last}`, 'fd00:1::/64']);
   }
 
   private oddity(): string {

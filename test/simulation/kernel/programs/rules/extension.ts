@@ -80,7 +80,8 @@ export class OpenExtension {
     let text = '';
     for (const option of Object.keys(extension.options)) {
       const said = given.get(option);
-      if (said) text += `${said.isNegated ? ' !' : ''} --${option}${said.value === '' ? '' : ` ${said.value}`}`;
+      if (said)
+        text += `${said.isNegated ? ' !' : ''} --${option}${said.value === '' ? '' : ` ${said.value}`}`;
     }
     return text;
   }

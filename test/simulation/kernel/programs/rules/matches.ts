@@ -59,10 +59,16 @@ function finishRecent(given: Given, family: 'IPv4' | 'IPv6'): void {
   if (!given.has('rdest')) put('rsource', '');
 }
 
-function readMatchSet([name, directions]: readonly string[], setFamily: string | undefined, family: string): string {
+function readMatchSet(
+  [name, directions]: readonly string[],
+  setFamily: string | undefined,
+  family: string,
+): string {
   if (setFamily === undefined) throw new ParameterProblem(`Set ${name} doesn't exist.\n`);
   if (setFamily !== 'any' && setFamily !== family)
-    throw new ParameterProblem(`The protocol family of set ${name} is ${setFamily}, which is not applicable.\n`);
+    throw new ParameterProblem(
+      `The protocol family of set ${name} is ${setFamily}, which is not applicable.\n`,
+    );
   const read = directions!.split(',').map((direction) => {
     if (direction.startsWith('src')) return 'src';
     if (direction.startsWith('dst')) return 'dst';
@@ -86,7 +92,9 @@ const ALL: readonly Extension[] = [
   { name: 'sctp', protocol: 'sctp', options: PORT_OPTIONS },
   {
     name: 'comment',
-    options: { comment: { read: ([text]) => quoted(Buffer.from(text!).subarray(0, MAX_COMMENT_BYTES).toString()) } },
+    options: {
+      comment: { read: ([text]) => quoted(Buffer.from(text!).subarray(0, MAX_COMMENT_BYTES).toString()) },
+    },
     finish: (given) => must('comment', given, 'comment'),
   },
   {
@@ -104,7 +112,11 @@ const ALL: readonly Extension[] = [
   },
   { name: 'state', options: { state: listOf(STATES, (name) => `Bad state "${name}"`) } },
   { name: 'mark', options: { mark: MASKED('mark') }, finish: (given) => must('mark', given, 'mark') },
-  { name: 'connmark', options: { mark: MASKED('connmark') }, finish: (given) => must('connmark', given, 'mark') },
+  {
+    name: 'connmark',
+    options: { mark: MASKED('connmark') },
+    finish: (given) => must('connmark', given, 'mark'),
+  },
   {
     name: 'statistic',
     options: {
@@ -194,7 +206,12 @@ const ALL: readonly Extension[] = [
   },
   {
     name: 'ipvs',
-    options: { vproto: negatable, vaddr: negatable, vport: negatable, ipvs: { words: 0, mayBeNegated: true } },
+    options: {
+      vproto: negatable,
+      vaddr: negatable,
+      vport: negatable,
+      ipvs: { words: 0, mayBeNegated: true },
+    },
   },
   {
     name: 'physdev',

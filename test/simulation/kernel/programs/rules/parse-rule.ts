@@ -28,14 +28,19 @@ const OPTIONS: Readonly<Record<string, string>> = {
   '-g': '-g',
   '--goto': '-g',
 };
+const LAST = /^-j (?:ACCEPT|DROP|RETURN)$/;
 const PRINTED_ORDER = ['-s', '-d', '-i', '-o', '-p'] as const;
 type Selector = (typeof PRINTED_ORDER)[number];
 
 /** Reads the words of a rule, those behind `-A CHAIN`. Several addresses make several rules. */
 export class RuleParser {
-  private readonly selectors = new Map<Selector, { readonly values: readonly string[]; readonly isNegated: boolean }>();
+  private readonly selectors = new Map<
+    Selector,
+    { readonly values: readonly string[]; readonly isNegated: boolean }
+  >();
   private readonly matches: OpenExtension[] = [];
-  private target: { readonly name: string; readonly isGoto: boolean; readonly open: OpenExtension | undefined } | undefined;
+  private target:
+    { readonly name: string; readonly isGoto: boolean; readonly open: OpenExtension | undefined } | undefined;
   private isNegated = false;
 
   constructor(
@@ -45,7 +50,7 @@ export class RuleParser {
 
   /** @throws ParameterProblem */
   parse(words: readonly string[]): readonly Rule[] {
-    for (let at = 0; at < words.length; ) {
+    for (let at = 0; at < words.length;) {
       const word = words[at]!;
       if (word === '!') {
         this.isNegated = true;
@@ -77,10 +82,9 @@ export class RuleParser {
   private readSelector(option: Selector, value: string): void {
     if (this.selectors.has(option)) throw new ParameterProblem(`multiple ${option} flags not allowed`);
     const { isNegated, family } = this;
-    const values = { '-s': networks, '-d': networks, '-i': interfaces, '-o': interfaces, '-p': protocols }[option](
-      value,
-      family,
-    );
+    const values = { '-s': networks, '-d': networks, '-i': interfaces, '-o': interfaces, '-p': protocols }[
+      option
+    ](value, family);
     if (values.length > 0) this.selectors.set(option, { values, isNegated });
   }
 
@@ -118,24 +122,28 @@ export class RuleParser {
   private rules(): readonly Rule[] {
     const { context, target, matches } = this;
     const texts = matches.map((match) => ` -m ${match.extension.name}${match.text(context)}`);
-    const targetText = target ? ` ${target.isGoto ? '-g' : '-j'} ${target.name}${target.open?.text(context) ?? ''}` : '';
-    const extensions = [...matches.map(({ extension }) => extension), ...(target?.open ? [target.open.extension] : [])];
+    const targetText = target
+      ? ` ${target.isGoto ? '-g' : '-j'} ${target.name}${target.open?.text(context) ?? ''}`
+      : '';
+    const extensions = [
+      ...matches.map(({ extension }) => extension),
+      ...(target?.open ? [target.open.extension] : []),
+    ];
     const isChain = target !== undefined && !target.open && !VERDICTS.has(target.name);
     const shared = {
       target: target?.name,
       chain: isChain ? target.name : undefined,
       isGoto: target?.isGoto ?? false,
       extensions,
+      hooks: target?.open?.extension.hooks,
       protocol: context.protocol,
       sets: namesGiven(matches, 'match-set').map((value) => value.split(' ')[0]!),
       counters: namesGiven(matches, 'nfacct-name'),
     };
-    return this.selections().map((selection) => ({
-      ...shared,
-      text: `${selection}${texts.join('')}${targetText}`.slice(1),
-      packets: 0,
-      bytes: 0,
-    }));
+    return this.selections().map((selection) => {
+      const text = `${selection}${texts.join('')}${targetText}`.slice(1);
+      return { ...shared, text, isLast: LAST.test(text), packets: 0, bytes: 0 };
+    });
   }
 
   /** What is said of addresses, devices and the protocol; once for each pair of addresses. */
@@ -145,7 +153,9 @@ export class RuleParser {
       const selector = this.selectors.get(option);
       if (!selector) continue;
       const start = `${selector.isNegated ? ' !' : ''} ${option} `;
-      selections = selections.flatMap((before) => selector.values.map((value) => `${before}${start}${value}`));
+      selections = selections.flatMap((before) =>
+        selector.values.map((value) => `${before}${start}${value}`),
+      );
     }
     return selections;
   }

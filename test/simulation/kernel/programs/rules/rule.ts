@@ -10,6 +10,10 @@ export interface Rule {
   readonly isGoto: boolean;
   /** Matches, and the target if it is one. */
   readonly extensions: readonly Extension[];
+  /** The built-in chains that packets may come from; undefined for all. */
+  readonly hooks: readonly string[] | undefined;
+  /** No packet gets past it in its chain. */
+  readonly isLast: boolean;
   readonly protocol: string | undefined;
   /** IP sets that it looks into. */
   readonly sets: readonly string[];

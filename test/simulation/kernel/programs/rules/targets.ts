@@ -21,13 +21,28 @@ const toPorts: ExtensionOption = {
   },
 };
 const REJECT_TYPES: Readonly<Record<'IPv4' | 'IPv6', readonly string[]>> = {
-  IPv4: ['icmp-port-unreachable', 'icmp-net-unreachable', 'icmp-host-unreachable', 'icmp-admin-prohibited', 'tcp-reset'],
-  IPv6: ['icmp6-port-unreachable', 'icmp6-no-route', 'icmp6-adm-prohibited', 'icmp6-addr-unreachable', 'tcp-reset'],
+  IPv4: [
+    'icmp-port-unreachable',
+    'icmp-net-unreachable',
+    'icmp-host-unreachable',
+    'icmp-admin-prohibited',
+    'tcp-reset',
+  ],
+  IPv6: [
+    'icmp6-port-unreachable',
+    'icmp6-no-route',
+    'icmp6-adm-prohibited',
+    'icmp6-addr-unreachable',
+    'tcp-reset',
+  ],
 };
 const ALL_BITS = 0xffffffff;
 
 /** A way to set the mark, which is printed as `--set-xmark`. */
-function marking(option: string, change: (value: number, mask: number) => readonly [number, number]): ExtensionOption {
+function marking(
+  option: string,
+  change: (value: number, mask: number) => readonly [number, number],
+): ExtensionOption {
   return {
     as: 'set-xmark',
     read([text]) {
@@ -59,7 +74,8 @@ const ALL: readonly Extension[] = [
     options: {
       'reject-with': {
         read([type], { family }) {
-          if (!REJECT_TYPES[family].includes(type!)) throw new ParameterProblem(`unknown reject type "${type}"`);
+          if (!REJECT_TYPES[family].includes(type!))
+            throw new ParameterProblem(`unknown reject type "${type}"`);
           return type!;
         },
       },
@@ -103,7 +119,9 @@ const ALL: readonly Extension[] = [
     },
     finish(given) {
       if (!given.has('set-xmark'))
-        throw new ParameterProblem('MARK: One of the --set-xmark, --{and,or,xor,set}-mark options is required');
+        throw new ParameterProblem(
+          'MARK: One of the --set-xmark, --{and,or,xor,set}-mark options is required',
+        );
     },
   },
   {

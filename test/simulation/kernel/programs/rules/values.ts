@@ -30,7 +30,8 @@ const SERVICES: Readonly<Record<string, number>> = { ssh: 22, domain: 53, http: 
 /** The name of a protocol; undefined for all of them. */
 export function protocolName(text: string): string | undefined {
   const number = /^\d+$/.test(text) ? Number(text) : PROTOCOLS[text.toLowerCase()];
-  if (number === undefined || number > 255) throw new ParameterProblem(`unknown protocol "${text}" specified`);
+  if (number === undefined || number > 255)
+    throw new ParameterProblem(`unknown protocol "${text}" specified`);
   return number === 0 ? undefined : (PRINTED.get(number) ?? String(number));
 }
 
@@ -79,7 +80,9 @@ const NUMBER = /^(?:0x[0-9a-f]+|\d+)$/i;
 /** A number of 32 bits, in hexadecimal or decimal digits. */
 export function wordOf(text: string, extension: string, option: string): number {
   if (!NUMBER.test(text) || Number(text) > 0xffffffff)
-    throw new ParameterProblem(`${extension}: bad integer value for option "--${option}", or out of range.\n`);
+    throw new ParameterProblem(
+      `${extension}: bad integer value for option "--${option}", or out of range.\n`,
+    );
   return Number(text);
 }
 
@@ -94,7 +97,10 @@ export function hexadecimal(value: number): string {
 }
 
 /** An address, of a family's own writing, with a port or a range of ports behind it. */
-export function placeText(text: string, family: IpFamily): { readonly text: string; readonly hasPort: boolean } {
+export function placeText(
+  text: string,
+  family: IpFamily,
+): { readonly text: string; readonly hasPort: boolean } {
   const pattern = family === 'IPv4' ? /^([^:]*)(?::(.*))?$/ : /^(?:\[(.*)\]:(.*)|(.*))$/;
   const [, first, port, alone] = pattern.exec(text) ?? [];
   const addresses = (first ?? alone ?? '').split('-').map((part) => {

@@ -49,7 +49,8 @@ export class IpSets {
   add(name: string, member: string, mayExist: boolean): string | undefined {
     const set = this.sets.get(name);
     if (!set) return NO_SET;
-    if (set.members.has(member)) return mayExist ? undefined : "Element cannot be added to the set: it's already added";
+    if (set.members.has(member))
+      return mayExist ? undefined : "Element cannot be added to the set: it's already added";
     if (set.members.size >= set.maxelem) return 'Hash is full, cannot add more elements';
     set.members.add(member);
     this.changed(name);

@@ -26,7 +26,9 @@ export function memberText(text: string, type: string, family: IpFamily | 'any')
   const parts = text.split(',');
   const kinds = TYPES[type]!;
   if (parts.length < kinds.length)
-    throw new MemberProblem(`Syntax error: ${parts.length === 1 ? 'Second' : 'Third'} element is missing from ${text}.`);
+    throw new MemberProblem(
+      `Syntax error: ${parts.length === 1 ? 'Second' : 'Third'} element is missing from ${text}.`,
+    );
   return kinds.map((kind, index) => READERS[kind](parts[index]!, family)).join(',');
 }
 
@@ -44,7 +46,8 @@ function network(text: string, family: IpFamily | 'any'): string {
   const bits = family === 'IPv6' ? 128 : 32;
   const plain = address(host, family);
   if (length === undefined || Number(length) === bits) return plain;
-  if (Number(length) === 0) throw new MemberProblem('The value of the CIDR parameter of the IP address is invalid');
+  if (Number(length) === 0)
+    throw new MemberProblem('The value of the CIDR parameter of the IP address is invalid');
   if (!/^\d+$/.test(length) || Number(length) > bits)
     throw new MemberProblem(`Syntax error: '${length}' is out of range 0-${bits}`);
   return `${maskAddress(plain, Number(length))}/${length}`;
@@ -64,5 +67,7 @@ function plainPort(text: string): string {
 
 function portNumber(text: string, protocol: string): string {
   if (/^\d+$/.test(text) && Number(text) <= 65535) return String(Number(text));
-  throw new MemberProblem(`Syntax error: '${text}' is out of range 0-65535\ncannot parse '${text}' as a ${protocol} port`);
+  throw new MemberProblem(
+    `Syntax error: '${text}' is out of range 0-65535\ncannot parse '${text}' as a ${protocol} port`,
+  );
 }

@@ -55,17 +55,16 @@ export function ruleProblem(table: string, rule: Rule, traits: KernelTraits): st
 }
 
 /** Why it refuses a rule of a built-in chain that has no meaning there. */
-export function hookProblem({ extensions }: Rule, table: string, chain: string): string | undefined {
-  if (!isBuiltIn(table, chain)) return undefined;
-  return extensions.some(({ hooks }) => hooks && !hooks.includes(chain)) ? INVALID : undefined;
+export function hookProblem({ hooks }: Rule, table: string, chain: string): string | undefined {
+  return hooks && isBuiltIn(table, chain) && !hooks.includes(chain) ? INVALID : undefined;
 }
 
 /** Why the kernel refuses a draft as a whole: packets would go round in it, or reach a target from a hook where it has no meaning. */
 export function wrongPath(draft: TableDraft, variant: Variant): string | undefined {
   const found = draft.findReached(
-    (hook, { extensions }) => (extensions.some(({ hooks }) => hooks && !hooks.includes(hook)) ? INVALID : undefined),
+    (hook, { hooks }) => (hooks && !hooks.includes(hook) ? INVALID : undefined),
     // nf_tables looks at all rules, ip_tables not at those that packets cannot get to.
-    ({ text }) => variant === 'legacy' && /^-j (?:ACCEPT|DROP|RETURN)$/.test(text),
+    ({ isLast }) => isLast && variant === 'legacy',
   );
   return found === 'loop' ? 'Too many links' : found;
 }
@@ -82,7 +81,10 @@ function problemOf(table: string, rule: Rule): string | undefined {
   return undefined;
 }
 
-function momentaryProblem(rule: Rule, { missingExtensions, counters, refusals }: KernelTraits): string | undefined {
+function momentaryProblem(
+  rule: Rule,
+  { missingExtensions, counters, refusals }: KernelTraits,
+): string | undefined {
   if (missingExtensions.size > 0 && missing(rule, missingExtensions).length > 0) return MISSING;
   if (rule.counters.some((counter) => !counters.has(counter))) return MISSING;
   if (refusals.length === 0) return undefined;

@@ -214,13 +214,19 @@ export class TableDraft {
     const changed: string[] = [];
     for (const open of this.opened.values()) {
       const former = before.chains.get(open.name);
-      const chain = former && isSame(former, open) ? former : { ...open, rules: open.entries.map(({ text }) => text) };
+      const chain =
+        former && isSame(former, open) ? former : { ...open, rules: open.entries.map(({ text }) => text) };
       this.chains.set(open.name, chain);
       if (chain !== former) changed.push(open.name);
     }
     for (const name of before.chains.keys()) if (!this.chains.has(name)) changed.push(name);
     const { chains, references, setReferences } = this;
-    const table: Table = { name: before.name, chains: chains as Map<string, Chain>, references, setReferences };
+    const table: Table = {
+      name: before.name,
+      chains: chains as Map<string, Chain>,
+      references,
+      setReferences,
+    };
     return { table, changed };
   }
 

@@ -134,6 +134,7 @@ export function readCommandLine(words: readonly string[]): CommandLine {
         ruleWords.push(word);
     }
   }
-  if (line.operation === undefined && ruleWords.length === 0) throw new ParameterProblem('no command specified');
+  if (line.operation === undefined && ruleWords.length === 0)
+    throw new ParameterProblem('no command specified');
   return { ...line, ruleWords };
 }

@@ -80,7 +80,10 @@ export class Command {
   private failure(obstacle: Obstacle, draft: TableDraft, { operation, chain = '' }: Step): ToolFailure {
     const isNft = this.run.variant === 'nft';
     if (isNft && (obstacle === 'not empty' || obstacle === 'in use'))
-      return new ToolFailure(4, `${signature(this.run)}:  CHAIN_DEL failed (Device or resource busy): chain ${chain}\n`);
+      return new ToolFailure(
+        4,
+        `${signature(this.run)}:  CHAIN_DEL failed (Device or resource busy): chain ${chain}\n`,
+      );
     let words = WORDS[obstacle];
     if (obstacle === 'chain exists' && operation === 'E') words = 'File exists.';
     if (obstacle === 'no rule' && !isNft && draft.has(chain)) words = WORDS['no chain'];
@@ -93,7 +96,10 @@ export class Command {
       return new ToolFailure(1, `${nameIn(this.run)}: ${reason}.${hint}\n`);
     }
     const verb = operation === 'I' ? 'INSERT' : 'APPEND';
-    return new ToolFailure(4, `${signature(this.run)}:  RULE_${verb} failed (${reason}): rule in chain ${chain}\n`);
+    return new ToolFailure(
+      4,
+      `${signature(this.run)}:  RULE_${verb} failed (${reason}): rule in chain ${chain}\n`,
+    );
   }
 
   private unknownTable(table: string): string {
@@ -108,7 +114,9 @@ export class Command {
     const { tables, variant, print } = this.run;
     // iptables-nft makes no table by looking at one.
     const known = variant === 'legacy' ? tables.draft(table).before : tables.table(table);
-    const all = printedChains(known ?? { name: table, chains: new Map(), references: new Map(), setReferences: new Map() });
+    const all = printedChains(
+      known ?? { name: table, chains: new Map(), references: new Map(), setReferences: new Map() },
+    );
     const shown = chain === undefined ? all : all.filter(({ name }) => name === chain);
     if (shown.length === 0) throw new ToolFailure(1, this.noChain(chain!, table));
     if (operation === 'L') {

@@ -87,7 +87,10 @@ export class IpSetCommand {
     if (!set) throw failure(line, NO_SET);
     const member = memberText(text, set.type, set.family);
     if (this.waiting.length > 0 && this.waiting[0]!.set !== name) this.send();
-    const change = command === 'add' ? () => sets.add(name, member, this.isForgiving) : () => sets.remove(name, member, this.isForgiving);
+    const change =
+      command === 'add'
+        ? () => sets.add(name, member, this.isForgiving)
+        : () => sets.remove(name, member, this.isForgiving);
     this.waiting.push({ line, set: name, apply: () => refusal(`${command} ${name} ${member}`) ?? change() });
   }
 
@@ -143,10 +146,16 @@ export class IpSetCommand {
       const { type, options, added, members } = sets.get(name)!;
       if (words.includes('-n')) print(`${name}\n`);
       else if (command === 'save')
-        print(`create ${name} ${type} ${options}${added}\n${[...members].map((member) => `add ${name} ${member}\n`).join('')}`);
+        print(
+          `create ${name} ${type} ${options}${added}\n${[...members].map((member) => `add ${name} ${member}\n`).join('')}`,
+        );
       else {
-        const listed = words.includes('-t') ? '' : `Members:\n${[...members].map((member) => `${member}\n`).join('')}`;
-        print(`Name: ${name}\nType: ${type}\nHeader: ${options}${added}\nNumber of entries: ${members.size}\n${listed}`);
+        const listed = words.includes('-t')
+          ? ''
+          : `Members:\n${[...members].map((member) => `${member}\n`).join('')}`;
+        print(
+          `Name: ${name}\nType: ${type}\nHeader: ${options}${added}\nNumber of entries: ${members.size}\n${listed}`,
+        );
       }
     }
   }

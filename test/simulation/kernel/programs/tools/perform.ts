@@ -40,7 +40,9 @@ export function perform(draft: TableDraft, step: Step): Obstacle | undefined {
     case 'C':
       return first(rules, (rule) => (draft.find(chain, rule) < 0 ? 'no rule' : undefined));
     case 'R':
-      return draft.removeAt(chain, (position ?? 0) - 1) ?? draft.insert(chain, rules[0]!, (position ?? 1) - 1);
+      return (
+        draft.removeAt(chain, (position ?? 0) - 1) ?? draft.insert(chain, rules[0]!, (position ?? 1) - 1)
+      );
     case 'F':
     case 'Z':
       return overChains(draft, step);
@@ -63,7 +65,10 @@ function overChains(draft: TableDraft, { operation, chain }: Step): Obstacle | u
 }
 
 /** Does all, and returns the first obstacle. */
-function first<T>(values: readonly T[], act: (value: T, index: number) => Obstacle | undefined): Obstacle | undefined {
+function first<T>(
+  values: readonly T[],
+  act: (value: T, index: number) => Obstacle | undefined,
+): Obstacle | undefined {
   let obstacle: Obstacle | undefined;
   values.forEach((value, index) => (obstacle ??= act(value, index)));
   return obstacle;
@@ -78,7 +83,7 @@ export function checkStep(step: Step, table: string, variant: Variant): void {
   if (operation === 'N') checkChainName(chain, variant);
   if (operation === 'E') checkChainName(name!, variant);
   const isDrop = (operation === 'P' && name === 'DROP') || rules.some(({ target }) => target === 'DROP');
-  if (table === 'nat' && isDrop && operation !== 'D' && operation !== 'C')
+  if (table === 'nat' && isDrop)
     throw new ParameterProblem(
       '\nThe "nat" table is not intended for filtering, the use of DROP is therefore inhibited.\n\n',
     );
@@ -96,12 +101,17 @@ function checkProtocol({ text, protocol }: Rule): void {
 export function checkChainName(chain: string, variant: Variant): void {
   const isTooLong = Buffer.byteLength(chain) > MOST_CHAIN_BYTES;
   if (variant === 'legacy') {
-    if (isTooLong) throw new ParameterProblem(`Invalid chain name \`${chain}' (${MOST_CHAIN_BYTES} chars max)`);
+    if (isTooLong)
+      throw new ParameterProblem(`Invalid chain name \`${chain}' (${MOST_CHAIN_BYTES} chars max)`);
     return;
   }
-  if (isTooLong) throw new ParameterProblem(`chain name \`${chain}' too long (must be under ${MOST_CHAIN_BYTES + 1} chars)`);
+  if (isTooLong)
+    throw new ParameterProblem(
+      `chain name \`${chain}' too long (must be under ${MOST_CHAIN_BYTES + 1} chars)`,
+    );
   if (/^[-!]/.test(chain)) throw new ParameterProblem(`chain name not allowed to start with \`${chain[0]}'`);
-  if (VERDICTS.has(chain) || TARGETS.has(chain)) throw new ParameterProblem('chain name may not clash with target name');
+  if (VERDICTS.has(chain) || TARGETS.has(chain))
+    throw new ParameterProblem('chain name may not clash with target name');
 }
 
 /**
@@ -109,7 +119,11 @@ export function checkChainName(chain: string, variant: Variant): void {
  * @returns a reason of the kernel, if they lead to a chain that packets reach by themselves
  * @throws ParameterProblem
  */
-export function checkTargets(draft: TableDraft, { rules }: Step, variant: Variant): 'leads to a hook' | undefined {
+export function checkTargets(
+  draft: TableDraft,
+  { rules }: Step,
+  variant: Variant,
+): 'leads to a hook' | undefined {
   let problem: 'leads to a hook' | undefined;
   for (const { chain, isGoto } of rules) {
     if (chain === undefined) continue;
@@ -121,5 +135,7 @@ export function checkTargets(draft: TableDraft, { rules }: Step, variant: Varian
 
 function missingChain(chain: string, isGoto: boolean, variant: Variant): string {
   if (variant === 'nft') return `Chain '${chain}' does not exist`;
-  return isGoto ? `goto '${chain}' is not a chain` : `Couldn't load target \`${chain}':No such file or directory\n`;
+  return isGoto
+    ? `goto '${chain}' is not a chain`
+    : `Couldn't load target \`${chain}':No such file or directory\n`;
 }

@@ -72,7 +72,8 @@ export class Restore {
       }
       break;
     }
-    if (this.draft) throw new ToolFailure(1, `${nameIn(this.run)}: COMMIT expected at line ${this.line + 1}\n`);
+    if (this.draft)
+      throw new ToolFailure(1, `${nameIn(this.run)}: COMMIT expected at line ${this.line + 1}\n`);
     return 0;
   }
 
@@ -134,7 +135,8 @@ export class Restore {
       else if (obstacle) throw this.failed(step.line, wordsFor(obstacle, step));
     }
     const refused = refusedRules(draft, traits);
-    if (isRefused || refused.length > 0 || wrongPath(draft, 'nft') !== undefined) throw this.refusal(table, steps);
+    if (isRefused || refused.length > 0 || wrongPath(draft, 'nft') !== undefined)
+      throw this.refusal(table, steps);
     tables.commit(draft, process);
   }
 
@@ -160,9 +162,12 @@ export class Restore {
     return steps.flatMap((step) => {
       const { line, chain, operation, rules } = step;
       const verb = verbOf(step, draft);
-      if (take(draft, step)) return `line ${line}: CHAIN_DEL failed (Device or resource busy): chain ${chain}`;
+      if (take(draft, step))
+        return `line ${line}: CHAIN_DEL failed (Device or resource busy): chain ${chain}`;
       const reason = rules.length > 0 && operation !== 'D' ? problemOf(step, draft) : undefined;
-      return reason === undefined ? [] : `line ${line}: RULE_${verb} failed (${reason}): rule in chain ${chain}`;
+      return reason === undefined
+        ? []
+        : `line ${line}: RULE_${verb} failed (${reason}): rule in chain ${chain}`;
     });
   }
 
@@ -177,7 +182,9 @@ export class Restore {
 
   private countRefusals(rules: readonly Rule[]): void {
     for (const { text } of rules) {
-      const refusal = this.run.traits.refusals.find(({ containing, times }) => times > 0 && text.includes(containing));
+      const refusal = this.run.traits.refusals.find(
+        ({ containing, times }) => times > 0 && text.includes(containing),
+      );
       if (refusal) refusal.times--;
     }
   }
@@ -197,19 +204,33 @@ export class Restore {
     if (!isBuiltIn(name, chain)) {
       checkChainName(chain, variant);
       if (variant === 'legacy' && policy !== '-')
-        throw new ToolFailure(1, `${signature(this.run)}: Can't set policy \`${policy}' on \`${chain}' line ${this.line}: Bad built-in chain name\n`);
+        throw new ToolFailure(
+          1,
+          `${signature(this.run)}: Can't set policy \`${policy}' on \`${chain}' line ${this.line}: Bad built-in chain name\n`,
+        );
       this.take({ ...nothing, chain, line: this.line, declares: true, operation: undefined });
       return;
     }
     const [, packets, bytes] = /^\[(\d+):(\d+)\]/.exec(counted ?? '') ?? [];
     const counters = [Number(packets ?? 0), Number(bytes ?? 0)] as const;
     if (policy !== '-') this.checkPolicy(chain, policy);
-    this.take({ ...nothing, chain, name: policy, counters, line: this.line, declares: true, operation: undefined });
+    this.take({
+      ...nothing,
+      chain,
+      name: policy,
+      counters,
+      line: this.line,
+      declares: true,
+      operation: undefined,
+    });
   }
 
   private checkPolicy(chain: string, policy: string): void {
     if (policy === 'ACCEPT' || policy === 'DROP' || this.run.variant === 'nft') return;
-    throw new ToolFailure(1, `${signature(this.run)}: Can't set policy \`${policy}' on \`${chain}' line ${this.line}: Bad policy name\n`);
+    throw new ToolFailure(
+      1,
+      `${signature(this.run)}: Can't set policy \`${policy}' on \`${chain}' line ${this.line}: Bad policy name\n`,
+    );
   }
 
   private stepOf(text: string): PlacedStep {
@@ -221,7 +242,15 @@ export class Restore {
       let rules = isByNumber ? [] : book.read(ruleText);
       if (packets !== undefined && packets !== '0') rules = counted(rules, Number(packets), Number(bytes));
       const place = position === undefined ? undefined : Number(position);
-      step = { operation: operation as 'A', chain, position: place, name: undefined, rules, line: this.line, declares: false };
+      step = {
+        operation: operation as 'A',
+        chain,
+        position: place,
+        name: undefined,
+        rules,
+        line: this.line,
+        declares: false,
+      };
     } else step = this.slowStepOf(text);
     if (variant === 'nft' || step.operation === 'P' || step.operation === 'N' || step.rules.length > 0)
       checkStep(step, this.draft!.name, variant);
@@ -231,7 +260,8 @@ export class Restore {
   }
 
   private slowStepOf(text: string): PlacedStep {
-    if (text.startsWith('[') && !/^\[\d+:\d+\]/.test(text)) throw new ParameterProblem(`Bad line ${this.line}: need ]`);
+    if (text.startsWith('[') && !/^\[\d+:\d+\]/.test(text))
+      throw new ParameterProblem(`Bad line ${this.line}: need ]`);
     const words = wordsOf(text.replace(/^\[\d+:\d+\] */, ''));
     const command = readCommandLine(words);
     const hasRule = command.operation !== undefined && 'AIDRC'.includes(command.operation);
@@ -253,13 +283,15 @@ export class Restore {
       return;
     }
     const draft = this.draft!;
-    const obstacle =
-      checkTargets(draft, step, 'legacy') ?? take(draft, step);
+    const obstacle = checkTargets(draft, step, 'legacy') ?? take(draft, step);
     if (obstacle) throw this.failed(this.line);
   }
 
   private failed(line: number, reason?: string): ToolFailure {
-    return new ToolFailure(1, `${nameIn(this.run)}: line ${line} failed${reason === undefined ? '' : `: ${reason}.`}\n`);
+    return new ToolFailure(
+      1,
+      `${nameIn(this.run)}: line ${line} failed${reason === undefined ? '' : `: ${reason}.`}\n`,
+    );
   }
 }
 
@@ -270,7 +302,10 @@ function take(draft: TableDraft, step: PlacedStep): Obstacle | undefined {
 }
 
 /** `:CHAIN`. Built-in chains keep their rules. */
-function declare(draft: TableDraft, { chain = '', name, counters = [0, 0] }: PlacedStep): Obstacle | undefined {
+function declare(
+  draft: TableDraft,
+  { chain = '', name, counters = [0, 0] }: PlacedStep,
+): Obstacle | undefined {
   if (isBuiltIn(draft.name, chain)) {
     if (name === undefined || name === '-') return draft.touch(chain);
     return draft.setPolicy(chain, name, ...counters);
