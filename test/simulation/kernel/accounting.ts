@@ -3,7 +3,7 @@ import type { KernelSocket, NetlinkProtocol } from './netlink-protocol.js';
 import { attributesIn, textOf } from './netlink/attributes.js';
 import { dump } from './netlink/dump.js';
 import { MessageBuilder } from './netlink/message-builder.js';
-import { EBUSY, EINVAL, ENOENT, NLM_F_REPLACE } from './netlink/numbers.js';
+import { EBUSY, EEXIST, EINVAL, ENOENT, NLM_F_EXCL, NLM_F_MULTI, NLM_F_REPLACE } from './netlink/numbers.js';
 import { Refusals } from './netlink/refusals.js';
 import { answerEach, asksForAll, refuse, type Outcome, type Request } from './netlink/requests.js';
 
@@ -89,6 +89,7 @@ export class Accounting implements NetlinkProtocol {
 
   private make(process: number, { flags }: Request, name: string, packets?: Buffer, bytes?: Buffer): Outcome {
     const there = this.objects.get(name);
+    if (there && (flags & NLM_F_EXCL) !== 0) return refuse(EEXIST);
     if (there && (flags & NLM_F_REPLACE) !== 0) {
       Object.assign(there, { packets: 0, bytes: 0 });
       this.onChange({ process });
@@ -103,7 +104,8 @@ export class Accounting implements NetlinkProtocol {
   private tell(socket: KernelSocket, { sequence }: Request, name: string): Outcome {
     const object = this.objects.get(name);
     if (!object) return refuse(ENOENT);
-    this.builder.begin(MESSAGE.NEW, 0, sequence, socket.port);
+    // The kernel says so although there are no others.
+    this.builder.begin(MESSAGE.NEW, NLM_F_MULTI, sequence, socket.port);
     put(this.builder, object);
     socket.deliver(this.builder.end().take());
     return undefined;
