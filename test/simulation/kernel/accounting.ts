@@ -2,10 +2,11 @@ import { NO_PROCESS, type Change } from './change.js';
 import type { KernelSocket, NetlinkProtocol } from './netlink-protocol.js';
 import { attributesIn, textOf } from './netlink/attributes.js';
 import { dump } from './netlink/dump.js';
-import { MessageBuilder } from './netlink/message-builder.js';
+import type { MessageBuilder } from './netlink/message-builder.js';
 import { EBUSY, EEXIST, EINVAL, ENOENT, NLM_F_EXCL, NLM_F_MULTI, NLM_F_REPLACE } from './netlink/numbers.js';
 import { Refusals } from './netlink/refusals.js';
-import { answerEach, asksForAll, refuse, type Outcome, type Request } from './netlink/requests.js';
+import { answerEach, asksForAll, outcomeOf, refuse, type Outcome, type Request } from './netlink/requests.js';
+import { tell } from './netlink/tell.js';
 
 /** Of linux/netfilter/nfnetlink_acct.h. */
 const SUBSYSTEM = 7 << 8;
@@ -27,7 +28,6 @@ export interface AccountingObject {
 export class Accounting implements NetlinkProtocol {
   readonly objects = new Map<string, AccountingObject>();
   onChange: (change: Change) => void = () => {};
-  private readonly builder = new MessageBuilder();
   private readonly refusals = new Refusals();
 
   /** The next requests of any kind are refused. */
@@ -101,13 +101,11 @@ export class Accounting implements NetlinkProtocol {
     return outcomeOf(errno);
   }
 
-  private tell(socket: KernelSocket, { sequence }: Request, name: string): Outcome {
+  private tell(socket: KernelSocket, request: Request, name: string): Outcome {
     const object = this.objects.get(name);
     if (!object) return refuse(ENOENT);
     // The kernel says so although there are no others.
-    this.builder.begin(MESSAGE.NEW, NLM_F_MULTI, sequence, socket.port);
-    put(this.builder, object);
-    socket.deliver(this.builder.end().take());
+    tell(socket, request, MESSAGE.NEW, (builder) => put(builder, object), NLM_F_MULTI);
     return undefined;
   }
 
@@ -125,8 +123,4 @@ function put(builder: MessageBuilder, { name, packets, bytes, users }: Accountin
 
 function numberOf(bytes: Buffer | undefined): number {
   return bytes?.length === 8 ? Number(bytes.readBigUInt64BE(0)) : 0;
-}
-
-function outcomeOf(errno: number): Outcome {
-  return errno === 0 ? undefined : refuse(errno);
 }

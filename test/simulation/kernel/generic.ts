@@ -1,8 +1,8 @@
 import type { KernelSocket, NetlinkProtocol } from './netlink-protocol.js';
 import { attributesIn, textOf } from './netlink/attributes.js';
-import { MessageBuilder } from './netlink/message-builder.js';
 import { EINVAL, ENOENT, EOPNOTSUPP, EPERM } from './netlink/numbers.js';
 import { answerEach, asksForAll, refuse, type Outcome, type Request } from './netlink/requests.js';
+import { tell } from './netlink/tell.js';
 
 /** Of linux/genetlink.h. */
 const CONTROLLER = 0x10;
@@ -27,7 +27,6 @@ export interface GenericFamily {
 /** NETLINK_GENERIC: families by the numbers that they got when they were loaded, and what says which ones these are. */
 export class Generic implements NetlinkProtocol {
   private readonly families = new Map<number, GenericFamily>();
-  private readonly builder = new MessageBuilder();
   private nextNumber = FIRST_NUMBER;
 
   /** @param isPermitted whether a process has CAP_NET_ADMIN */
@@ -65,15 +64,15 @@ export class Generic implements NetlinkProtocol {
     if (number === undefined) return refuse(name ? ENOENT : EINVAL);
     const family = this.families.get(number);
     if (!family) return refuse(ENOENT);
-    this.builder
-      .begin(CONTROLLER, 0, request.sequence, socket.port)
-      .raw(Buffer.of(CTRL_CMD.NEWFAMILY, 2, 0, 0))
-      .text(CTRL_ATTR.FAMILY_NAME, family.name)
-      .u16(CTRL_ATTR.FAMILY_ID, number)
-      .u32(CTRL_ATTR.VERSION, family.version)
-      .u32(CTRL_ATTR.HDRSIZE, 0)
-      .u32(CTRL_ATTR.MAXATTR, family.maxAttribute);
-    socket.deliver(this.builder.end().take());
+    tell(socket, request, CONTROLLER, (builder) =>
+      builder
+        .raw(Buffer.of(CTRL_CMD.NEWFAMILY, 2, 0, 0))
+        .text(CTRL_ATTR.FAMILY_NAME, family.name)
+        .u16(CTRL_ATTR.FAMILY_ID, number)
+        .u32(CTRL_ATTR.VERSION, family.version)
+        .u32(CTRL_ATTR.HDRSIZE, 0)
+        .u32(CTRL_ATTR.MAXATTR, family.maxAttribute),
+    );
     return undefined;
   }
 

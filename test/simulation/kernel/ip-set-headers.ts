@@ -1,8 +1,8 @@
 import type { KernelSocket, NetlinkProtocol } from './netlink-protocol.js';
 import { attributesIn, textOf } from './netlink/attributes.js';
-import { MessageBuilder } from './netlink/message-builder.js';
 import { AF_INET, AF_INET6, AF_UNSPEC, EINVAL, ENOENT } from './netlink/numbers.js';
 import { answerEach, refuse, type Outcome, type Request } from './netlink/requests.js';
+import { tell } from './netlink/tell.js';
 
 /** Of linux/netfilter/ipset/ip_set.h. */
 const HEADER = (6 << 8) | 12;
@@ -21,15 +21,14 @@ export interface IpSetHeader {
 
 /** Of the subsystem ipset of nfnetlink, the question whether there is a set. The tool ipset is another part of the simulation. */
 export class IpSetHeaders implements NetlinkProtocol {
-  private readonly builder = new MessageBuilder();
-
   constructor(private readonly find: (name: string) => IpSetHeader | undefined) {}
 
   handle(socket: KernelSocket, bytes: Buffer): number {
     return answerEach(socket, bytes, (request) => this.answer(socket, request));
   }
 
-  private answer(socket: KernelSocket, { type, sequence, payload }: Request): Outcome {
+  private answer(socket: KernelSocket, request: Request): Outcome {
+    const { type, payload } = request;
     const attributes = attributesIn(payload.subarray(4));
     if (type !== HEADER || !attributes) return refuse(EINVAL);
     const protocol = attributes.get(ATTRIBUTE.PROTOCOL)?.[0] ?? 0;
@@ -39,15 +38,15 @@ export class IpSetHeaders implements NetlinkProtocol {
     const set = this.find(name);
     if (!set) return refuse(ENOENT);
     const family = FAMILIES[set.family];
-    this.builder
-      .begin(HEADER, 0, sequence, socket.port)
-      .raw(Buffer.of(AF_INET, 0, 0, 0))
-      .u8(ATTRIBUTE.PROTOCOL, Math.min(protocol, PROTOCOL.MOST))
-      .text(ATTRIBUTE.SETNAME, name)
-      .text(ATTRIBUTE.TYPENAME, set.type)
-      .u8(ATTRIBUTE.FAMILY, family)
-      .u8(ATTRIBUTE.REVISION, 0);
-    socket.deliver(this.builder.end().take());
+    tell(socket, request, HEADER, (builder) =>
+      builder
+        .raw(Buffer.of(AF_INET, 0, 0, 0))
+        .u8(ATTRIBUTE.PROTOCOL, Math.min(protocol, PROTOCOL.MOST))
+        .text(ATTRIBUTE.SETNAME, name)
+        .text(ATTRIBUTE.TYPENAME, set.type)
+        .u8(ATTRIBUTE.FAMILY, family)
+        .u8(ATTRIBUTE.REVISION, 0),
+    );
     return undefined;
   }
 }

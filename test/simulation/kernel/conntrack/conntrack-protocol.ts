@@ -16,13 +16,21 @@ import {
   NLM_F_MULTI,
 } from '../netlink/numbers.js';
 import { Refusals } from '../netlink/refusals.js';
-import { answerEach, asksForAll, refuse, type Outcome, type Request } from '../netlink/requests.js';
+import {
+  answerEach,
+  asksForAll,
+  refuse,
+  type Outcome,
+  type Refusal,
+  type Request,
+} from '../netlink/requests.js';
+import { tell } from '../netlink/tell.js';
 import { putConnection, putEvent, type MessageContext } from './connection-messages.js';
 import type { Connection } from './connection.js';
 import { idOf, type Connections, type Happening } from './connections.js';
 import { CTA, CTA_PROTOINFO, CTA_SCTP, CTA_TCP, GROUP, MESSAGE, STATUS, UNCHANGEABLE } from './ctnetlink.js';
 import { readDumpFilter } from './dump-filter.js';
-import { readTuple, type Tuple } from './tuple.js';
+import { readTuple } from './tuple.js';
 
 export interface ConntrackOptions {
   /** Kernels since 5.8 compare tuples themselves. */
@@ -123,11 +131,9 @@ export class ConntrackProtocol implements NetlinkProtocol {
   private tell(socket: KernelSocket, request: Request, attributes: Attributes, family: number): Outcome {
     const found = this.find(attributes, family);
     if ('errno' in found) return found;
-    const { builder } = this;
+    const { context } = this;
     // The kernel says so although there are no others.
-    builder.begin(MESSAGE.NEW, NLM_F_MULTI, request.sequence, socket.port);
-    putConnection(builder, found, this.context);
-    socket.deliver(builder.end().take());
+    tell(socket, request, MESSAGE.NEW, (builder) => putConnection(builder, found, context), NLM_F_MULTI);
     return undefined;
   }
 
@@ -181,10 +187,10 @@ export class ConntrackProtocol implements NetlinkProtocol {
     return undefined;
   }
 
-  private find(attributes: Attributes, family: number): Connection | ReturnType<typeof refuse> {
+  private find(attributes: Attributes, family: number): Connection | Refusal {
     if (!hasTuple(attributes)) return refuse(EINVAL);
     const type = attributes.has(CTA.TUPLE_ORIG) ? CTA.TUPLE_ORIG : CTA.TUPLE_REPLY;
-    const tuple: Tuple | ReturnType<typeof refuse> = readTuple(attributes, type, family);
+    const tuple = readTuple(attributes, type, family);
     if ('errno' in tuple) return tuple;
     return this.connections.find(tuple, zoneOf(attributes)) ?? refuse(ENOENT);
   }

@@ -3,10 +3,11 @@ import { GENERIC_HEADER } from '../generic.js';
 import type { KernelSocket } from '../netlink-protocol.js';
 import { attributesIn, type Attributes } from '../netlink/attributes.js';
 import { dump } from '../netlink/dump.js';
-import { MessageBuilder } from '../netlink/message-builder.js';
+import type { MessageBuilder } from '../netlink/message-builder.js';
 import { EEXIST, EINVAL, EOPNOTSUPP, ESRCH } from '../netlink/numbers.js';
 import { Refusals } from '../netlink/refusals.js';
-import { asksForAll, refuse, type Outcome, type Request } from '../netlink/requests.js';
+import { asksForAll, outcomeOf, refuse, type Outcome, type Request } from '../netlink/requests.js';
+import { tell } from '../netlink/tell.js';
 import { CMD_ATTR, COMMAND, INFO_ATTR, IPVS_VERSION, MAX_CMD_ATTR, TABLE_SIZE, TUNNEL } from './ip-vs.js';
 import {
   putDestination,
@@ -33,7 +34,6 @@ export class IpvsFamily implements GenericFamily {
   readonly name = 'IPVS';
   readonly version = VERSION;
   readonly maxAttribute = MAX_CMD_ATTR;
-  private readonly builder = new MessageBuilder();
   private readonly changes = new Refusals();
   private readonly questions = new Refusals();
 
@@ -91,32 +91,33 @@ export class IpvsFamily implements GenericFamily {
   }
 
   private tell(socket: KernelSocket, request: Request, command: number, attributes: Attributes): Outcome {
-    const { builder } = this;
-    const begin = (reply: number): MessageBuilder =>
-      builder.begin(request.type, 0, request.sequence, socket.port).raw(header(reply));
+    const reply = (answer: number, put: (builder: MessageBuilder) => void): void =>
+      tell(socket, request, request.type, (builder) => put(builder.raw(header(answer))));
     switch (command) {
       case COMMAND.GET_SERVICE: {
         const id = readServerId(attributes);
         if ('errno' in id) return id;
         const server = this.servers.find(id);
         if (!server) return refuse(ESRCH);
-        putServer(begin(COMMAND.NEW_SERVICE), server);
-        break;
+        reply(COMMAND.NEW_SERVICE, (builder) => putServer(builder, server));
+        return undefined;
       }
       case COMMAND.GET_CONFIG: {
         const { tcp, tcpFin, udp } = this.servers.timeouts;
-        begin(COMMAND.SET_CONFIG).u32(CMD_ATTR.TIMEOUT_TCP, tcp);
-        builder.u32(CMD_ATTR.TIMEOUT_TCP_FIN, tcpFin).u32(CMD_ATTR.TIMEOUT_UDP, udp);
-        break;
+        reply(COMMAND.SET_CONFIG, (builder) => {
+          builder.u32(CMD_ATTR.TIMEOUT_TCP, tcp).u32(CMD_ATTR.TIMEOUT_TCP_FIN, tcpFin);
+          builder.u32(CMD_ATTR.TIMEOUT_UDP, udp);
+        });
+        return undefined;
       }
       case COMMAND.GET_INFO:
-        begin(COMMAND.SET_INFO).u32(INFO_ATTR.VERSION, IPVS_VERSION).u32(INFO_ATTR.CONN_TAB_SIZE, TABLE_SIZE);
-        break;
+        reply(COMMAND.SET_INFO, (builder) => {
+          builder.u32(INFO_ATTR.VERSION, IPVS_VERSION).u32(INFO_ATTR.CONN_TAB_SIZE, TABLE_SIZE);
+        });
+        return undefined;
       default:
         return refuse(EOPNOTSUPP);
     }
-    socket.deliver(builder.end().take());
-    return undefined;
   }
 
   private change(process: number, command: number, attributes: Attributes): Outcome {
@@ -189,8 +190,4 @@ function timeoutsIn(attributes: Attributes): { tcp: number; tcpFin: number; udp:
     tcpFin: seconds(CMD_ATTR.TIMEOUT_TCP_FIN),
     udp: seconds(CMD_ATTR.TIMEOUT_UDP),
   };
-}
-
-function outcomeOf(errno: number): Outcome {
-  return errno === 0 ? undefined : refuse(errno);
 }

@@ -42,6 +42,11 @@ export function refuse(errno: number, explanation?: string): Refusal {
   return { errno, ...(explanation !== undefined && { explanation }) };
 }
 
+/** @param errno 0 when it was done */
+export function outcomeOf(errno: number, explanation?: string): Outcome {
+  return errno === 0 ? undefined : refuse(errno, explanation);
+}
+
 export function asksForAll({ flags }: Request): boolean {
   return (flags & NLM_F_DUMP) === NLM_F_DUMP;
 }

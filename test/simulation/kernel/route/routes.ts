@@ -2,7 +2,7 @@ import { addressBytes, familyOf } from '../netlink/addresses.js';
 import { EACCES, EHOSTUNREACH, EINVAL, ENETUNREACH } from '../netlink/numbers.js';
 import type { Links } from './links.js';
 import { isWithin } from './prefix.js';
-import { IFF, NEIGHBOUR_STATE, ROUTE_TYPE } from './rtnetlink.js';
+import { IFF, NEIGHBOUR_STATE, type ROUTE_TYPE } from './rtnetlink.js';
 
 export type RouteType = keyof typeof ROUTE_TYPE;
 
