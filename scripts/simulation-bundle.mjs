@@ -18,6 +18,8 @@ const REPLACEMENTS = new Map(
     os: 'node-os.ts',
     'timers/promises': 'node-timers-promises.ts',
     perf_hooks: 'perf-hooks.ts',
+    inspector: 'node-inspector.ts',
+    'inspector/promises': 'node-inspector.ts',
   }),
 );
 const C_LIBRARY = resolve('src/adapters/process/c-library.ts');

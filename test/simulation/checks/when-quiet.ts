@@ -5,8 +5,8 @@ import { untruthOf } from './what-it-says.js';
 /** Simulated time, in milliseconds: until everything that was refused has been tried again, and all watches are back. */
 const UNTIL_IT_KNOWS = 240_000;
 /** Until what is removed later, once no packet can be on its way to it, is gone. */
-const SETTLING = 90_000;
-const IDLE = 600_000;
+const SETTLING = 30_000;
+const IDLE = 60_000;
 
 /** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
 export class WhenQuiet {
@@ -50,9 +50,9 @@ export class WhenQuiet {
     const lists = cluster.api.requests.filter(({ verb }) => verb === 'list').length;
     await world.scheduler.runUntil(world.now + IDLE);
     const commits = world.machine.commits - before;
-    if (commits > 0) return `${commits} commits in ten minutes`;
+    if (commits > 0) return `${commits} commits in a minute`;
     const listed = cluster.api.requests.filter(({ verb }) => verb === 'list').length - lists;
-    return listed > 0 ? `${listed} lists from the API server in ten minutes` : undefined;
+    return listed > 0 ? `${listed} lists from the API server in a minute` : undefined;
   }
 
   private difference(): string | undefined {

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
 import * as real from 'node:process';
 import { world } from '../world/current.js';
+import { Ended } from '../world/scheduler.js';
 
 /** Thrown where a real process would be gone. */
-export class ProcessExit extends Error {
+export class ProcessExit extends Ended {
   override readonly name = 'ProcessExit';
 
   constructor(readonly code: number) {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventQueue, type Timed } from './event-queue.js';
 import type { Life } from './life.js';
 
 /** Something that will happen, unless it is canceled. */
@@ -7,10 +8,24 @@ export interface Planned {
   cancel(): void;
 }
 
-interface Event extends Planned {
-  readonly run: () => void;
-  readonly owner: Life;
-  isCanceled: boolean;
+class Event implements Planned, Timed {
+  isCanceled = false;
+
+  constructor(
+    readonly at: number,
+    readonly order: number,
+    readonly run: () => void,
+    readonly owner: Life,
+  ) {}
+
+  cancel(): void {
+    this.isCanceled = true;
+  }
+}
+
+/** Thrown by an event after which its owner does nothing any more. */
+export class Ended extends Error {
+  override readonly name: string = 'Ended';
 }
 
 /**
@@ -19,8 +34,8 @@ interface Event extends Planned {
  * have settled, so that what happens follows from the seed.
  */
 export class Scheduler {
-  /** Sorted; the next one is the last. */
-  private readonly events: Event[] = [];
+  private readonly events = new EventQueue<Event>();
+  private planned = 0;
   /** How many events have happened. */
   turns = 0;
 
@@ -31,30 +46,14 @@ export class Scheduler {
   ) {}
 
   after(milliseconds: number, run: () => void, owner: Life = this.owner): Planned {
-    const at = this.now + (milliseconds > 0 ? milliseconds : 0);
-    const event: Event = {
-      at,
-      run,
-      owner,
-      isCanceled: false,
-      cancel: () => {
-        event.isCanceled = true;
-      },
-    };
-    let low = 0;
-    let high = this.events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.events[middle]!.at > at) low = middle + 1;
-      else high = middle;
-    }
-    this.events.splice(low, 0, event);
+    const event = new Event(this.now + (milliseconds > 0 ? milliseconds : 0), this.planned++, run, owner);
+    if (owner.isAlive) this.events.add(event);
     return event;
   }
 
-  /** When the events of an owner that are still to come happen, the next one last. */
+  /** When the events of an owner that are still to come happen. */
   pendingOf(owner: Life): readonly number[] {
-    return this.events.filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
+    return [...this.events].filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
   }
 
   /** Does something on behalf of somebody else. */
@@ -77,19 +76,27 @@ export class Scheduler {
     await nextTurn();
     for (;;) {
       if (isEnough()) break;
-      const event = this.events.at(-1);
+      const event = this.events.next;
       if (!event || event.at > end) {
         this.now = Math.max(this.now, end);
         break;
       }
-      this.events.pop();
+      this.events.take();
       if (event.isCanceled || !event.owner.isAlive) continue;
       this.now = Math.max(this.now, event.at);
       this.turns++;
       this.owner = event.owner;
-      event.run();
+      perform(event);
       await nextTurn();
     }
     this.owner = idle;
+  }
+}
+
+function perform({ run }: Event): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
   }
 }
