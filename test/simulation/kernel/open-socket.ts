@@ -81,11 +81,11 @@ export class OpenSocket implements KernelSocket {
     const { error } = this;
     this.longestRead = Math.max(this.longestRead, into.length);
     this.error = 0;
+    const datagram = error === 0 ? this.queue.shift() : undefined;
+    if (this.queue.length === 0) this.isCongested = false;
     if (error !== 0) return -error;
-    const datagram = this.queue.shift();
     if (!datagram) return -EAGAIN;
     this.charged -= chargeOf(datagram);
-    if (this.queue.length === 0) this.isCongested = false;
     if (this.charged <= this.receiveBuffer / 2) this.makeNext();
     const copied = datagram.copy(into);
     return (flags & MSG_TRUNC) === 0 ? copied : datagram.length;

@@ -63,6 +63,11 @@ export class Sockets {
     };
   }
 
+  /** All that hear any group of a protocol lose what they are told until they have read what came before. */
+  loseNotifications(protocolNumber: number): void {
+    for (const socket of this.netlinkSockets(protocolNumber)) if (socket.groups !== 0) socket.lose();
+  }
+
   /** Whether anybody hears a group. */
   hasListeners(protocolNumber: number, group: number): boolean {
     const bit = 1 << (group - 1);

@@ -248,6 +248,16 @@ describe('events', () => {
     expect(walked).toBe(began.length);
   });
 
+  it('may be lost', () => {
+    const { connections, events, kernel } = machine();
+    events.open();
+    kernel.sockets.loseNotifications(NETLINK_NETFILTER);
+    connections.open(udp(1), to('10.244.1.5'));
+    expect(heard(events)).toMatchObject({ began: [], lost: true });
+    connections.open(udp(2), to('10.244.1.5'));
+    expect(heard(events)).toMatchObject({ began: ['10.96.0.10:53 10.244.1.5:53'], lost: false });
+  });
+
   it('are not told when the kernel is not to tell them', () => {
     const { connections, events } = machine();
     events.open();

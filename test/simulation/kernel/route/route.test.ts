@@ -9,8 +9,9 @@ import { NetlinkLocalAddresses } from '../../../../src/adapters/rtnetlink/netlin
 import { FakeClock } from '../../../../src/testing/fakes/fake-clock.js';
 import { MemoryLogger } from '../../../../src/testing/fakes/memory-logger.js';
 import { KernelUnderTest } from '../kernel-under-test.js';
-import { ENOBUFS, EPERM } from '../netlink/numbers.js';
+import { EHOSTUNREACH, ENETUNREACH, ENOBUFS, EPERM } from '../netlink/numbers.js';
 import { Links } from './links.js';
+import { devFile, interfacesOf, ipv6RouteFile, routeFile } from './proc-net.js';
 import { RouteProtocol, type RouteOptions } from './route-protocol.js';
 import { Routes } from './routes.js';
 
@@ -119,6 +120,22 @@ describe('addresses of the node', () => {
     addresses.close();
   });
 
+  it('are read again when notifications were lost', () => {
+    const { kernel, links } = machine();
+    let listings = 0;
+    const open = (groups: number) => {
+      if (groups === 0) listings++;
+      return kernel.open(NETLINK_ROUTE, { groups });
+    };
+    const addresses = new NetlinkLocalAddresses(SERVICE_DEVICE, new FakeClock(), new MemoryLogger(), open);
+    addresses.list();
+    kernel.sockets.loseNotifications(NETLINK_ROUTE);
+    links.addAddress('eth0', '192.0.2.12', 24);
+    expect(addresses.list()).toContain('192.0.2.12');
+    expect(listings).toBe(2);
+    addresses.close();
+  });
+
   it('say that they changed while they were listed', async () => {
     const { links, channel } = machine();
     for (let host = 1; host <= 200; host++) links.addAddress('eth0', `198.51.100.${host}`, 32);
@@ -142,5 +159,42 @@ describe('addresses of the node', () => {
       { index: 2, name: 'eth0', kind: '', flags: 0x1002 },
     ]);
     await channel.close();
+  });
+});
+
+describe('routes and neighbours', () => {
+  it('lead to addresses, or nowhere', () => {
+    const { links, routes } = machine();
+    routes.add({ destination: '0.0.0.0/0', gateway: '192.0.2.1' });
+    routes.add({ destination: '198.51.100.0/24', type: 'unreachable' });
+    routes.add({ destination: '10.244.2.0/24', gateway: '192.0.2.12' });
+    expect(routes.to('192.0.2.11')).toEqual({ type: 'local', device: 1, source: '192.0.2.11' });
+    expect(routes.to('192.0.2.9')).toEqual({ type: 'unicast', device: 2, source: '192.0.2.11' });
+    expect(routes.to('10.244.2.7')).toMatchObject({ device: 2, source: '192.0.2.11', gateway: '192.0.2.12' });
+    expect(routes.to('203.0.113.5')).toMatchObject({ gateway: '192.0.2.1' });
+    expect(routes.to('198.51.100.7')).toBe(EHOSTUNREACH);
+    expect(routes.to('2001:db9::1')).toBe(ENETUNREACH);
+    links.setUp('eth0', false);
+    expect(routes.to('203.0.113.5')).toBe(ENETUNREACH);
+  });
+
+  it('are in the files of /proc/net, and addresses in what Node tells', () => {
+    const { links, routes } = machine();
+    routes.add({ destination: '0.0.0.0/0', gateway: '192.0.2.1' });
+    routes.add({ destination: '::/0', gateway: '2001:db8::1' });
+    expect(devFile(links)).toMatch(/^ +eth0:/m);
+    expect(routeFile(links, routes).split('\n').slice(1)).toEqual([
+      'eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0',
+      'eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0',
+      '',
+    ]);
+    expect(ipv6RouteFile(links, routes).split('\n')[0]).toBe(
+      `${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00 20010db8${'0'.repeat(23)}1 00000400 00000001 00000000 00000003     eth0`,
+    );
+    expect(Object.keys(interfacesOf(links))).toEqual(['lo', 'eth0']);
+    expect(interfacesOf(links)['eth0']).toMatchObject([
+      { family: 'IPv4', cidr: '192.0.2.11/24' },
+      { family: 'IPv6' },
+    ]);
   });
 });

@@ -86,6 +86,12 @@ export class Routes {
     };
   }
 
+  /** The name of the device that leads to an address without another gateway. */
+  deviceTo(address: string): string | undefined {
+    const found = this.longestMatch(addressBytes(address));
+    return found?.gateway === undefined ? found?.device : undefined;
+  }
+
   private longestMatch(address: Buffer): StaticRoute | undefined {
     let found: StaticRoute | undefined;
     let longest = -1;
@@ -106,9 +112,7 @@ export class Routes {
   /** The device that leads to the gateway, unless the route names one. */
   private deviceOf({ device, gateway }: StaticRoute): string | undefined {
     if (device !== undefined) return this.links.link(device) && device;
-    if (gateway === undefined) return undefined;
-    const next = this.longestMatch(addressBytes(gateway));
-    return next?.gateway === undefined ? next?.device : undefined;
+    return gateway === undefined ? undefined : this.deviceTo(gateway);
   }
 
   /** The address of the device that is in the same network, or its first one. */
