@@ -3,6 +3,8 @@ import type { CLibrary } from '../../../src/adapters/process/c-library.js';
 import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
 import type { ProgramsHost } from '../replaced/execa.js';
 import { IptablesWalk } from '../walks/iptables-walk.js';
+import { NfTablesWalk } from '../walks/nf-tables-walk.js';
+import { NodeWalk } from '../walks/node-walk.js';
 import type { PacketWalk } from '../walks/packet-walk.js';
 import type { ProxyProcess } from '../world/proxy-process.js';
 import { ADDRESSES } from '../world/settings.js';
@@ -104,7 +106,8 @@ export class Machine {
     this.links.addLink({ name: 'eth0', kind: '' });
     for (const family of settings.families)
       this.links.addAddress('eth0', ADDRESSES[family].node, family === 'IPv4' ? 24 : 64);
-    this.walk = new IptablesWalk(this, new Set(settings.families.map((family) => ADDRESSES[family].node)));
+    const addresses = new Set(settings.families.map((family) => ADDRESSES[family].node));
+    this.walk = new NodeWalk([new NfTablesWalk(this.nfTables, addresses), new IptablesWalk(this, addresses)]);
     this.accounting.onChange = () => {
       const { counters } = this.programs.traits;
       counters.clear();

@@ -58,8 +58,9 @@ const TROUBLES: Readonly<Record<string, (simulation: Simulation) => void>> = {
     world.network.weather.newConnections = 'silent';
     for (const socket of world.network.connectionsOf(cluster.life)) socket.breakOff();
   },
-  'half-open': ({ world }) => {
-    world.network.weather.isSilent = true;
+  'half-open': ({ world, cluster }) => {
+    world.network.weather.newConnections = 'silent';
+    for (const socket of world.network.connectionsOf(cluster.life)) socket.goSilent();
   },
   slow: ({ world }) => {
     world.network.weather.latency = [50, 900];

@@ -17,11 +17,9 @@ export interface Weather {
   pieces: number;
   /** New connections are refused, or get no answer. */
   newConnections: 'open' | 'refused' | 'silent';
-  /** What is sent to the program is lost, though connections stay open. */
-  isSilent: boolean;
 }
 
-export const FINE: Weather = { latency: [0.05, 1], pieces: 1 << 20, newConnections: 'open', isSilent: false };
+export const FINE: Weather = { latency: [0.05, 1], pieces: 1 << 20, newConnections: 'open' };
 
 /** TCP between the machine of the proxy and others, and inside it: bytes arrive late, in pieces, or not at all. */
 export class Network {

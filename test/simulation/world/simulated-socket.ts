@@ -19,6 +19,7 @@ export class SimulatedSocket extends Duplex {
   private peer: SimulatedSocket | undefined;
   private waiting: (() => void) | undefined;
   private idle: SimulatedTimer | undefined;
+  private isSilent = false;
   /** When the last that was sent arrives. */
   private lastArrival = 0;
 
@@ -54,10 +55,10 @@ export class SimulatedSocket extends Duplex {
     }
     this.bytesWritten += chunk.length;
     this.touch();
-    const { pieces, isSilent } = this.network.weather;
+    const { pieces } = this.network.weather;
     for (let from = 0; from < chunk.length; from += pieces) {
       const piece = Buffer.from(chunk.subarray(from, from + pieces));
-      if (!isSilent) this.send((peer) => peer.received(piece));
+      this.send((peer) => peer.received(piece));
     }
     done();
   }
@@ -84,7 +85,7 @@ export class SimulatedSocket extends Duplex {
     this.network.forget(this);
     this.removeAllListeners();
     this.on('error', () => undefined);
-    if (peer) this.network.carry(peer, this.lastArrival, () => peer.isReset('ECONNRESET'));
+    if (peer && !this.isSilent) this.network.carry(peer, this.lastArrival, () => peer.isReset('ECONNRESET'));
   }
 
   /** The connection breaks, for both sides. */
@@ -92,6 +93,11 @@ export class SimulatedSocket extends Duplex {
     const { peer } = this;
     this.isReset('ECONNRESET');
     peer?.isReset('ECONNRESET');
+  }
+
+  /** The way is gone and nobody says so: nothing that is sent arrives any more, and both sides stay open. */
+  goSilent(): void {
+    for (const side of [this, this.peer]) if (side) side.isSilent = true;
   }
 
   resetAndDestroy(): this {
@@ -139,7 +145,7 @@ export class SimulatedSocket extends Duplex {
 
   private send(arrive: (peer: SimulatedSocket) => void): void {
     const { peer } = this;
-    if (!peer) return;
+    if (!peer || this.isSilent) return;
     this.lastArrival = this.network.carry(peer, this.lastArrival, () => {
       if (!peer.destroyed) arrive(peer);
     });
