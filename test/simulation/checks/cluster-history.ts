@@ -28,8 +28,12 @@ export class ClusterHistory {
     private readonly families: readonly IpFamily[],
   ) {}
 
+  /** How many writes there were. */
+  writes = 0;
+
   /** Follows a write to the storage of the API server. */
   readonly follow = ({ collection, after, removed }: Change): void => {
+    this.writes++;
     if (collection === SERVICES) {
       const past = this.past(`${after.metadata.namespace}/${after.metadata.name}`);
       past.services.push(removed ? undefined : after);

@@ -7,6 +7,9 @@ import type { Violation } from './violation.js';
 /** What may become of packets to an address that no Service has. */
 const UNCLAIMED: readonly Fate[] = ['untouched', 'dropped', 'refused'];
 
+/** Of those that rules may tell apart: packets of all of them are sent when all is quiet. */
+const CLIENTS_PER_COMMIT = 2;
+
 /**
  * After every change of the kernel: each packet meets what was asked for by some state of the cluster that the program may know,
  * and by one alone. So a frontend that is served before and after a change is served in between, a packet never meets half a
@@ -16,6 +19,7 @@ export class EveryCommit {
   commits = 0;
   violation: Violation | undefined;
   private beganAt = 0;
+  private turn = 0;
 
   constructor(private readonly simulation: Simulation) {}
 
@@ -26,7 +30,11 @@ export class EveryCommit {
   }
 
   /** Where a packet of this Service's meets something else; undefined: nowhere. */
-  problemOf(service: string, states: readonly (readonly ExpectedPort[])[]): string | undefined {
+  problemOf(
+    service: string,
+    states: readonly (readonly ExpectedPort[])[],
+    mostClients = Infinity,
+  ): string | undefined {
     const { walk } = this.simulation.world.machine;
     const { mode } = this.simulation;
     for (const { frontend, port } of frontendsIn(states)) {
@@ -36,7 +44,7 @@ export class EveryCommit {
           .flatMap((known) => clientsOf(known))
           .map((client) => [`${client.kind} ${client.source}`, client]),
       );
-      for (const client of clients.values()) {
+      for (const client of inTurn([...clients.values()], mostClients, this.turn++)) {
         const fate = actualFate(walk.walk(packetOf(port.family, client, frontend)));
         const allowed = new Set([...states.flatMap((ports) => fatesIn(ports, frontend, port, client)), ...others(client)]);
         if (!isAllowed(fate, allowed, mode, client)) {
@@ -52,13 +60,21 @@ export class EveryCommit {
     if (this.violation) return;
     this.commits++;
     const { history, world } = this.simulation;
-    for (const service of history.services) {
-      const detail = this.problemOf(service, history.states(service));
+    for (const service of this.concerned()) {
+      const detail = this.problemOf(service, history.states(service), CLIENTS_PER_COMMIT);
       if (detail === undefined) continue;
       const promise = history.isTouched(service) ? 'between two states' : 'an untouched Service';
       this.violation = { promise, detail, at: world.now - this.beganAt };
       return;
     }
+  }
+
+  /** The Services that something was written about, and one of the others in turn. */
+  private concerned(): readonly string[] {
+    const { history } = this.simulation;
+    const touched = history.services.filter((service) => history.isTouched(service));
+    const others = history.services.filter((service) => !history.isTouched(service));
+    return others.length > 0 ? [...touched, others[this.commits % others.length]!] : touched;
   }
 
   /** What other Services that may have the same frontend ask for. */
@@ -71,6 +87,12 @@ export class EveryCommit {
     return (client: Parameters<typeof expectedFate>[2]) =>
       claims.flatMap((port) => port.frontends.filter((own) => isSame(own, frontend)).map((own) => expectedFate(port, own, client)));
   }
+}
+
+/** So many of them, other ones each turn. */
+function inTurn<T>(all: readonly T[], most: number, turn: number): readonly T[] {
+  if (all.length <= most) return all;
+  return Array.from({ length: most }, (_, index) => all[(turn * most + index) % all.length]!);
 }
 
 /** Every frontend of any of the states, with the port that has it. */

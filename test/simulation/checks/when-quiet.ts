@@ -12,6 +12,8 @@ const IDLE = 60_000;
 export class WhenQuiet {
   violation: Violation | undefined;
   private readonly beganAt: number;
+  /** The commit and the write after which no difference was found. */
+  private sound = '';
 
   constructor(private readonly simulation: Simulation) {
     this.beganAt = simulation.world.now;
@@ -59,10 +61,13 @@ export class WhenQuiet {
     const { simulation } = this;
     const { proxy } = simulation.world;
     if (!proxy.isRunning) return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
+    const moment = `${simulation.world.machine.commits} ${simulation.history.writes}`;
+    if (moment === this.sound) return undefined;
     for (const service of simulation.history.services) {
       const problem = simulation.everyCommit.problemOf(service, [simulation.history.current(service)]);
       if (problem !== undefined) return problem;
     }
+    this.sound = moment;
     return undefined;
   }
 
