@@ -123,6 +123,7 @@ it('makes, changes, finds and lists connections of both families', async () => {
   await both.ask(finding(MESSAGE.GET, dns));
   await both.ask(making(dns, { status: STATUS.CONFIRMED }));
   await both.ask(making({ ...dns, sourcePort: 4001 }, { flags: 0 }));
+  await both.ask(making({ ...dns, destination: '10.96.0.11' }));
 });
 
 it('removes connections, by their tuples and ids, and those of a zone', async () => {

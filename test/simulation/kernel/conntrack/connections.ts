@@ -1,7 +1,7 @@
 import { NO_PROCESS, type Change } from '../change.js';
 import type { KernelTime } from '../kernel-time.js';
 import { familyOf } from '../netlink/addresses.js';
-import { AF_UNSPEC } from '../netlink/numbers.js';
+import { AF_UNSPEC, EEXIST, ENOMEM } from '../netlink/numbers.js';
 import type { Connection, Entry } from './connection.js';
 import { IPPROTO, SCTP, STATUS, TCP } from './ctnetlink.js';
 import { lifetime } from './lifetime.js';
@@ -154,12 +154,14 @@ export class Connections {
     this.refresh(connection as Entry);
   }
 
-  /** Puts a connection into the table as it is; false when there is no room. */
-  insert(connection: Connection, process = NO_PROCESS): boolean {
-    if (!this.hasRoom()) return false;
+  /** Puts a connection into the table as it is. Returns an errno where there is no room, or another has one of its tuples. */
+  insert(connection: Connection, process = NO_PROCESS): number {
+    const { original, reply, zone } = connection;
+    if (this.find(original, zone) ?? this.find(reply, zone)) return EEXIST;
+    if (!this.hasRoom()) return ENOMEM;
     this.add(connection as Entry, true);
     this.onChange({ process });
-    return true;
+    return 0;
   }
 
   /** What a request changes of a connection. */
@@ -240,10 +242,7 @@ export class Connections {
 
   private drop(entry: Entry): boolean {
     if (!this.entries.delete(entry)) return false;
-    for (const tuple of [entry.original, entry.reply]) {
-      const key = tupleKey(tuple, entry.zone);
-      if (this.byTuple.get(key) === entry) this.byTuple.delete(key);
-    }
+    for (const tuple of [entry.original, entry.reply]) this.byTuple.delete(tupleKey(tuple, entry.zone));
     entry.status |= STATUS.DYING;
     this.onEvent('ceased', entry);
     return true;

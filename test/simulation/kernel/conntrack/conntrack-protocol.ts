@@ -9,7 +9,6 @@ import {
   EEXIST,
   EINVAL,
   ENOENT,
-  ENOMEM,
   NLM_F_CREATE,
   NLM_F_DUMP_FILTERED,
   NLM_F_EXCL,
@@ -19,6 +18,7 @@ import { Refusals } from '../netlink/refusals.js';
 import {
   answerEach,
   asksForAll,
+  outcomeOf,
   refuse,
   type Outcome,
   type Refusal,
@@ -170,7 +170,7 @@ export class ConntrackProtocol implements NetlinkProtocol {
       expiresAt: this.time.now + timeout.readUInt32BE(0) * 1_000,
       ...{ sent: { packets: 0, bytes: 0 }, answered: { packets: 0, bytes: 0 } },
     };
-    return this.connections.insert(connection, socket.process) ? undefined : refuse(ENOMEM);
+    return outcomeOf(this.connections.insert(connection, socket.process));
   }
 
   private change(socket: KernelSocket, connection: Connection, attributes: Attributes): Outcome {

@@ -155,6 +155,24 @@ describe('sweeps of the program', () => {
     expect(connections.find(udp(1))!.reply.source).toBe('10.244.1.6');
   });
 
+  it('spare a flow of another Service that has the same answers meanwhile', async () => {
+    const { connections, conntrack } = machine();
+    connections.open(udp(1), to('10.244.1.5'));
+    const other = udp(1, { destination: '10.96.0.11' });
+    const { deleted } = await conntrack.sweep(
+      'IPv4',
+      {},
+      () => {
+        connections.remove(connections.find(udp(1))!);
+        connections.open(other, to('10.244.1.5'));
+        return true;
+      },
+      never,
+    );
+    expect(deleted).toBe(0);
+    expect(connections.find(other)).toBeDefined();
+  });
+
   it('repeat a listing that was interrupted', async () => {
     const { connections, conntrack, protocol } = machine();
     for (let client = 1; client <= 50; client++) connections.open(udp(client), to('10.244.1.5'));
