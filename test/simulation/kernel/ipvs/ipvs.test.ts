@@ -10,7 +10,10 @@ import {
 import type { Protocol } from '../../../../src/domain/model/service-port-name.js';
 import { Generic } from '../generic.js';
 import { KernelUnderTest } from '../kernel-under-test.js';
-import { AF_INET, EINVAL, ENOMEM } from '../netlink/numbers.js';
+import { addressBytes } from '../netlink/addresses.js';
+import { MessageBuilder } from '../netlink/message-builder.js';
+import { AF_INET, EINVAL, ENOMEM, NLM_F_REQUEST } from '../netlink/numbers.js';
+import { CMD_ATTR, COMMAND, SVC_ATTR } from './ip-vs.js';
 import { IpvsFamily } from './ipvs-family.js';
 import type { ServerId } from './virtual-server.js';
 import { VirtualServers } from './virtual-servers.js';
@@ -212,6 +215,25 @@ describe('real servers with clients', () => {
 });
 
 describe('the kernel', () => {
+  it('changes only the flags that a request names', async () => {
+    await done({ kind: 'add', server: sticky });
+    const socket = kernel.open(NETLINK_GENERIC);
+    const builder = new MessageBuilder();
+    builder.begin(0x1c, NLM_F_REQUEST, 1, 0).raw(Buffer.of(COMMAND.SET_SERVICE, 1, 0, 0));
+    builder.nest(CMD_ATTR.SERVICE, () => {
+      builder.u16(SVC_ATTR.AF, AF_INET).u16(SVC_ATTR.PROTOCOL, 6);
+      builder.attribute(SVC_ATTR.ADDR, addressBytes(sticky.address)).be16(SVC_ATTR.PORT, sticky.port);
+      builder.text(SVC_ATTR.SCHED_NAME, 'sh').u32(SVC_ATTR.TIMEOUT, 60).be32(SVC_ATTR.NETMASK, 0xffff_ff00);
+      // Of the flags 0x1a the one of 0x8.
+      builder.attribute(SVC_ATTR.FLAGS, Buffer.of(0x1a, 0, 0, 0, 0x08, 0, 0, 0));
+    });
+    const request = builder.end().take();
+    await socket.send(request, request.length);
+    expect(socket.collectReplies().replies).toEqual([]);
+    expect(seen()).toMatchObject([{ scheduler: 'sh', flags: 0x9, timeout: 60, netmask: 0xffff_ff00 }]);
+    socket.close();
+  });
+
   it('keeps timeouts, and leaves those of zero', async () => {
     await program.setTimeouts({ tcp: 0, tcpFin: 60, udp: 10 });
     expect(servers.timeouts).toEqual({ tcp: 900, tcpFin: 60, udp: 10 });
