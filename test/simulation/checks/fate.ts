@@ -14,7 +14,19 @@ export type Fate = string;
 const PROCESS = 'process 0';
 
 /** The table of docs/spec/model.md §5. */
-export function expectedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+export function expectedFate(port: ExpectedPort, frontend: ExpectedFrontend, client: Client, mode: Mode): Fate {
+  return mode === 'ipvs' ? balancedFate(port, frontend, client) : filteredFate(port, frontend, client);
+}
+
+/** A virtual server has the local endpoints if its policy asks for them and there are any, else all. */
+function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+  if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'dropped';
+  const wantsLocal = kind === 'cluster-ip' ? port.internalPolicyLocal : port.externalPolicyLocal;
+  const endpoints = wantsLocal && port.local.length > 0 ? port.local : port.cluster;
+  return endpoints.length > 0 ? to(port, endpoints, client, false) : 'refused';
+}
+
+function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
   const isInternal = kind === 'cluster-ip';
   const isPod = cidrContains(parseCidr(ADDRESSES[port.family].clusterCIDR)!, client.source);
   const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
