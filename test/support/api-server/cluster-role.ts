@@ -18,17 +18,20 @@ export interface PolicyRule {
 /** Tests run in the project's folder, bundled drivers too. */
 const file = resolve('deploy/base/cluster-role.yaml');
 
+/** Read once. */
+let granted: readonly PolicyRule[] | undefined;
+
+function readRules(): readonly PolicyRule[] {
+  return (parse(readFileSync(file, 'utf8')) as { rules: readonly PolicyRule[] }).rules;
+}
+
 /**
  * What the service account of the DaemonSet may do, as its manifest grants it. Each permission that is used is written
  * down in the folder that RECORDED_PERMISSIONS names, if it names one, so that one which nobody needs can be found.
  */
 export class ClusterRole implements Authorizer {
-  private readonly rules: readonly PolicyRule[];
+  private readonly rules = (granted ??= readRules());
   private readonly recorded = new Set<string>();
-
-  constructor() {
-    this.rules = (parse(readFileSync(file, 'utf8')) as { rules: readonly PolicyRule[] }).rules;
-  }
 
   allows(verb: string, path: ResourcePath): boolean {
     const allowed = isAllowed(this.rules, verb, path);

@@ -7,14 +7,15 @@ import { fillShared, removeChains, writeChains } from './chain-lines.js';
 import type { RestoreLines } from './restore-lines.js';
 import { RestoreScript } from './restore-script.js';
 
-/** In this order a service that has lost its endpoints is rejected before its rules go. */
-const TABLES: readonly TableName[] = ['mangle', 'filter', OWNED_TABLE];
+/** Where frontends without endpoints are rejected. */
+const REJECTING: TableName = 'filter';
 /** iptables looks for each rule to delete from the start of the chain; with more than these, writing it anew is less work. */
 const MOST_DELETIONS = 100;
 
 /**
  * The restore that a change needs, all of it in one commit for each table, unless there are too many chains for that.
- * Rules come before what leads to them, and go after it.
+ * Rules come before what leads to them, and go after it. Each table changes for itself: a frontend that has lost its endpoints is
+ * rejected before its rules go, and one that gets its first has its rules before it is rejected no longer.
  * @param tables as they should be after the change
  */
 export function changeScript(
@@ -25,15 +26,23 @@ export function changeScript(
 ): RestoreScript {
   const writer = new ChangeWriter(change, baseChange, tables, chainsPerCommit);
   return new RestoreScript(function* (lines) {
-    for (const table of TABLES) yield* writer.write(table, lines);
+    for (const table of ['mangle', REJECTING, OWNED_TABLE] as const) yield* writer.write(table, lines);
+    yield* writer.endRejecting(lines);
   });
+}
+
+/** What becomes of shared chains. */
+interface SharedChange extends Pick<BaseRulesChange, 'tails'> {
+  readonly removed: readonly OwnedEntry[];
+  readonly added: readonly OwnedEntry[];
 }
 
 class ChangeWriter {
   private readonly written: readonly OwnedChain[];
   private readonly removed: readonly OwnedChain[];
-  private readonly entriesRemoved: readonly OwnedEntry[];
-  private readonly entriesAdded: readonly OwnedEntry[];
+  private readonly shared: SharedChange;
+  /** What is rejected no longer. */
+  private readonly ended: SharedChange;
 
   constructor(
     change: IptablesChange,
@@ -42,8 +51,13 @@ class ChangeWriter {
     private readonly chainsPerCommit: number,
   ) {
     ({ written: this.written, removed: this.removed } = change.chains());
-    this.entriesRemoved = change.entriesRemoved;
-    this.entriesAdded = change.entriesAdded;
+    const { entriesRemoved, entriesAdded, entriesGone } = change;
+    const growing = new Set(entriesAdded.map(({ entry }) => entry.chain));
+    const ended = entriesGone.filter(({ entry }) => entry.table === REJECTING && !growing.has(entry.chain));
+    const isEnded = new Set(ended);
+    this.ended = { removed: ended, added: [], tails: [] };
+    const removed = entriesRemoved.filter((one) => !isEnded.has(one));
+    this.shared = { removed, added: entriesAdded, tails: baseChange.tails };
   }
 
   *write(table: TableName, lines: RestoreLines): Generator<void> {
@@ -54,11 +68,7 @@ class ChangeWriter {
       Infinity,
     );
     if (table === OWNED_TABLE) yield* writeChains(lines, this.written, this.chainsPerCommit);
-    const { shared } = this.tables.baseRules;
-    const rewritten = shared.filter((chain) => chain.table === table && this.isRewritten(chain));
-    const names = new Set(rewritten.map(({ name }) => name));
-    this.changeEntries(table, lines, names);
-    if (names.size > 0) yield* this.rewrite(table, lines, names);
+    yield* this.changeShared(table, lines, this.shared);
     yield;
     if (table === OWNED_TABLE) {
       const chains = this.removed.map(({ chain: { name }, owner }) => ({ table, name, owner }));
@@ -67,24 +77,36 @@ class ChangeWriter {
     lines.commit();
   }
 
-  private isRewritten({ table, name, before }: SharedChain): boolean {
-    const here = ({ entry }: OwnedEntry) => entry.table === table && entry.chain === name;
-    if (before.length > 0) return this.entriesRemoved.some(here) || this.entriesAdded.some(here);
-    return this.entriesRemoved.filter(here).length > MOST_DELETIONS;
+  /** To be called once the frontends have rules. */
+  *endRejecting(lines: RestoreLines): Generator<void> {
+    if (this.ended.removed.length === 0) return;
+    yield* this.changeShared(REJECTING, lines, this.ended);
+    lines.commit();
   }
 
-  private changeEntries(table: TableName, lines: RestoreLines, except: ReadonlySet<string>): void {
+  private *changeShared(table: TableName, lines: RestoreLines, change: SharedChange): Generator<void> {
+    const { shared } = this.tables.baseRules;
+    const rewritten = shared.filter((chain) => chain.table === table && isRewritten(chain, change));
+    const names = new Set(rewritten.map(({ name }) => name));
+    this.changeEntries(table, lines, change, names);
+    if (names.size > 0) yield* this.rewrite(table, lines, names);
+  }
+
+  private changeEntries(
+    table: TableName,
+    lines: RestoreLines,
+    { removed, added, tails }: SharedChange,
+    except: ReadonlySet<string>,
+  ): void {
     const single = ({ entry }: OwnedEntry) => entry.table === table && !except.has(entry.chain);
-    const tails = this.baseChange.tails.filter(
-      ({ chain }) => chain.table === table && !except.has(chain.name),
-    );
-    for (const { entry, owner } of this.entriesRemoved.filter(single))
+    for (const { entry, owner } of removed.filter(single))
       lines.delete(table, entry.chain, entry.rule, owner);
-    for (const { entry, owner } of this.entriesAdded.filter(single).reverse())
+    for (const { entry, owner } of added.filter(single).reverse())
       lines.insert(table, entry.chain, entry.rule, owner);
-    for (const { chain, removed, added } of tails) {
-      for (const rule of removed) lines.delete(table, chain.name, rule);
-      for (const rule of added) lines.append(table, chain.name, rule);
+    for (const { chain, removed: former, added: latter } of tails) {
+      if (chain.table !== table || except.has(chain.name)) continue;
+      for (const rule of former) lines.delete(table, chain.name, rule);
+      for (const rule of latter) lines.append(table, chain.name, rule);
     }
   }
 
@@ -95,4 +117,11 @@ class ChangeWriter {
       yield* fillShared(lines, chain);
     }
   }
+}
+
+/** Instead of changing single entries. */
+function isRewritten({ table, name, before }: SharedChain, { removed, added }: SharedChange): boolean {
+  const here = ({ entry }: OwnedEntry) => entry.table === table && entry.chain === name;
+  if (before.length > 0) return removed.some(here) || added.some(here);
+  return removed.filter(here).length > MOST_DELETIONS;
 }

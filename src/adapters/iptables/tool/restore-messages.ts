@@ -10,6 +10,11 @@ const PROGRAM = /^ip6?tables[\w-]* v[\d.]+ \(\w+\): /;
 const MISSING_EXTENSION = /Couldn't load (?:match|target) `([^']+)'/;
 const HINT = /^Try `/;
 
+/** Whether iptables-nft-restore says what the kernel had against a line. */
+export function namesKernelsReason(messages: string): boolean {
+  return messages.split('\n').some((text) => REFUSED_BY_KERNEL.test(text.trim()));
+}
+
 /** Reads what a restore wrote to stderr: one failure for each line that it names, or one without a line. */
 export function readRestoreFailures(messages: string): readonly RestoreFailure[] {
   const failures: RestoreFailure[] = [];

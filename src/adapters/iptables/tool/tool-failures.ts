@@ -7,7 +7,7 @@ import {
   XtablesLockFileError,
 } from '../errors.js';
 import { ToolFailedError, ToolPermissionError, type ToolError } from '../../tools/errors.js';
-import { readLacking, readRestoreFailures } from './restore-messages.js';
+import { namesKernelsReason, readLacking, readRestoreFailures } from './restore-messages.js';
 
 const LOCKED = /holding the xtables lock/;
 const LOCK_FILE = /can't open lock file/;
@@ -37,9 +37,12 @@ export function knownFailure(
 /** Exit statuses with which a restore ends when it does not take its input: other problem, parameter problem. */
 const REFUSING = [1, 2];
 
+/** With which iptables-nft ends, too, whatever the kernel has against a rule: then only its words tell. */
+const RESOURCE_PROBLEM = 4;
+
 /**
- * Why a restore failed. It is a refusal of the input only if the tool says so: by its exit status, and by naming a line. A
- * resource problem (status 4), a tool that was killed, and a kernel that is out of memory or busy are none.
+ * Why a restore failed. It is a refusal of the input only if the tool says so: by its exit status or the kernel's reason, and by
+ * naming a line. A resource problem, a tool that was killed, and a kernel that is out of memory or busy are none.
  */
 export function restoreFailure(
   attempt: string,
@@ -50,9 +53,11 @@ export function restoreFailure(
   const known = knownFailure(attempt, messages, lock);
   if (known) return known;
   const said = messages.trim() || 'no reason given';
-  if (exitCode === 4 || reportsTemporary(messages)) return new IptablesTemporaryError(attempt, said);
+  const isRefused = exitCode === RESOURCE_PROBLEM && namesKernelsReason(messages);
+  if (reportsTemporary(messages) || (exitCode === RESOURCE_PROBLEM && !isRefused))
+    return new IptablesTemporaryError(attempt, said);
   const failures = readRestoreFailures(messages);
-  if (!REFUSING.includes(exitCode) || failures.every(({ line }) => line === undefined))
+  if (!(isRefused || REFUSING.includes(exitCode)) || failures.every(({ line }) => line === undefined))
     return new ToolFailedError(attempt, `exit status ${exitCode}: ${said}`);
   return new RestoreRefusedError(attempt, failures, readLacking(messages));
 }

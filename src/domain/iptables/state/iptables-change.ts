@@ -57,6 +57,11 @@ export class IptablesChange {
     return this.differentEntries().flatMap(({ before }) => before);
   }
 
+  /** Those of them that no others come for. */
+  get entriesGone(): readonly OwnedEntry[] {
+    return this.differentEntries().flatMap(({ before, after }) => (after.length === 0 ? before : []));
+  }
+
   /**
    * Entries to add to shared chains. Their order must be that of the rules in the chain: put at its head, the last one
    * goes first. Where several service ports claim a frontend, all their entries are removed and added anew together.

@@ -14,8 +14,12 @@ describe('a restore that fails', () => {
   it.each([
     [1, 'iptables-restore: line 5 failed\n'],
     [
-      1,
+      4,
       'iptables-nft-restore v1.8.9 (nf_tables): \nline 4: RULE_APPEND failed (Invalid argument): rule in chain A\n',
+    ],
+    [
+      4,
+      'iptables-nft-restore v1.8.9 (nf_tables): line 4: RULE_INSERT failed (No such file or directory): rule in chain A\n',
     ],
     [
       2,
@@ -26,9 +30,9 @@ describe('a restore that fails', () => {
   });
 
   it.each([
-    [1, 'line 4: RULE_APPEND failed (Cannot allocate memory): rule in chain A'],
-    [1, 'line 9: CHAIN_DEL failed (Device or resource busy): chain A2'],
-    [1, 'line 4: RULE_APPEND failed (No buffer space available): rule in chain A'],
+    [4, 'line 4: RULE_APPEND failed (Cannot allocate memory): rule in chain A'],
+    [4, 'line 9: CHAIN_DEL failed (Device or resource busy): chain A2'],
+    [4, 'line 4: RULE_APPEND failed (No buffer space available): rule in chain A'],
     [4, 'iptables-restore: line 5 failed'],
     [4, ''],
   ])('was not refused when the kernel could not take it at that moment (%i, %s)', (exitCode, messages) => {

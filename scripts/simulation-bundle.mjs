@@ -1,0 +1,69 @@
+import { build } from 'esbuild';
+import { readFile } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import { bundleOptions } from './bundle-options.mjs';
+
+const REPLACED = resolve('test/simulation/replaced');
+
+/** Modules of Node and others that touch the machine, and what stands in their place. */
+const REPLACEMENTS = new Map(
+  Object.entries({
+    execa: 'execa.ts',
+    fs: 'node-fs.ts',
+    'fs/promises': 'node-fs-promises.ts',
+    net: 'node-net.ts',
+    http: 'node-http.ts',
+    https: 'node-https.ts',
+    dgram: 'node-dgram.ts',
+    os: 'node-os.ts',
+    'timers/promises': 'node-timers-promises.ts',
+    perf_hooks: 'perf-hooks.ts',
+    inspector: 'node-inspector.ts',
+    'inspector/promises': 'node-inspector.ts',
+  }),
+);
+const C_LIBRARY = resolve('src/adapters/process/c-library.ts');
+
+/** Everything but the simulation itself runs in the simulated world. */
+const inSimulatedWorld = (importer) => !relative(resolve('test/simulation'), importer).match(/^(?!\.\.)/);
+
+/** @param faults those to plant: the file, what stands there, and what stands there instead */
+function simulatedWorld(faults) {
+  return {
+    name: 'simulated world',
+    setup(builder) {
+      builder.onResolve({ filter: /^/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+        if (pluginData === 'seen' || !importer || !inSimulatedWorld(importer)) return undefined;
+        const replacement = REPLACEMENTS.get(path.replace(/^node:/, ''));
+        if (replacement) return { path: resolve(REPLACED, replacement) };
+        if (!/c-library\.js$/.test(path)) return undefined;
+        const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: 'seen' });
+        return found.path === C_LIBRARY ? { path: resolve(REPLACED, 'c-library.ts') } : found;
+      });
+      if (faults.length === 0) return;
+      builder.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+        const planted = faults.filter(({ file }) => resolve(file) === path);
+        if (planted.length === 0) return undefined;
+        let contents = await readFile(path, 'utf8');
+        for (const { name, original, fault } of planted) {
+          if (contents.split(original).length !== 2) throw new Error(`fault ${name}: its place is not there exactly once`);
+          contents = contents.replace(original, () => fault);
+        }
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Bundles the program and the simulation into one file. */
+export async function bundleSimulation(outfile, faults = []) {
+  await build({
+    ...bundleOptions,
+    entryPoints: ['test/simulation/main.ts'],
+    outfile,
+    plugins: [...bundleOptions.plugins, simulatedWorld(faults)],
+    inject: [resolve(REPLACED, 'globals.ts')],
+    define: { 'Math.random': '__random', 'AbortSignal.timeout': '__abortTimeout' },
+    sourcemap: 'inline',
+  });
+}

@@ -1,0 +1,31 @@
+import { request } from '../replaced/node-http.js';
+import type { World } from '../world/world.js';
+
+/** Milliseconds. */
+const LIMIT = 20_000;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Asks the program over HTTP, as probes and people do. Time goes on meanwhile. */
+export async function ask(world: World, port: number, path: string): Promise<Answer> {
+  let answer: Answer | undefined;
+  let failure: Error | undefined;
+  const { scheduler } = world;
+  scheduler.as(world.fate, () => {
+    const sent = request({ host: '127.0.0.1', port, path, headers: { host: `127.0.0.1:${port}` } });
+    sent.on('response', (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (piece: string) => (body += piece));
+      response.on('end', () => (answer = { status: response.statusCode ?? 0, body }));
+    });
+    sent.on('error', (error) => (failure = error));
+    sent.end();
+  });
+  await scheduler.runUntil(world.now + LIMIT, () => answer !== undefined || failure !== undefined);
+  if (answer) return answer;
+  throw new Error(`no answer to ${path} on port ${port}: ${failure?.message ?? 'nothing within 20 s'}`);
+}

@@ -1,0 +1,100 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { ApiObject, Change } from '../../support/api-server/object-store.js';
+import { expectedPorts, type ExpectedNode, type ExpectedPort } from './expected-ports.js';
+
+const SERVICES = '/api/v1/services';
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const OF_SERVICE = 'kubernetes.io/service-name';
+
+/** What was there of one Service since the program was last known to have everything, oldest first. */
+interface Past {
+  services: (ApiObject | undefined)[];
+  /** Each state of its slices, by name. */
+  slices: ReadonlyMap<string, ApiObject>[];
+}
+
+/**
+ * What the program may know of the cluster. Until it is settled, it may have any state of a Service that was there since, with
+ * any state of its slices, because these arrive on their own ways. After that only the last.
+ */
+export class ClusterHistory {
+  private readonly pasts = new Map<string, Past>();
+  private readonly possible = new Map<string, readonly (readonly ExpectedPort[])[]>();
+  /** Keys of Services about which something was written since everything was settled. */
+  private touched = new Set<string>();
+
+  constructor(
+    private readonly node: ExpectedNode,
+    private readonly families: readonly IpFamily[],
+  ) {}
+
+  /** How many writes there were. */
+  writes = 0;
+
+  /** Follows a write to the storage of the API server. */
+  readonly follow = ({ collection, after, removed }: Change): void => {
+    this.writes++;
+    if (collection === SERVICES) {
+      const past = this.past(`${after.metadata.namespace}/${after.metadata.name}`);
+      past.services.push(removed ? undefined : after);
+    } else if (collection === SLICES) {
+      const past = this.past(`${after.metadata.namespace}/${after.metadata.labels?.[OF_SERVICE] ?? ''}`);
+      const next = new Map(past.slices.at(-1));
+      if (removed) next.delete(after.metadata.name);
+      else next.set(after.metadata.name, after);
+      past.slices.push(next);
+    }
+  };
+
+  get services(): readonly string[] {
+    return [...this.pasts.keys()];
+  }
+
+  isTouched(service: string): boolean {
+    return this.touched.has(service);
+  }
+
+  /** What may be asked for the Service: one list of ports for each state that the program may know. */
+  states(service: string): readonly (readonly ExpectedPort[])[] {
+    const known = this.possible.get(service);
+    if (known) return known;
+    const { services, slices } = this.pasts.get(service)!;
+    const states = new Map<string, readonly ExpectedPort[]>();
+    for (const object of services)
+      for (const state of slices) {
+        const ports = expectedPorts(object, [...state.values()], this.node, this.families);
+        states.set(JSON.stringify(ports), ports);
+      }
+    const found = [...states.values()];
+    this.possible.set(service, found);
+    return found;
+  }
+
+  /** What is asked for the Service by its last state. */
+  current(service: string): readonly ExpectedPort[] {
+    const { services, slices } = this.pasts.get(service)!;
+    return expectedPorts(services.at(-1), [...slices.at(-1)!.values()], this.node, this.families);
+  }
+
+  /** The program has everything now. */
+  settle(): void {
+    for (const [service, past] of this.pasts) {
+      if (past.services.at(-1) === undefined && past.slices.at(-1)!.size === 0) {
+        this.pasts.delete(service);
+        continue;
+      }
+      past.services = past.services.slice(-1);
+      past.slices = past.slices.slice(-1);
+    }
+    this.possible.clear();
+    this.touched = new Set();
+  }
+
+  private past(service: string): Past {
+    this.touched.add(service);
+    this.possible.delete(service);
+    let past = this.pasts.get(service);
+    if (!past) this.pasts.set(service, (past = { services: [undefined], slices: [new Map()] }));
+    return past;
+  }
+}

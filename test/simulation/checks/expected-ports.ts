@@ -1,0 +1,174 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+
+export type FrontendKind = 'cluster-ip' | 'external-ip' | 'load-balancer-ip' | 'node-port';
+
+export interface ExpectedFrontend {
+  readonly kind: FrontendKind;
+  /** Missing for node ports: any address of the node on which they are served. */
+  readonly address?: string;
+  readonly port: number;
+  readonly protocol: string;
+}
+
+export interface ExpectedEndpoint {
+  readonly address: string;
+  readonly port: number;
+  readonly isLocal: boolean;
+}
+
+/** What docs/spec/model.md asks for one port of a Service in one family, worked out from the objects alone. */
+export interface ExpectedPort {
+  /** As the program names it: `shop/cart:http`, with its protocol. */
+  readonly key: string;
+  readonly family: IpFamily;
+  readonly frontends: readonly ExpectedFrontend[];
+  readonly cluster: readonly ExpectedEndpoint[];
+  readonly local: readonly ExpectedEndpoint[];
+  /** Some endpoint serves it somewhere. */
+  readonly hasAny: boolean;
+  readonly internalPolicyLocal: boolean;
+  readonly externalPolicyLocal: boolean;
+  readonly sourceRanges: readonly string[];
+  /** Seconds; 0 without affinity. */
+  readonly affinity: number;
+}
+
+interface ServiceSpec {
+  readonly type?: string;
+  readonly clusterIP?: string;
+  readonly clusterIPs?: readonly string[];
+  readonly ports?: readonly { readonly name?: string; readonly protocol?: string; readonly port: number; readonly nodePort?: number }[];
+  readonly externalIPs?: readonly string[];
+  readonly loadBalancerSourceRanges?: readonly string[];
+  readonly internalTrafficPolicy?: string;
+  readonly externalTrafficPolicy?: string;
+  readonly sessionAffinity?: string;
+  readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } };
+}
+
+interface SliceEndpoint {
+  readonly addresses: readonly string[];
+  readonly nodeName?: string;
+  readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
+  readonly hints?: { readonly forZones?: readonly { readonly name: string }[] };
+}
+
+/** This node, as endpoints and hints name it. */
+export interface ExpectedNode {
+  readonly name: string;
+  readonly zone: string;
+}
+
+export const familyOf = (address: string): IpFamily => (address.includes(':') ? 'IPv6' : 'IPv4');
+
+/** What is asked for all ports of a Service. */
+export function expectedPorts(
+  service: ApiObject | undefined,
+  slices: readonly ApiObject[],
+  node: ExpectedNode,
+  families: readonly IpFamily[],
+): readonly ExpectedPort[] {
+  if (!service || isIgnored(service)) return [];
+  return families.flatMap((family) => portsOf(service, slices, node, family));
+}
+
+function isIgnored({ metadata, spec }: ApiObject): boolean {
+  const { type, clusterIP } = spec as ServiceSpec;
+  return (
+    metadata.labels?.['service.kubernetes.io/service-proxy-name'] !== undefined ||
+    type === 'ExternalName' ||
+    !clusterIP ||
+    clusterIP === 'None'
+  );
+}
+
+function portsOf(
+  { metadata, spec, status }: ApiObject,
+  slices: readonly ApiObject[],
+  node: ExpectedNode,
+  family: IpFamily,
+): readonly ExpectedPort[] {
+  const asked = spec as ServiceSpec;
+  const ofFamily = (addresses: readonly string[] = []) => addresses.filter((address) => familyOf(address) === family);
+  const [clusterIP] = ofFamily(asked.clusterIPs ?? [asked.clusterIP!]);
+  if (clusterIP === undefined) return [];
+  const externalIPs = ofFamily(asked.externalIPs);
+  const balancers = ofFamily(
+    ((status as { loadBalancer?: { ingress?: { ip?: string }[] } } | undefined)?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []),
+  );
+  const isExternal = asked.type === 'LoadBalancer' || asked.type === 'NodePort' || (asked.externalIPs ?? []).length > 0;
+  return (asked.ports ?? []).map(({ name = '', protocol = 'TCP', port, nodePort = 0 }) => {
+    const at = (kind: FrontendKind) => (address: string) => ({ kind, address, port, protocol });
+    const frontends: ExpectedFrontend[] = [
+      at('cluster-ip')(clusterIP),
+      ...externalIPs.map(at('external-ip')),
+      ...balancers.map(at('load-balancer-ip')),
+      ...(nodePort > 0 ? [{ kind: 'node-port' as const, port: nodePort, protocol }] : []),
+    ];
+    const { cluster, local, hasAny } = selected(endpointsOf(slices, name, protocol, family, node), node);
+    return {
+      key: `${metadata.namespace}/${metadata.name}${name === '' ? '' : `:${name}`}/${protocol}`,
+      family,
+      frontends,
+      cluster,
+      local,
+      hasAny,
+      internalPolicyLocal: asked.internalTrafficPolicy === 'Local',
+      externalPolicyLocal: isExternal && asked.externalTrafficPolicy === 'Local',
+      sourceRanges: ofFamily(asked.loadBalancerSourceRanges),
+      affinity: asked.sessionAffinity === 'ClientIP' ? (asked.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? 10_800) : 0,
+    };
+  });
+}
+
+interface JudgedEndpoint extends ExpectedEndpoint {
+  readonly isReady: boolean;
+  readonly serves: boolean;
+  readonly isTerminating: boolean;
+  readonly zones: readonly string[];
+}
+
+function endpointsOf(
+  slices: readonly ApiObject[],
+  portName: string,
+  protocol: string,
+  family: IpFamily,
+  node: ExpectedNode,
+): readonly JudgedEndpoint[] {
+  const found = new Map<string, JudgedEndpoint>();
+  for (const slice of slices) {
+    if (slice.addressType !== family) continue;
+    const ports = slice.ports as readonly { name?: string; protocol?: string; port: number }[];
+    for (const { name = '', protocol: spoken = 'TCP', port } of ports) {
+      if (name !== portName || spoken !== protocol) continue;
+      for (const { addresses, nodeName, conditions = {}, hints } of slice.endpoints as readonly SliceEndpoint[]) {
+        const address = addresses[0]!;
+        const { ready = true, serving = true, terminating = false } = conditions;
+        const place = `${address} ${port}`;
+        if (found.has(place) && terminating) continue;
+        found.set(place, {
+          address,
+          port,
+          isLocal: nodeName === node.name,
+          isReady: ready,
+          serves: serving,
+          isTerminating: terminating,
+          zones: hints?.forZones?.map(({ name: zone }) => zone) ?? [],
+        });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function selected(all: readonly JudgedEndpoint[], node: ExpectedNode) {
+  const ready = all.filter(({ isReady }) => isReady);
+  const draining = all.filter(({ isReady, serves, isTerminating }) => !isReady && serves && isTerminating);
+  const byZone =
+    ready.length > 0 && ready.every(({ zones }) => zones.length > 0) && ready.some(({ zones }) => zones.includes(node.zone));
+  const cluster = ready.length > 0 ? ready.filter(({ zones }) => !byZone || zones.includes(node.zone)) : draining;
+  const here = (endpoints: readonly JudgedEndpoint[]) => endpoints.filter(({ isLocal }) => isLocal);
+  const local = here(ready).length > 0 ? here(ready) : here(draining);
+  return { cluster, local, hasAny: ready.length > 0 || draining.length > 0 };
+}

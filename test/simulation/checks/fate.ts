@@ -1,0 +1,88 @@
+import { cidrContains, parseCidr } from '../../../src/domain/net/cidr.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import { ADDRESSES, type Mode } from '../world/settings.js';
+import type { Client } from './clients.js';
+import type { ExpectedEndpoint, ExpectedFrontend, ExpectedPort } from './expected-ports.js';
+
+/**
+ * What becomes of new connections, as a text that compares equal: `refused`, `dropped`, `untouched`, or the endpoints, each
+ * with `*` where the source is rewritten, and `sticky` behind them.
+ */
+export type Fate = string;
+
+/** Where walks of mode userspace end. */
+const PROCESS = 'process 0';
+
+/** The table of docs/spec/model.md §5. */
+export function expectedFate(port: ExpectedPort, frontend: ExpectedFrontend, client: Client, mode: Mode): Fate {
+  return mode === 'ipvs' ? balancedFate(port, frontend, client) : filteredFate(port, frontend, client);
+}
+
+/** A virtual server has the local endpoints if its policy asks for them and there are any, else all. */
+function balancedFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+  if (kind === 'load-balancer-ip' && !isAdmitted(port, client)) return 'dropped';
+  const wantsLocal = kind === 'cluster-ip' ? port.internalPolicyLocal : port.externalPolicyLocal;
+  const endpoints = wantsLocal && port.local.length > 0 ? port.local : port.cluster;
+  return endpoints.length > 0 ? to(port, endpoints, client, false) : 'refused';
+}
+
+function filteredFate(port: ExpectedPort, { kind }: ExpectedFrontend, client: Client): Fate {
+  const isInternal = kind === 'cluster-ip';
+  const isPod = cidrContains(parseCidr(ADDRESSES[port.family].clusterCIDR)!, client.source);
+  const admitted = kind !== 'load-balancer-ip' || isAdmitted(port, client);
+  if (!admitted) return port.hasAny ? 'dropped' : 'refused';
+  if (!port.hasAny) return 'refused';
+  if (isInternal) {
+    if (!port.internalPolicyLocal) return to(port, port.cluster, client, !isPod);
+    return port.local.length > 0 ? to(port, port.local, client, !isPod) : 'dropped';
+  }
+  if (!port.externalPolicyLocal) return to(port, port.cluster, client, true);
+  if (isPod) return to(port, port.cluster, client, false);
+  if (client.kind === 'node') return to(port, port.cluster, client, true);
+  return port.local.length > 0 ? to(port, port.local, client, false) : 'dropped';
+}
+
+/**
+ * Whether a packet may fare so. Mode ipvs writes virtual servers one by one, knows no rejecting and follows policies in its own
+ * way; in mode userspace the process decides about the endpoint, so that rules only show whether there is one.
+ */
+export function isAllowed(fate: Fate, allowed: ReadonlySet<Fate>, mode: Mode, client: Client): boolean {
+  if (allowed.has(fate)) return true;
+  // Rules of mode iptables that refuse packets to external addresses are not in the way of the node's own.
+  if (mode === 'iptables' && fate === 'untouched') return client.kind === 'node' && (allowed.has('refused') || allowed.has('dropped'));
+  if (mode === 'userspace') return placesOf(fate).includes(PROCESS) ? [...allowed].some((one) => placesOf(one).length > 0) : false;
+  if (mode !== 'ipvs') return false;
+  const places = placesOf(fate);
+  const known = new Set([...allowed].flatMap(placesOf));
+  return places.length > 0 ? places.every((place) => known.has(place)) : known.size === 0;
+}
+
+/** What the rules make of it. */
+export function actualFate(endings: readonly TracedEnding[]): Fate {
+  const verdicts = new Set(endings.map(({ verdict }) => verdict));
+  if (verdicts.size > 1) return [...verdicts].sort().join(' or ');
+  if (!verdicts.has('sent')) return [...verdicts][0] ?? 'untouched';
+  const places = endings.map(({ endpoint, masquerade }) => `${endpoint!.address} ${endpoint!.port}${masquerade ? '*' : ''}`);
+  return describe(new Set(places), endings.every(({ sticky }) => sticky));
+}
+
+/** The endpoints of a fate, without anything else. Empty when no connection is made. */
+function placesOf(fate: Fate): readonly string[] {
+  return [...fate.matchAll(/(\S+ \d+)\*?(?:,|$|;)/g)].map(([, place]) => place!);
+}
+
+function to(port: ExpectedPort, endpoints: readonly ExpectedEndpoint[], { source }: Client, masquerade: boolean): Fate {
+  const places = endpoints.map(
+    ({ address, port: number }) => `${address} ${number}${masquerade || address === source ? '*' : ''}`,
+  );
+  return describe(new Set(places), port.affinity > 0);
+}
+
+function describe(places: ReadonlySet<string>, isSticky: boolean): Fate {
+  return [...places].sort().join(', ') + (isSticky ? '; sticky' : '');
+}
+
+function isAdmitted({ sourceRanges }: ExpectedPort, { source }: Client): boolean {
+  if (sourceRanges.length === 0) return true;
+  return sourceRanges.some((range) => cidrContains(parseCidr(range)!, source));
+}

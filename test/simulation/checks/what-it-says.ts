@@ -1,0 +1,34 @@
+import type { DifferenceReport } from '../../../src/application/difference/difference-report.js';
+import type { ProxyStatus } from '../../../src/application/status/proxy-status.js';
+import type { ServiceList } from '../../../src/application/status/service-row.js';
+import type { Simulation } from '../simulation.js';
+import { ask } from './ask.js';
+
+const METRICS = 10_249;
+const HEALTH = 10_256;
+
+/** What the program says of itself when nothing is wrong any more: that all is good, of each Service that it serves. */
+export async function untruthOf({ world, history }: Simulation): Promise<string | undefined> {
+  const status = JSON.parse((await ask(world, METRICS, '/debug/status')).body) as ProxyStatus;
+  if (status.state !== 'good') return `status says ${status.state}: ${status.reasons.join('; ')}`;
+  if (!status.inSync) return `status says that it waits: ${status.waiting.join('; ')}`;
+  const ready = await ask(world, HEALTH, '/readyz');
+  if (ready.status !== 200) return `/readyz says ${ready.status}: ${ready.body}`;
+  const healthy = await ask(world, HEALTH, '/healthz');
+  if (healthy.status !== 200) return `/healthz says ${healthy.status}: ${healthy.body}`;
+  const { services } = JSON.parse((await ask(world, METRICS, '/debug/service-list')).body) as ServiceList;
+  const listed = new Map(services.map((row) => [`${row.namespace}/${row.name}`, row]));
+  for (const service of history.services) {
+    const ports = history.current(service);
+    const row = listed.get(service);
+    if (ports.length > 0 && !row) return `${service} is served and not listed`;
+    if (row && ports.length > 0 && row.state !== 'programmed') return `${service} is served and said to be ${row.state}: ${row.reason}`;
+    if (row && ports.length === 0 && row.state !== 'not-served') return `${service} is not served and said to be ${row.state}`;
+  }
+  const served = history.services.filter((service) => history.current(service).length > 0);
+  const unknown = services.find(({ namespace, name, state }) => state !== 'not-served' && !served.includes(`${namespace}/${name}`));
+  if (unknown) return `${unknown.namespace}/${unknown.name} is listed as ${unknown.state} and does not exist`;
+  const { families } = JSON.parse((await ask(world, METRICS, '/debug/diff')).body) as DifferenceReport;
+  const lines = families.flatMap((family) => family.lines);
+  return lines.length === 0 ? undefined : `diff finds ${JSON.stringify(lines.slice(0, 3))}`;
+}

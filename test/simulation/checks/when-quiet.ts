@@ -1,0 +1,82 @@
+import type { Simulation } from '../simulation.js';
+import type { Violation } from './violation.js';
+import { untruthOf } from './what-it-says.js';
+
+/** Simulated time, in milliseconds: until everything that was refused has been tried again, and all watches are back. */
+const UNTIL_IT_KNOWS = 240_000;
+/** Until what is removed later, once no packet can be on its way to it, is gone. */
+const SETTLING = 30_000;
+const IDLE = 60_000;
+
+/** When all is quiet again: the kernel is what the cluster asks for, and what the program says of it is true. */
+export class WhenQuiet {
+  violation: Violation | undefined;
+  private readonly beganAt: number;
+  /** The commit and the write after which no difference was found. */
+  private sound = '';
+
+  constructor(private readonly simulation: Simulation) {
+    this.beganAt = simulation.world.now;
+  }
+
+  /** Whether the kernel has everything. */
+  isQuiet(): boolean {
+    return this.difference() === undefined;
+  }
+
+  /** To be called once it is quiet, or when it should be. */
+  async check(): Promise<void> {
+    const detail = this.difference();
+    if (detail !== undefined) return this.broken('the kernel equals the cluster', detail);
+    const untruth = await this.whatItSays();
+    if (untruth !== undefined) return this.broken('what it says is true', untruth);
+    const work = await this.workWhileIdle();
+    if (work !== undefined) return this.broken('nothing is done while nothing happens', work);
+  }
+
+  /** It may learn a moment later that what it did is done: retries of what was refused, watches that come back. */
+  private async whatItSays(): Promise<string | undefined> {
+    const { world } = this.simulation;
+    const end = world.now + UNTIL_IT_KNOWS;
+    for (;;) {
+      const untruth = await untruthOf(this.simulation);
+      if (untruth === undefined || world.now > end) return untruth;
+      await world.scheduler.runUntil(world.now + 5_000);
+    }
+  }
+
+  /** Of everything: a single object is asked for to learn where the API server stands. */
+  private get lists(): number {
+    return this.simulation.cluster.api.requests.filter(({ verb, query }) => verb === 'list' && query.limit !== '1').length;
+  }
+
+  private async workWhileIdle(): Promise<string | undefined> {
+    const { world } = this.simulation;
+    await world.scheduler.runUntil(world.now + SETTLING);
+    const before = world.machine.commits;
+    const lists = this.lists;
+    await world.scheduler.runUntil(world.now + IDLE);
+    const commits = world.machine.commits - before;
+    if (commits > 0) return `${commits} commits in a minute`;
+    const listed = this.lists - lists;
+    return listed > 0 ? `${listed} lists from the API server in a minute` : undefined;
+  }
+
+  private difference(): string | undefined {
+    const { simulation } = this;
+    const { proxy } = simulation.world;
+    if (!proxy.isRunning) return `the program has ended with ${proxy.exitCode}: ${String((proxy.failure as Error | undefined)?.stack)}`;
+    const moment = `${simulation.world.machine.commits} ${simulation.history.writes}`;
+    if (moment === this.sound) return undefined;
+    for (const service of simulation.history.services) {
+      const problem = simulation.everyCommit.problemOf(service, [simulation.history.current(service)]);
+      if (problem !== undefined) return problem;
+    }
+    this.sound = moment;
+    return undefined;
+  }
+
+  private broken(promise: string, detail: string): void {
+    this.violation ??= { promise, detail, at: this.simulation.world.now - this.beganAt };
+  }
+}

@@ -1,0 +1,136 @@
+import type { Random } from '../world/random.js';
+
+export const TYPES = ['cluster', 'nodeport', 'balancer', 'external', 'headless', 'name'] as const;
+
+/** How an endpoint is: ready; not ready; terminating, still serving or not any more. */
+export type Condition = 'ready' | 'unready' | 'draining' | 'dead';
+
+export interface PodDescription {
+  readonly number: number;
+  readonly isLocal: boolean;
+  readonly condition: Condition;
+  /** The zone for which it is hinted. */
+  readonly zone?: 'a' | 'b';
+}
+
+/** A Service and its endpoints in a few words, from which its objects follow. */
+export interface ServiceDescription {
+  /** From which its addresses and node ports follow. */
+  readonly number: number;
+  readonly type: (typeof TYPES)[number];
+  /** `http:80/TCP`, without a name `80/TCP`. */
+  readonly ports: readonly string[];
+  readonly pods: readonly PodDescription[];
+  readonly externalLocal: boolean;
+  readonly internalLocal: boolean;
+  /** Seconds; 0 without affinity. */
+  readonly affinity: number;
+  readonly hasRanges: boolean;
+  /** Over how many slices its endpoints are spread. */
+  readonly slices: number;
+}
+
+const LETTERS: Readonly<Record<Condition, string>> = { ready: '', unready: 'n', draining: 't', dead: 'd' };
+
+/** As arguments of a step. */
+export function describe(service: ServiceDescription): readonly string[] {
+  const { number, type, ports, pods, externalLocal, internalLocal, affinity, hasRanges, slices } = service;
+  const pod = ({ number: name, isLocal, condition, zone }: PodDescription) =>
+    `${isLocal ? '' : 'o'}${name}${LETTERS[condition]}${zone ? `z${zone}` : ''}`;
+  return [
+    `number=${number}`,
+    `type=${type}`,
+    `ports=${ports.join(',')}`,
+    `pods=${pods.map(pod).join(',')}`,
+    ...(externalLocal ? ['external=Local'] : []),
+    ...(internalLocal ? ['internal=Local'] : []),
+    ...(affinity > 0 ? [`affinity=${affinity}`] : []),
+    ...(hasRanges ? ['ranges'] : []),
+    ...(slices === 1 ? [] : [`slices=${slices}`]),
+  ];
+}
+
+/** From arguments of a step. */
+export function parseDescription(args: readonly string[]): ServiceDescription {
+  const given = new Map(args.map((arg) => arg.split('=') as [string, string | undefined]));
+  const list = (name: string) => (given.get(name) ?? '').split(',').filter((item) => item !== '');
+  return {
+    number: Number(given.get('number')),
+    type: given.get('type') as ServiceDescription['type'],
+    ports: list('ports'),
+    pods: list('pods').map(parsePod),
+    externalLocal: given.get('external') === 'Local',
+    internalLocal: given.get('internal') === 'Local',
+    affinity: Number(given.get('affinity') ?? 0),
+    hasRanges: given.has('ranges'),
+    slices: Number(given.get('slices') ?? 1),
+  };
+}
+
+function parsePod(text: string): PodDescription {
+  const [, other, number, letter = '', zone] = /^(o?)(\d+)([ntd]?)(?:z([ab]))?$/.exec(text)!;
+  const condition = (Object.keys(LETTERS) as Condition[]).find((name) => LETTERS[name] === letter)!;
+  return { number: Number(number), isLocal: other === '', condition, ...(zone && { zone: zone as 'a' | 'b' }) };
+}
+
+/** A new Service. */
+export function randomService(random: Random, number: number): ServiceDescription {
+  const isUsual = !random.isOneIn(12);
+  return {
+    number,
+    type: isUsual ? random.pick(TYPES.slice(0, 4)) : random.pick(TYPES.slice(4)),
+    ports: random.pick([['80/TCP'], ['80/TCP'], ['http:80/TCP', 'https:443/TCP'], ['dns:53/UDP', 'dns-tcp:53/TCP'], ['9000/SCTP']]),
+    pods: Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 5]) }, () => randomPod(random)),
+    externalLocal: random.isOneIn(4),
+    internalLocal: random.isOneIn(8),
+    affinity: random.isOneIn(5) ? random.pick([1, 30, 10_800]) : 0,
+    hasRanges: random.isOneIn(4),
+    slices: random.isOneIn(4) ? 2 : 1,
+  };
+}
+
+export function randomPod(random: Random): PodDescription {
+  return {
+    number: random.between(1, 200),
+    isLocal: !random.isOneIn(3),
+    condition: random.isOneIn(6) ? random.pick(['unready', 'draining', 'dead'] as const) : 'ready',
+    ...(random.isOneIn(10) && { zone: random.pick(['a', 'b'] as const) }),
+  };
+}
+
+/** What users and controllers make of a Service: one change. */
+export function changed(random: Random, service: ServiceDescription): ServiceDescription {
+  const { pods } = service;
+  const without = (index: number) => pods.filter((_, at) => at !== index);
+  const at = random.between(0, Math.max(0, pods.length - 1));
+  const withCondition = (condition: Condition) => pods.map((pod, index) => (index === at ? { ...pod, condition } : pod));
+  switch (random.between(0, 13)) {
+    case 0:
+    case 1:
+      return { ...service, pods: [...pods, randomPod(random)] };
+    case 2:
+      return { ...service, pods: without(at) };
+    case 3:
+    case 4:
+      // A pod is replaced.
+      return { ...service, pods: [...without(at), { ...randomPod(random), condition: 'ready' }] };
+    case 5:
+      return { ...service, pods: withCondition('draining') };
+    case 6:
+      return { ...service, pods: withCondition(random.pick(['ready', 'unready', 'dead'])) };
+    case 7:
+      return { ...service, pods: [] };
+    case 8:
+      return { ...service, pods: pods.map((pod) => ({ ...pod, number: random.between(1, 200) })) };
+    case 9:
+      return { ...service, externalLocal: !service.externalLocal };
+    case 10:
+      return { ...service, type: random.pick(TYPES.slice(0, 4)), hasRanges: random.isOneIn(3) };
+    case 11:
+      return { ...service, affinity: service.affinity > 0 ? 0 : random.pick([1, 30, 10_800]) };
+    case 12:
+      return { ...service, ports: random.pick([['80/TCP'], ['http:80/TCP', 'https:443/TCP'], ['8080/TCP']]) };
+    default:
+      return { ...service, internalLocal: !service.internalLocal, slices: random.between(1, 2) };
+  }
+}

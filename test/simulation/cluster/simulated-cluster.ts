@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { StandInApiServer } from '../../support/api-server/api-server.js';
+import type { ApiObject } from '../../support/api-server/object-store.js';
+import { collectionOf } from '../../support/api-server/resource-path.js';
+import { Life } from '../world/life.js';
+import { ManifestFolder } from './manifest-folder.js';
+import type { ServiceDescription } from './service-description.js';
+import { serviceObject, sliceObjects } from './service-objects.js';
+import { ADDRESSES } from '../world/settings.js';
+import type { World } from '../world/world.js';
+
+/** Milliseconds. */
+const BOOKMARKS = 60_000;
+const SERVICES = '/api/v1/services';
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const NO_CERTIFICATES = { authority: '', server: { certificate: '', key: '' }, client: { certificate: '', key: '' } };
+
+/** What the program may ask of the API server: the real file. */
+const ROLE = resolve('deploy/base/cluster-role.yaml');
+let role: Buffer | undefined;
+
+/** The API server of a simulated world, and what users have written to it. */
+export class SimulatedCluster {
+  readonly life = new Life('api-server', 2);
+  /** Where objects are files; the API server then only keeps what they say. */
+  readonly manifests: ManifestFolder | undefined;
+  private server: StandInApiServer | undefined;
+
+  constructor(private readonly world: World) {
+    if (world.settings.source === 'manifests') this.manifests = new ManifestFolder(world.files);
+  }
+
+  get api(): StandInApiServer {
+    if (!this.server) throw new Error('the cluster has not been opened');
+    return this.server;
+  }
+
+  /** Opens the API server, with this node in it. */
+  async open(): Promise<void> {
+    const { world } = this;
+    world.files.put(ROLE, (role ??= readFileSync(ROLE)));
+    const opened = world.scheduler.as(this.life, () => StandInApiServer.start(NO_CERTIFICATES));
+    await world.scheduler.runUntil(world.now + 1);
+    this.server = await opened;
+    world.scheduler.as(this.life, () => this.sendBookmarks());
+    const node = this.putNode();
+    const ranges = this.put({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'ServiceCIDR',
+      metadata: { name: 'kubernetes' },
+      spec: { cidrs: world.settings.families.map((family) => ADDRESSES[family].services) },
+    });
+    this.manifests?.write('node', [node, ranges]);
+    world.files.put('/etc/kubeproxy/kubeconfig', kubeconfig(this.api.url));
+  }
+
+  /** Writes what has changed of a Service and its slices. */
+  putService(name: string, description: ServiceDescription): void {
+    const [namespace = '', plain = ''] = name.split('/');
+    const { families } = this.world.settings;
+    const slices = sliceObjects(namespace, plain, description, families);
+    const wanted = [serviceObject(namespace, plain, description, families), ...slices];
+    for (const object of wanted) if (!this.isThere(object)) this.put(object);
+    this.removeSlices(namespace, plain, new Set(slices.map(({ metadata }) => metadata.name)));
+    this.manifests?.write(name, wanted);
+  }
+
+  removeService(name: string): void {
+    const [namespace = '', plain = ''] = name.split('/');
+    this.manifests?.remove(name);
+    if (this.api.store.get(SERVICES, namespace, plain)) this.remove('v1', 'Service', plain, namespace);
+    this.world.scheduler.after(
+      50,
+      () => {
+        const isBack = this.api.store.get(SERVICES, namespace, plain) !== undefined;
+        if (!isBack) this.removeSlices(namespace, plain, new Set());
+      },
+      this.life,
+    );
+  }
+
+  /** Creates or replaces an object, as a user does. */
+  put(object: ApiObject): ApiObject {
+    return this.world.scheduler.as(this.life, () => this.api.put(object));
+  }
+
+  remove(apiVersion: string, kind: string, name: string, namespace?: string): void {
+    this.world.scheduler.as(this.life, () => this.api.remove(apiVersion, kind, { name, ...(namespace !== undefined && { namespace }) }));
+  }
+
+  /** About once a minute, as API servers do. */
+  private sendBookmarks(): void {
+    this.world.scheduler.after(BOOKMARKS, () => {
+      this.api.bookmark();
+      this.sendBookmarks();
+    });
+  }
+
+  private isThere({ apiVersion, kind, metadata, ...content }: ApiObject): boolean {
+    const there = this.api.store.get(collectionOf(apiVersion, kind), metadata.namespace, metadata.name);
+    if (!there) return false;
+    const { apiVersion: _version, kind: _kind, metadata: _metadata, ...present } = there;
+    return isDeepStrictEqual(present, content);
+  }
+
+  private removeSlices(namespace: string, service: string, kept: ReadonlySet<string>): void {
+    for (const { metadata } of this.api.store.list(SLICES)) {
+      const isOurs = metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service;
+      if (isOurs && !kept.has(metadata.name)) this.remove('discovery.k8s.io/v1', 'EndpointSlice', metadata.name, namespace);
+    }
+  }
+
+  putNode(labels: Readonly<Record<string, string>> = {}): ApiObject {
+    const { nodeName, families } = this.world.settings;
+    return this.put({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: nodeName, labels: { 'kubernetes.io/hostname': nodeName, 'topology.kubernetes.io/zone': 'zone-a', ...labels } },
+      spec: { podCIDRs: families.map((family) => `${ADDRESSES[family].pods}${family === 'IPv4' ? '0/24' : '/64'}`) },
+      status: { addresses: families.map((family) => ({ type: 'InternalIP', address: ADDRESSES[family].node })) },
+    });
+  }
+}
+
+function kubeconfig(server: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'simulated', cluster: { server } }],
+    users: [{ name: 'proxy', user: { token: 'stand-in-token' } }],
+    contexts: [{ name: 'default', context: { cluster: 'simulated', user: 'proxy' } }],
+    'current-context': 'default',
+  });
+}

@@ -1,0 +1,286 @@
+import { describe, expect, it } from '@jest/globals';
+import { NetlinkFlowEvents } from '../../../../src/adapters/conntrack/events/netlink-flow-events.js';
+import { NetlinkConntrack } from '../../../../src/adapters/conntrack/netlink-conntrack.js';
+import { NETLINK_NETFILTER } from '../../../../src/adapters/netlink/protocol.js';
+import type { SeenFlow } from '../../../../src/domain/traffic/seen-flow.js';
+import { HandTime, KernelUnderTest } from '../kernel-under-test.js';
+import { Netfilter, SUBSYSTEM } from '../netfilter.js';
+import { EBUSY, EINVAL, ENOMEM, EPERM } from '../netlink/numbers.js';
+import { Connections, type Target } from './connections.js';
+import { ConntrackProtocol, type ConntrackOptions } from './conntrack-protocol.js';
+import { IPPROTO } from './ctnetlink.js';
+import type { Tuple } from './tuple.js';
+
+const never = new AbortController().signal;
+
+function machine(options: ConntrackOptions = {}) {
+  const kernel = new KernelUnderTest();
+  const time = new HandTime();
+  const connections = new Connections(time);
+  const protocol = new ConntrackProtocol(
+    connections,
+    time,
+    kernel.sockets.multicastOf(NETLINK_NETFILTER),
+    options,
+  );
+  kernel.protocols.set(NETLINK_NETFILTER, new Netfilter(new Map([[SUBSYSTEM.CTNETLINK, protocol]])));
+  const changes: number[] = [];
+  connections.onChange = ({ process }) => void changes.push(process);
+  const conntrack = new NetlinkConntrack(() => kernel.open(NETLINK_NETFILTER));
+  const events = new NetlinkFlowEvents({
+    throughIpvs: false,
+    openSocket: (more) => kernel.open(NETLINK_NETFILTER, more),
+  });
+  return { kernel, time, connections, protocol, conntrack, events, changes };
+}
+
+const udp = (client: number, more: Partial<Tuple> = {}): Tuple => ({
+  ...{ protocol: IPPROTO.UDP, source: `10.0.${client >> 8}.${client & 255}`, sourcePort: 4000 },
+  ...{ destination: '10.96.0.10', destinationPort: 53, ...more },
+});
+const to =
+  (address: string, port = 53) =>
+  (): Target => ({ address, port });
+
+describe('connections that packets make', () => {
+  it('lead to where the first packet was led, until they are over', () => {
+    const { connections, time } = machine();
+    expect(connections.open(udp(1), to('10.244.1.5'))).toBeDefined();
+    time.pass(20_000);
+    const again = connections.open(udp(1), to('10.244.1.6'));
+    expect(again!.reply.source).toBe('10.244.1.5');
+    time.pass(30_000);
+    expect(connections.open(udp(1), to('10.244.1.6'))!.reply.source).toBe('10.244.1.6');
+    expect([...connections.list()]).toHaveLength(1);
+  });
+
+  it('last longer once both sides have spoken', () => {
+    const { connections, time } = machine();
+    const flow = connections.open(udp(1), to('10.244.1.5'))!;
+    connections.answer(flow);
+    connections.answer(flow);
+    time.pass(119_000);
+    expect(connections.find(udp(1))).toBe(flow);
+    time.pass(2_000);
+    expect(connections.find(udp(1))).toBeUndefined();
+  });
+
+  it('are forgotten soon after they are over, without being asked for', () => {
+    const { connections, time } = machine();
+    for (let client = 0; client < 100; client++) connections.open(udp(client), to('10.244.1.5'));
+    expect(connections.count).toBe(100);
+    time.pass(60_000);
+    expect(connections.count).toBe(0);
+  });
+
+  it('get another port of the client where answers would be mistaken', () => {
+    const { connections } = machine();
+    const masqueradedAs = '192.0.2.1';
+    const one = connections.open(udp(1), to('10.244.1.5'), { masqueradedAs })!;
+    const other = connections.open(udp(2), to('10.244.1.5'), { masqueradedAs })!;
+    expect([one.reply.destinationPort, other.reply.destinationPort]).toEqual([4000, 4001]);
+    expect(connections.find(other.reply)).toBe(other);
+  });
+
+  it('are refused by a full table, which gives up those that were never answered', () => {
+    const { connections } = machine();
+    connections.sysctls.set('nf_conntrack_max', 2);
+    const [one, other] = [1, 2].map((client) => connections.open(udp(client), to('10.244.1.5'))!);
+    connections.answer(one!);
+    connections.answer(one!);
+    expect(connections.open(udp(3), to('10.244.1.5'))).toBeDefined();
+    expect(connections.find(other!.original)).toBeUndefined();
+    const third = connections.find(udp(3))!;
+    connections.answer(third);
+    connections.answer(third);
+    expect(connections.open(udp(4), to('10.244.1.5'))).toBeUndefined();
+    expect([connections.count, connections.dropped]).toEqual([2, 1]);
+  });
+});
+
+describe('sweeps of the program', () => {
+  const stale = (address: string) => (flow: { replySource: string }) => flow.replySource === `${address}:53`;
+
+  it('remove what leads to an endpoint, and nothing else', async () => {
+    const { connections, conntrack, changes, kernel } = machine();
+    for (let client = 1; client <= 600; client++)
+      connections.open(udp(client), to(`10.244.1.${client % 3}`), client === 9 ? { zone: 7 } : {});
+    connections.open(udp(1, { destination: '10.96.0.11' }), to('10.244.1.0'));
+    connections.open(udp(1, { protocol: IPPROTO.TCP }), to('10.244.1.0'));
+    const { examined, deleted, problem } = await conntrack.sweep(
+      'IPv4',
+      { address: '10.96.0.10', port: 53 },
+      stale('10.244.1.0'),
+      never,
+    );
+    expect({ examined, deleted, problem }).toEqual({ examined: 600, deleted: 200, problem: undefined });
+    expect(connections.count).toBe(402);
+    expect(changes).toEqual(Array.from({ length: 200 }, () => kernel.process));
+  });
+
+  it('work without filters in the kernel', async () => {
+    const { connections, conntrack } = machine({ filtersTuples: false });
+    connections.open(udp(1), to('10.244.1.5'));
+    connections.open(udp(1, { destination: '10.96.0.11' }), to('10.244.1.5'));
+    const query = { address: '10.96.0.10', port: 53 };
+    const examined = ({ destination }: { destination: string }): boolean => destination === '10.96.0.10';
+    const { deleted } = await conntrack.sweep('IPv4', query, examined, never);
+    expect([deleted, connections.count]).toEqual([1, 1]);
+  });
+
+  it('remove flows of IPv6', async () => {
+    const { connections, conntrack } = machine();
+    const tuple = { source: 'fd00::1', destination: 'fd00:96::a' };
+    connections.open(udp(1, tuple), to('fd00:244::5'));
+    connections.open(udp(2), to('10.244.1.5'));
+    const all = await conntrack.sweep('IPv6', { port: 53 }, () => true, never);
+    expect(all).toEqual({ examined: 1, deleted: 1 });
+    expect(connections.count).toBe(1);
+  });
+
+  it('spare a flow that the client began again meanwhile', async () => {
+    const { connections, conntrack } = machine();
+    connections.open(udp(1), to('10.244.1.5'));
+    const { deleted } = await conntrack.sweep(
+      'IPv4',
+      {},
+      () => {
+        connections.remove(connections.find(udp(1))!);
+        connections.open(udp(1), to('10.244.1.6'));
+        return true;
+      },
+      never,
+    );
+    expect(deleted).toBe(0);
+    expect(connections.find(udp(1))!.reply.source).toBe('10.244.1.6');
+  });
+
+  it('spare a flow of another Service that has the same answers meanwhile', async () => {
+    const { connections, conntrack } = machine();
+    connections.open(udp(1), to('10.244.1.5'));
+    const other = udp(1, { destination: '10.96.0.11' });
+    const { deleted } = await conntrack.sweep(
+      'IPv4',
+      {},
+      () => {
+        connections.remove(connections.find(udp(1))!);
+        connections.open(other, to('10.244.1.5'));
+        return true;
+      },
+      never,
+    );
+    expect(deleted).toBe(0);
+    expect(connections.find(other)).toBeDefined();
+  });
+
+  it('repeat a listing that was interrupted', async () => {
+    const { connections, conntrack, protocol } = machine();
+    for (let client = 1; client <= 50; client++) connections.open(udp(client), to('10.244.1.5'));
+    protocol.interruptListings(2);
+    expect(await conntrack.sweep('IPv4', {}, () => false, never)).toEqual({ examined: 150, deleted: 0 });
+    protocol.interruptListings(5);
+    const { problem } = await conntrack.sweep('IPv4', {}, () => false, never);
+    expect(problem!.message).toBe('listing tracked connections was interrupted 5 times');
+  });
+
+  it('tell what was refused', async () => {
+    const { connections, conntrack, protocol } = machine();
+    for (const client of [1, 2, 3]) connections.open(udp(client), to('10.244.1.5'));
+    protocol.refuseNext(EBUSY);
+    const busy = await conntrack.sweep('IPv4', {}, () => true, never);
+    expect(busy).toMatchObject({ deleted: 2, problem: { message: /EBUSY/ } });
+    protocol.refuseListings(ENOMEM);
+    const { problem } = await conntrack.sweep('IPv4', {}, () => true, never);
+    expect(problem!.message).toMatch(/ENOMEM/);
+    protocol.refuseListings(EINVAL);
+    expect(await conntrack.sweep('IPv4', {}, () => true, never)).toMatchObject({ deleted: 1 });
+    protocol.refuseListings(EPERM);
+    await expect(conntrack.sweep('IPv4', {}, () => true, never)).rejects.toThrow('CAP_NET_ADMIN');
+  });
+});
+
+describe('events', () => {
+  interface Told {
+    readonly began: string[];
+    readonly changed: string[];
+    readonly ceased: string[];
+  }
+
+  function heard(events: NetlinkFlowEvents): Told & { readonly lost: boolean } {
+    const told: Told = { began: [], changed: [], ceased: [] };
+    const text = ({ destination, destinationPort, replySource, replied, closed, bytes }: SeenFlow): string =>
+      [`${destination}:${destinationPort}`, replySource, replied && 'replied', closed && 'closed', bytes]
+        .filter(Boolean)
+        .join(' ');
+    const { lost } = events.read({
+      began: (flow) => told.began.push(text(flow)),
+      changed: (flow) => told.changed.push(text(flow)),
+      ceased: (flow) => told.ceased.push(text(flow)),
+    });
+    return { ...told, lost };
+  }
+
+  it('tell of the life of a connection, but not of what its packets change while it lasts', () => {
+    const { connections, events, time } = machine();
+    connections.sysctls.set('nf_conntrack_acct', 1);
+    events.open();
+    const web = udp(1, { protocol: IPPROTO.TCP, destinationPort: 80 });
+    const flow = connections.open(web, to('10.244.1.5', 8080))!;
+    connections.answer(flow);
+    connections.send(flow, 1_000);
+    connections.answer(flow, 2_000);
+    expect(heard(events)).toEqual({
+      began: ['10.96.0.10:80 10.244.1.5:8080'],
+      changed: ['10.96.0.10:80 10.244.1.5:8080 replied'],
+      ceased: [],
+      lost: false,
+    });
+    connections.close(flow);
+    time.pass(200_000);
+    expect(heard(events)).toMatchObject({
+      changed: ['10.96.0.10:80 10.244.1.5:8080 replied closed'],
+      ceased: ['10.96.0.10:80 10.244.1.5:8080 replied closed 3120'],
+    });
+  });
+
+  it('are those of a sample, as a walk is, if the program says so', async () => {
+    const { connections, events } = machine();
+    events.sample(3);
+    events.open();
+    const count = 2_000;
+    for (let client = 0; client < count; client++) connections.open(udp(client), to('10.244.1.5'));
+    for (let client = 0; client < count; client++)
+      connections.open(
+        udp(client, { source: `fd00::${(client + 1).toString(16)}`, destination: 'fd00:96::a' }),
+        to('fd00:244::5'),
+      );
+    const { began } = heard(events);
+    expect(began.length / (2 * count)).toBeGreaterThan(0.08);
+    expect(began.length / (2 * count)).toBeLessThan(0.17);
+    let walked = 0;
+    await events.walk(
+      () => walked++,
+      async () => {},
+      never,
+    );
+    expect(walked).toBe(began.length);
+  });
+
+  it('may be lost', () => {
+    const { connections, events, kernel } = machine();
+    events.open();
+    kernel.sockets.loseNotifications(NETLINK_NETFILTER);
+    connections.open(udp(1), to('10.244.1.5'));
+    expect(heard(events)).toMatchObject({ began: [], lost: true });
+    connections.open(udp(2), to('10.244.1.5'));
+    expect(heard(events)).toMatchObject({ began: ['10.96.0.10:53 10.244.1.5:53'], lost: false });
+  });
+
+  it('are not told when the kernel is not to tell them', () => {
+    const { connections, events } = machine();
+    events.open();
+    connections.sysctls.set('nf_conntrack_events', 0);
+    connections.open(udp(1), to('10.244.1.5'));
+    expect(heard(events).began).toEqual([]);
+  });
+});

@@ -1,0 +1,215 @@
+import type { networkInterfaces } from 'node:os';
+import type { CLibrary } from '../../../src/adapters/process/c-library.js';
+import type { ProxiedPort } from '../../../src/domain/userspace/walk/proxied-port.js';
+import type { ProgramsHost } from '../replaced/execa.js';
+import { IptablesWalk } from '../walks/iptables-walk.js';
+import { NfTablesWalk } from '../walks/nf-tables-walk.js';
+import { NodeWalk } from '../walks/node-walk.js';
+import type { PacketWalk } from '../walks/packet-walk.js';
+import type { ProxyProcess } from '../world/proxy-process.js';
+import { ADDRESSES } from '../world/settings.js';
+import type { World } from '../world/world.js';
+import { Accounting } from './accounting.js';
+import { Connections } from './conntrack/connections.js';
+import { ConntrackProtocol } from './conntrack/conntrack-protocol.js';
+import { Generic } from './generic.js';
+import { IpvsFamily } from './ipvs/ipvs-family.js';
+import { VirtualServers } from './ipvs/virtual-servers.js';
+import { mountKernelFiles } from './kernel-files.js';
+import { Netfilter } from './netfilter.js';
+import type { NetlinkProtocol } from './netlink-protocol.js';
+import { NfTables } from './nf-tables/nf-tables.js';
+import { Programs } from './programs/programs.js';
+import { Links } from './route/links.js';
+import { RouteProtocol } from './route/route-protocol.js';
+import { Routes } from './route/routes.js';
+import { Sockets } from './sockets.js';
+
+/** NETLINK_…. */
+const PROTOCOL = { ROUTE: 0, NETFILTER: 12, GENERIC: 16 } as const;
+const SUBSYSTEM = { CTNETLINK: 1, ACCOUNTING: 7, NFTABLES: 10 } as const;
+/** Milliseconds that a program takes for what it does. */
+const PAUSES = { start: 2, work: 1, exit: 0.5 } as const;
+
+/** The kernel and the programs of the simulated node. They outlast the processes of the program. */
+export class Machine {
+  readonly programs: Programs;
+  readonly connections: Connections;
+  readonly nfTables: NfTables;
+  readonly servers = new VirtualServers();
+  readonly links = new Links();
+  readonly walk: PacketWalk;
+  /** How often something changed that packets may notice. */
+  commits = 0;
+  private readonly sockets: Sockets;
+  private readonly conntrack: ConntrackProtocol;
+  private readonly routing: RouteProtocol;
+  private readonly accounting = new Accounting();
+  private readonly ipvs = new IpvsFamily(this.servers);
+  /** What happens before a call of a process, counted down. */
+  private waiting: { readonly pid: number; calls: number; readonly run: () => void } | undefined;
+  private readonly listeners: (() => void)[] = [];
+
+  constructor(private readonly world: World) {
+    mountKernelFiles(world);
+    const { scheduler, settings } = world;
+    const protocols = new Map<number, NetlinkProtocol>();
+    this.sockets = new Sockets({ protocols, beforeCall: (pid) => this.beforeEach(pid) });
+    const time = {
+      get now() {
+        return scheduler.now;
+      },
+      after: (milliseconds: number, run: () => void) => scheduler.after(milliseconds, run, world.fate),
+    };
+    this.connections = new Connections(time);
+    this.conntrack = new ConntrackProtocol(
+      this.connections,
+      time,
+      this.sockets.multicastOf(PROTOCOL.NETFILTER),
+      {
+        filtersTuples: !settings.kernel.startsWith('5.4'),
+      },
+    );
+    this.routing = new RouteProtocol(
+      this.links,
+      new Routes(this.links),
+      this.sockets.multicastOf(PROTOCOL.ROUTE),
+    );
+    this.nfTables = new NfTables({
+      now: () => scheduler.now,
+      release: settings.kernel,
+      multicast: this.sockets.multicastOf(PROTOCOL.NETFILTER),
+    });
+    this.nfTables.onCommit(() => this.changed());
+    const generic = new Generic();
+    generic.load(this.ipvs);
+    const subsystems = new Map<number, NetlinkProtocol>([
+      [SUBSYSTEM.CTNETLINK, this.conntrack],
+      [SUBSYSTEM.ACCOUNTING, this.accounting],
+      [SUBSYSTEM.NFTABLES, this.nfTables],
+    ]);
+    protocols.set(PROTOCOL.NETFILTER, new Netfilter(subsystems));
+    protocols.set(PROTOCOL.ROUTE, this.routing);
+    protocols.set(PROTOCOL.GENERIC, generic);
+    this.programs = new Programs({
+      standard: settings.iptables,
+      touch: ({ pid, name }) => this.nfTables.touch(pid, name),
+    });
+    // The kubelet's sign of which variant the node uses.
+    for (const program of settings.families.map((family) => (family === 'IPv4' ? 'iptables' : 'ip6tables')))
+      this.programs.run([`${program}-${settings.iptables}`, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT']);
+    for (const [family, name] of [
+      ['IPv4', 'ip_tables_names'],
+      ['IPv6', 'ip6_tables_names'],
+    ] as const)
+      world.files.mount(`/proc/net/${name}`, { read: () => this.programs.legacyTableNames(family) ?? '' });
+    this.links.addLink({ name: 'eth0', kind: '' });
+    for (const family of settings.families)
+      this.links.addAddress('eth0', ADDRESSES[family].node, family === 'IPv4' ? 24 : 64);
+    const addresses = new Set(settings.families.map((family) => ADDRESSES[family].node));
+    this.walk = new NodeWalk([new NfTablesWalk(this.nfTables, addresses), new IptablesWalk(this, addresses)]);
+    this.accounting.onChange = () => {
+      const { counters } = this.programs.traits;
+      counters.clear();
+      for (const name of this.accounting.objects.keys()) counters.add(name);
+    };
+    this.programs.onCommit(() => this.changed());
+    this.programs.onSetChange(() => this.changed());
+    this.servers.onChange = () => this.changed();
+  }
+
+  /** Which iptables counts. */
+  get iptables() {
+    return this.world.settings.iptables;
+  }
+
+  /** Mode userspace: packets end in the process. */
+  get isProxying(): boolean {
+    return this.world.settings.mode === 'userspace';
+  }
+
+  /** The process's socket on this port. */
+  proxiedAt(protocol: string, port: number): ProxiedPort | undefined {
+    const { network, datagramPorts, proxy } = this.world;
+    const isOpen =
+      protocol === 'UDP' ? datagramPorts.isTaken(port) : network.listeningOf(proxy.life).includes(port);
+    return isOpen
+      ? ({
+          servicePort: '',
+          endpoints: [{ address: 'process', port: 0 }],
+          isSticky: false,
+        } as unknown as ProxiedPort)
+      : undefined;
+  }
+
+  /** The C library of a process. */
+  libraryOf(process: ProxyProcess): CLibrary {
+    const { life, events } = process;
+    const { scheduler } = this.world;
+    life.onEnd(() => this.sockets.end(life.pid));
+    return this.sockets.libraryOf({
+      pid: life.pid,
+      isAlive: () => life.isAlive,
+      soon: (run) => void scheduler.after(0.02, run, life),
+      raise: (signal) => void scheduler.after(0.01, () => events.emit(signal, signal), life),
+      exit: (code) => process.exited(code),
+    });
+  }
+
+  /** What the process that acts now starts programs with. */
+  hostOf({ life }: ProxyProcess): ProgramsHost {
+    const { world, programs } = this;
+    return {
+      programs,
+      clock: {
+        // A child outlasts its parent, who hears of it while it lives.
+        after: (milliseconds, run) =>
+          world.scheduler.after(
+            milliseconds,
+            () => {
+              if (life.isAlive) world.scheduler.owner = life;
+              run();
+            },
+            world.fate,
+          ),
+        pauseOf: (kind) => PAUSES[kind],
+      },
+      nextPid: () => world.nextPid++,
+      adopt: (child) => life.onEnd(() => (world.random.isOneIn(2) ? child.kill('SIGKILL') : child.abandon())),
+    };
+  }
+
+  /** Runs something before a call of the process, after so many others. */
+  beforeCall({ life }: ProxyProcess, calls: number, run: () => void): void {
+    this.waiting = { pid: life.pid, calls, run };
+  }
+
+  /** Calls back after every change that packets may notice. */
+  onCommit(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** Nothing is refused, lost or late any more. */
+  endTrouble(): void {
+    this.waiting = undefined;
+    this.programs.faults.clear();
+    this.nfTables.faults.clear();
+  }
+
+  networkInterfaces(): ReturnType<typeof networkInterfaces> {
+    return {};
+  }
+
+  private changed(): void {
+    this.commits++;
+    for (const listener of this.listeners) listener();
+  }
+
+  private beforeEach(pid: number): number {
+    const { waiting } = this;
+    if (waiting?.pid !== pid || waiting.calls-- > 0) return 0;
+    this.waiting = undefined;
+    waiting.run();
+    return 0;
+  }
+}

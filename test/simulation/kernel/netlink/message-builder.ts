@@ -1,0 +1,125 @@
+import { aligned, HEADER, NLA_F_NESTED } from './numbers.js';
+
+/** Builds messages, one after the other in one datagram. */
+export class MessageBuilder {
+  private bytes = Buffer.alloc(4096);
+  private used = 0;
+  private message = 0;
+
+  get length(): number {
+    return this.used;
+  }
+
+  begin(type: number, flags: number, sequence: number, port: number): this {
+    this.message = this.used;
+    const at = this.grow(HEADER);
+    const { bytes } = this;
+    bytes.writeUInt16LE(type, at + 4);
+    bytes.writeUInt16LE(flags, at + 6);
+    bytes.writeUInt32LE(sequence >>> 0, at + 8);
+    bytes.writeUInt32LE(port, at + 12);
+    return this;
+  }
+
+  /** Ends the message that was begun last. */
+  end(): this {
+    this.bytes.writeUInt32LE(this.used - this.message, this.message);
+    return this;
+  }
+
+  /** More flags for the message that was begun last. */
+  flag(flags: number): void {
+    const at = this.message + 6;
+    this.bytes.writeUInt16LE(this.bytes.readUInt16LE(at) | flags, at);
+  }
+
+  /** Bytes that are no attribute. */
+  raw(value: Uint8Array): this {
+    const at = this.grow(aligned(value.length));
+    this.bytes.set(value, at);
+    return this;
+  }
+
+  attribute(type: number, value: Uint8Array): this {
+    const at = this.header(type, value.length);
+    this.bytes.set(value, at);
+    return this;
+  }
+
+  u8(type: number, value: number): this {
+    const at = this.header(type, 1);
+    this.bytes[at] = value;
+    return this;
+  }
+
+  u16(type: number, value: number): this {
+    const at = this.header(type, 2);
+    this.bytes.writeUInt16LE(value, at);
+    return this;
+  }
+
+  u32(type: number, value: number): this {
+    const at = this.header(type, 4);
+    this.bytes.writeUInt32LE(value >>> 0, at);
+    return this;
+  }
+
+  /** In network byte order, as the next ones. */
+  be16(type: number, value: number): this {
+    const at = this.header(type, 2);
+    this.bytes.writeUInt16BE(value, at);
+    return this;
+  }
+
+  be32(type: number, value: number): this {
+    const at = this.header(type, 4);
+    this.bytes.writeUInt32BE(value >>> 0, at);
+    return this;
+  }
+
+  be64(type: number, value: number): this {
+    const at = this.header(type, 8);
+    this.bytes.writeBigUInt64BE(BigInt(value), at);
+    return this;
+  }
+
+  /** With a zero byte at its end. */
+  text(type: number, value: string): this {
+    return this.attribute(type, Buffer.from(`${value}\0`, 'latin1'));
+  }
+
+  /** @param flag some parts of the kernel mark what contains attributes, others do not */
+  nest(type: number, inner: (builder: this) => void, flag: typeof NLA_F_NESTED | 0 = NLA_F_NESTED): this {
+    const start = this.header(type | flag, 0) - 4;
+    inner(this);
+    this.bytes.writeUInt16LE(this.used - start, start);
+    return this;
+  }
+
+  /** What was built; the builder is empty then. */
+  take(): Buffer {
+    const built = Buffer.from(this.bytes.subarray(0, this.used));
+    this.used = 0;
+    return built;
+  }
+
+  /** Where the value of an attribute begins. */
+  private header(type: number, length: number): number {
+    const at = this.grow(aligned(4 + length));
+    this.bytes.writeUInt16LE(4 + length, at);
+    this.bytes.writeUInt16LE(type, at + 2);
+    return at + 4;
+  }
+
+  private grow(length: number): number {
+    const at = this.used;
+    this.used += length;
+    if (this.used > this.bytes.length) {
+      const larger = Buffer.alloc(this.used * 2);
+      this.bytes.copy(larger, 0, 0, at);
+      this.bytes = larger;
+    }
+    this.bytes.fill(0, at, this.used);
+    return at;
+  }
+}

@@ -1,0 +1,208 @@
+import { MessageBuilder } from '../netlink/message-builder.js';
+import { NLM_F_APPEND, NLM_F_CREATE, NLM_F_REQUEST } from '../netlink/numbers.js';
+import {
+  BATCH_BEGIN,
+  BATCH_END,
+  CHAIN,
+  DATA,
+  ELEMENT,
+  ELEMENTS,
+  EXPR,
+  FAMILY,
+  HOOK,
+  LIST_ELEM,
+  MSG,
+  RULE,
+  SET,
+  SUBSYSTEM,
+  TABLE,
+  VERDICT,
+  VERDICT_CODE,
+} from './numbers.js';
+
+/** An expression of a rule, by its name and its attributes, of which texts get a zero byte and numbers are 32 bits, big-endian. */
+export interface RawExpression {
+  readonly name: string;
+  readonly attributes: RawAttributes;
+}
+
+export type RawAttributes = readonly (readonly [type: number, value: number | string | Buffer | RawAttributes])[];
+
+/** A verdict. @param chain where jumps and gotos lead */
+export function verdict(code: keyof typeof VERDICT_CODE, chain?: string): RawExpression {
+  const its: RawAttributes = [
+    [VERDICT.CODE, VERDICT_CODE[code]],
+    ...(chain === undefined ? [] : [[VERDICT.CHAIN, chain] as const]),
+  ];
+  return {
+    name: 'immediate',
+    attributes: [
+      [1, 0],
+      [2, [[DATA.VERDICT, its]]],
+    ],
+  };
+}
+
+export const COUNTER: RawExpression = { name: 'counter', attributes: [] };
+
+export interface RawChain {
+  readonly name: string;
+  readonly hook?: {
+    readonly type: string;
+    readonly number: number;
+    readonly priority: number;
+    readonly drops?: boolean;
+  };
+}
+
+export interface RawSet {
+  readonly name: string;
+  readonly flags: number;
+  readonly keyType: number;
+  readonly keyLength: number;
+  readonly data?: { readonly type: number; readonly length: number };
+}
+
+const FAMILIES = { inet: FAMILY.INET, ip: FAMILY.IP, ip6: FAMILY.IP6, any: FAMILY.ANY } as const;
+
+/** A batch of another program of the simulated machine, for `NfTables.transact`. */
+export class ForeignBatch {
+  private readonly builder = new MessageBuilder();
+  private readonly parts: Buffer[] = [];
+  private sequence = 1;
+
+  constructor(
+    private readonly family: keyof typeof FAMILIES,
+    private readonly table: string,
+  ) {
+    this.frame(BATCH_BEGIN);
+  }
+
+  /** The bytes, with the message that ends it. */
+  end(): Buffer {
+    this.frame(BATCH_END);
+    return Buffer.concat(this.parts);
+  }
+
+  addTable(flags = 0): this {
+    return this.put(MSG.NEWTABLE, NLM_F_CREATE, (builder) =>
+      builder.text(TABLE.NAME, this.table).be32(TABLE.FLAGS, flags),
+    );
+  }
+
+  deleteTable(): this {
+    return this.put(MSG.DELTABLE, 0, (builder) => builder.text(TABLE.NAME, this.table));
+  }
+
+  /** Deletes all tables of the family, of all programs; of all families if it is `any`. */
+  flushRuleset(): this {
+    return this.put(MSG.DELTABLE, 0, () => undefined);
+  }
+
+  /** Deletes the rules of a chain, or of all. */
+  flush(chain?: string): this {
+    return this.put(MSG.DELRULE, 0, (builder) => {
+      builder.text(RULE.TABLE, this.table);
+      if (chain !== undefined) builder.text(RULE.CHAIN, chain);
+    });
+  }
+
+  addChain({ name, hook }: RawChain): this {
+    return this.put(MSG.NEWCHAIN, NLM_F_CREATE, (builder) => {
+      builder.text(CHAIN.TABLE, this.table).text(CHAIN.NAME, name);
+      if (!hook) return;
+      builder.nest(CHAIN.HOOK, () =>
+        builder.be32(HOOK.NUMBER, hook.number).be32(HOOK.PRIORITY, hook.priority),
+      );
+      builder.text(CHAIN.TYPE, hook.type);
+      builder.be32(CHAIN.POLICY, hook.drops === true ? VERDICT_CODE.DROP : VERDICT_CODE.ACCEPT);
+    });
+  }
+
+  deleteChain(name: string): this {
+    return this.put(MSG.DELCHAIN, 0, (builder) =>
+      builder.text(CHAIN.TABLE, this.table).text(CHAIN.NAME, name),
+    );
+  }
+
+  /** At the end of a chain, or before its first rule. */
+  addRule(chain: string, expressions: readonly RawExpression[], place: 'last' | 'first' = 'last'): this {
+    const flags = place === 'last' ? NLM_F_CREATE | NLM_F_APPEND : NLM_F_CREATE;
+    return this.put(MSG.NEWRULE, flags, (builder) => {
+      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, chain);
+      builder.nest(RULE.EXPRESSIONS, () => {
+        for (const { name, attributes } of expressions)
+          builder.nest(LIST_ELEM, () => {
+            builder.text(EXPR.NAME, name);
+            builder.nest(EXPR.DATA, () => putAll(builder, attributes));
+          });
+      });
+    });
+  }
+
+  /** By its number in the chain's table. */
+  deleteRule(chain: string, handle: number): this {
+    return this.put(MSG.DELRULE, 0, (builder) =>
+      builder.text(RULE.TABLE, this.table).text(RULE.CHAIN, chain).be64(RULE.HANDLE, handle),
+    );
+  }
+
+  addSet({ name, flags, keyType, keyLength, data }: RawSet): this {
+    return this.put(MSG.NEWSET, NLM_F_CREATE, (builder) => {
+      builder.text(SET.TABLE, this.table).text(SET.NAME, name).be32(SET.ID, this.sequence);
+      builder.be32(SET.FLAGS, flags).be32(SET.KEY_TYPE, keyType).be32(SET.KEY_LEN, keyLength);
+      if (data) builder.be32(SET.DATA_TYPE, data.type).be32(SET.DATA_LEN, data.length);
+    });
+  }
+
+  deleteSet(name: string): this {
+    return this.put(MSG.DELSET, 0, (builder) => builder.text(SET.TABLE, this.table).text(SET.NAME, name));
+  }
+
+  /** Elements by their attributes. */
+  addElements(set: string, elements: readonly RawAttributes[]): this {
+    return this.elements(MSG.NEWSETELEM, set, elements);
+  }
+
+  /** By their keys; all of the set if none are given. */
+  deleteElements(set: string, keys?: readonly Buffer[]): this {
+    return this.elements(
+      MSG.DELSETELEM,
+      set,
+      keys?.map((key) => [[ELEMENT.KEY, [[DATA.VALUE, key]]]]),
+    );
+  }
+
+  private elements(kind: number, set: string, elements: readonly RawAttributes[] | undefined): this {
+    return this.put(kind, kind === MSG.NEWSETELEM ? NLM_F_CREATE : 0, (builder) => {
+      builder.text(ELEMENTS.TABLE, this.table).text(ELEMENTS.SET, set);
+      if (!elements) return;
+      builder.nest(ELEMENTS.LIST, () => {
+        for (const element of elements) builder.nest(LIST_ELEM, () => putAll(builder, element));
+      });
+    });
+  }
+
+  private put(kind: number, flags: number, put: (builder: MessageBuilder) => unknown): this {
+    const { builder } = this;
+    builder.begin((SUBSYSTEM << 8) | kind, NLM_F_REQUEST | flags, this.sequence++, 0);
+    builder.raw(Uint8Array.of(FAMILIES[this.family], 0, 0, 0));
+    put(builder);
+    this.parts.push(builder.end().take());
+    return this;
+  }
+
+  private frame(type: number): void {
+    this.builder.begin(type, NLM_F_REQUEST, this.sequence++, 0).raw(Uint8Array.of(0, 0, 0, SUBSYSTEM));
+    this.parts.push(this.builder.end().take());
+  }
+}
+
+function putAll(builder: MessageBuilder, attributes: RawAttributes): void {
+  for (const [type, value] of attributes) {
+    if (typeof value === 'number') builder.be32(type, value);
+    else if (typeof value === 'string') builder.text(type, value);
+    else if (Buffer.isBuffer(value)) builder.attribute(type, value);
+    else builder.nest(type, () => putAll(builder, value));
+  }
+}

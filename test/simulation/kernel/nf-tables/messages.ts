@@ -1,0 +1,157 @@
+import type { MessageBuilder } from '../netlink/message-builder.js';
+import {
+  CHAIN,
+  CHAIN_FLAG,
+  COUNTER,
+  DATA,
+  DESC,
+  ELEMENT,
+  ELEMENTS,
+  FIELD_LEN,
+  HOOK,
+  LIST_ELEM,
+  OBJECT,
+  OBJECT_COUNTER,
+  RULE,
+  SET,
+  SET_FLAG,
+  TABLE,
+  VERDICT,
+} from './numbers.js';
+import {
+  isFlagged,
+  type Chain,
+  type Counter,
+  type Element,
+  type NftSet,
+  type Rule,
+  type Table,
+} from './objects.js';
+
+/* How the kernel tells of what it keeps: the attributes of each message, in its order. */
+
+export function putTable(builder: MessageBuilder, table: Table): void {
+  builder.text(TABLE.NAME, table.name);
+  builder.be64(TABLE.HANDLE, table.handle);
+  builder.be32(TABLE.FLAGS, table.flags);
+  builder.be32(TABLE.USE, table.chains.size + table.sets.size + table.counters.size);
+  if (table.owner !== undefined) builder.be32(TABLE.OWNER, table.owner);
+  if (table.userdata) builder.attribute(TABLE.USERDATA, table.userdata);
+}
+
+export function putChain(builder: MessageBuilder, chain: Chain): void {
+  builder.text(CHAIN.TABLE, chain.table.name);
+  builder.text(CHAIN.NAME, chain.name);
+  builder.be64(CHAIN.HANDLE, chain.handle);
+  const { base } = chain;
+  if (base) {
+    builder.nest(
+      CHAIN.HOOK,
+      () => builder.be32(HOOK.NUMBER, base.hook).be32(HOOK.PRIORITY, base.priority),
+      0,
+    );
+    builder.be32(CHAIN.POLICY, base.policy);
+    builder.text(CHAIN.TYPE, base.type);
+    builder.be32(CHAIN.FLAGS, CHAIN_FLAG.BASE);
+  }
+  builder.be32(CHAIN.USE, chain.rules.length + chain.jumps);
+  if (chain.userdata) builder.attribute(CHAIN.USERDATA, chain.userdata);
+}
+
+/** @param before the rule in front of it */
+export function putRule(builder: MessageBuilder, rule: Rule, before?: Rule): void {
+  builder.text(RULE.TABLE, rule.chain.table.name);
+  builder.text(RULE.CHAIN, rule.chain.name);
+  builder.be64(RULE.HANDLE, rule.handle);
+  if (before) builder.be64(RULE.POSITION, before.handle);
+  builder.attribute(RULE.EXPRESSIONS, rule.dumped);
+  if (rule.userdata) builder.attribute(RULE.USERDATA, rule.userdata);
+}
+
+/** @param count how many elements it has, where the kernel tells */
+export function putSet(builder: MessageBuilder, set: NftSet, count: number | undefined): void {
+  builder.text(SET.TABLE, set.table.name);
+  builder.text(SET.NAME, set.name);
+  builder.be64(SET.HANDLE, set.handle);
+  if (set.flags !== 0) builder.be32(SET.FLAGS, set.flags);
+  builder.be32(SET.KEY_TYPE, set.keyType);
+  builder.be32(SET.KEY_LEN, set.keyLength);
+  if (isFlagged(set, SET_FLAG.MAP))
+    builder.be32(SET.DATA_TYPE, set.dataType).be32(SET.DATA_LEN, set.dataLength);
+  if (isFlagged(set, SET_FLAG.OBJECT)) builder.be32(SET.OBJ_TYPE, set.objectType);
+  if (set.timeout !== 0) builder.be64(SET.TIMEOUT, set.timeout);
+  if (set.gcInterval !== 0) builder.be32(SET.GC_INTERVAL, set.gcInterval);
+  if (set.policy !== 0) builder.be32(SET.POLICY, set.policy);
+  if (set.userdata) builder.attribute(SET.USERDATA, set.userdata);
+  builder.nest(SET.DESC, () => putDescription(builder, set), 0);
+  if (set.expressions) builder.attribute(set.expressions.type, set.expressions.bytes);
+  if (count !== undefined) builder.be32(SET.COUNT, count);
+}
+
+function putDescription(builder: MessageBuilder, { size, fields }: NftSet): void {
+  if (size !== 0) builder.be32(DESC.SIZE, size);
+  if (fields.length < 2) return;
+  builder.nest(
+    DESC.CONCAT,
+    () => {
+      for (const length of fields) builder.nest(LIST_ELEM, () => builder.be32(FIELD_LEN, length), 0);
+    },
+    0,
+  );
+}
+
+/** A message about elements of a set, whose list `put` fills. */
+export function putElements(builder: MessageBuilder, set: NftSet, put: () => void): void {
+  builder.text(ELEMENTS.TABLE, set.table.name);
+  builder.text(ELEMENTS.SET, set.name);
+  builder.nest(ELEMENTS.LIST, put, 0);
+}
+
+export function putElement(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
+  builder.nest(LIST_ELEM, () => putElementParts(builder, set, element, now), 0);
+}
+
+function putElementParts(builder: MessageBuilder, set: NftSet, element: Element, now: number): void {
+  const { key, keyEnd, value, verdict, expressions } = element;
+  const put = (type: number, bytes: Buffer) =>
+    builder.nest(type, () => builder.attribute(DATA.VALUE, bytes), 0);
+  if (key) put(ELEMENT.KEY, key);
+  if (keyEnd) put(ELEMENT.KEY_END, keyEnd);
+  if (value) put(ELEMENT.DATA, value);
+  if (verdict)
+    builder.nest(
+      ELEMENT.DATA,
+      () =>
+        builder.nest(
+          DATA.VERDICT,
+          () => {
+            builder.be32(VERDICT.CODE, verdict.code);
+            if (verdict.chain) builder.text(VERDICT.CHAIN, verdict.chain.name);
+          },
+          0,
+        ),
+      0,
+    );
+  if (expressions) builder.attribute(expressions.type, expressions.bytes);
+  if (element.counter) builder.text(ELEMENT.OBJREF, element.counter.name);
+  if (element.flags !== 0) builder.be32(ELEMENT.FLAGS, element.flags);
+  if (element.timeout !== 0) {
+    if (element.timeout !== set.timeout) builder.be64(ELEMENT.TIMEOUT, element.timeout);
+    builder.be64(ELEMENT.EXPIRATION, Math.max(0, Math.round(element.expires - now)));
+  }
+  if (element.userdata) builder.attribute(ELEMENT.USERDATA, element.userdata);
+}
+
+export function putCounter(builder: MessageBuilder, counter: Counter): void {
+  builder.text(OBJECT.TABLE, counter.table.name);
+  builder.text(OBJECT.NAME, counter.name);
+  builder.be64(OBJECT.HANDLE, counter.handle);
+  builder.be32(OBJECT.TYPE, OBJECT_COUNTER);
+  builder.be32(OBJECT.USE, counter.uses);
+  builder.nest(
+    OBJECT.DATA,
+    () => builder.be64(COUNTER.BYTES, counter.bytes).be64(COUNTER.PACKETS, counter.packets),
+    0,
+  );
+  if (counter.userdata) builder.attribute(OBJECT.USERDATA, counter.userdata);
+}

@@ -1,0 +1,121 @@
+import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
+
+/** A set of the kernel, without its name: that may change. */
+export interface IpSetContents {
+  readonly type: string;
+  readonly family: IpFamily | 'any';
+  /** As `ipset save` prints it behind the type. */
+  readonly options: string;
+  /** What the kernel adds to them. */
+  readonly added: string;
+  readonly maxelem: number;
+  /** As `ipset save` prints them, in the order in which they were added. */
+  readonly members: Set<string>;
+}
+
+/** The IP sets of one network namespace. */
+export class IpSets {
+  private readonly sets = new Map<string, IpSetContents>();
+
+  /**
+   * @param isUsed whether a rule looks into a set of this name
+   * @param changed told the name of a set that is not what it was
+   */
+  constructor(
+    private readonly isUsed: (name: string) => boolean,
+    private readonly changed: (name: string) => void = () => undefined,
+  ) {}
+
+  get names(): readonly string[] {
+    return [...this.sets.keys()];
+  }
+
+  get(name: string): IpSetContents | undefined {
+    return this.sets.get(name);
+  }
+
+  /** @returns why not, in the words of the tool */
+  create(name: string, set: IpSetContents, mayExist: boolean): string | undefined {
+    const former = this.sets.get(name);
+    if (former) {
+      const isSame = former.type === set.type && former.options === set.options;
+      return mayExist && isSame ? undefined : 'Set cannot be created: set with the same name already exists';
+    }
+    this.sets.set(name, set);
+    this.changed(name);
+    return undefined;
+  }
+
+  add(name: string, member: string, mayExist: boolean): string | undefined {
+    const set = this.sets.get(name);
+    if (!set) return NO_SET;
+    if (set.members.has(member))
+      return mayExist ? undefined : "Element cannot be added to the set: it's already added";
+    if (set.members.size >= set.maxelem) return 'Hash is full, cannot add more elements';
+    set.members.add(member);
+    this.changed(name);
+    return undefined;
+  }
+
+  remove(name: string, member: string, mayBeMissing: boolean): string | undefined {
+    const set = this.sets.get(name);
+    if (!set) return NO_SET;
+    if (!set.members.delete(member))
+      return mayBeMissing ? undefined : "Element cannot be deleted from the set: it's not added";
+    this.changed(name);
+    return undefined;
+  }
+
+  flush(name: string): string | undefined {
+    const set = this.sets.get(name);
+    if (!set) return NO_SET;
+    if (set.members.size > 0) this.changed(name);
+    set.members.clear();
+    return undefined;
+  }
+
+  destroy(name: string, mayBeMissing: boolean): string | undefined {
+    if (!this.sets.has(name)) return mayBeMissing ? undefined : NO_SET;
+    if (this.isUsed(name)) return IN_USE;
+    this.sets.delete(name);
+    this.changed(name);
+    return undefined;
+  }
+
+  /** All of them, or none. */
+  destroyAll(): string | undefined {
+    if (this.names.some((name) => this.isUsed(name))) return IN_USE;
+    for (const name of this.names) this.destroy(name, false);
+    return undefined;
+  }
+
+  rename(name: string, to: string): string | undefined {
+    const set = this.sets.get(name);
+    if (!set) return NO_SET;
+    if (this.isUsed(name)) return 'Set cannot be renamed: it is in use by another system';
+    if (this.sets.has(to)) return 'Set cannot be renamed: a set with the new name already exists';
+    this.sets.delete(name);
+    this.sets.set(to, set);
+    this.changed(name);
+    this.changed(to);
+    return undefined;
+  }
+
+  /** Rules go on to look into the set of the name that they give. */
+  swap(name: string, other: string): string | undefined {
+    const one = this.sets.get(name);
+    const two = this.sets.get(other);
+    if (!one) return NO_SET;
+    if (!two) return 'Sets cannot be swapped: the second set does not exist';
+    if (one.type !== two.type || one.family !== two.family)
+      return 'The sets cannot be swapped: their type does not match';
+    this.sets.set(name, two);
+    this.sets.set(other, one);
+    this.changed(name);
+    this.changed(other);
+    return undefined;
+  }
+}
+
+const NO_SET = 'The set with the given name does not exist';
+const IN_USE = 'Set cannot be destroyed: it is in use by a kernel component';

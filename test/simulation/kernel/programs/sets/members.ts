@@ -1,0 +1,73 @@
+import { parseAddress } from '../../../../../src/domain/net/address.js';
+import { maskAddress } from '../../../../../src/domain/net/cidr.js';
+import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
+
+/** A member cannot be read; the message is the tool's. */
+export class MemberProblem extends Error {
+  override readonly name = 'MemberProblem';
+}
+
+const PROTOCOLS: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '132': 'sctp' };
+/** What a member of a type is made of. */
+export const TYPES: Readonly<Record<string, readonly ('ip' | 'port' | 'net' | 'number')[]>> = {
+  'hash:ip': ['ip'],
+  'hash:net': ['net'],
+  'hash:ip,port': ['ip', 'port'],
+  'hash:ip,port,ip': ['ip', 'port', 'ip'],
+  'hash:ip,port,net': ['ip', 'port', 'net'],
+  'bitmap:port': ['number'],
+};
+
+/**
+ * A member of a set as `ipset save` prints it.
+ * @throws MemberProblem
+ */
+export function memberText(text: string, type: string, family: IpFamily | 'any'): string {
+  const parts = text.split(',');
+  const kinds = TYPES[type]!;
+  if (parts.length < kinds.length)
+    throw new MemberProblem(
+      `Syntax error: ${parts.length === 1 ? 'Second' : 'Third'} element is missing from ${text}.`,
+    );
+  return kinds.map((kind, index) => READERS[kind](parts[index]!, family)).join(',');
+}
+
+const READERS = { ip: address, net: network, port: protocolAndPort, number: plainPort } as const;
+
+function address(text: string, family: IpFamily | 'any'): string {
+  const read = parseAddress(text);
+  if (read?.family !== family)
+    throw new MemberProblem(`Syntax error: cannot parse ${text}: resolving to ${family} address failed`);
+  return read.text;
+}
+
+function network(text: string, family: IpFamily | 'any'): string {
+  const [host, length] = text.split('/') as [string, string?];
+  const bits = family === 'IPv6' ? 128 : 32;
+  const plain = address(host, family);
+  if (length === undefined || Number(length) === bits) return plain;
+  if (Number(length) === 0)
+    throw new MemberProblem('The value of the CIDR parameter of the IP address is invalid');
+  if (!/^\d+$/.test(length) || Number(length) > bits)
+    throw new MemberProblem(`Syntax error: '${length}' is out of range 0-${bits}`);
+  return `${maskAddress(plain, Number(length))}/${length}`;
+}
+
+function protocolAndPort(text: string): string {
+  const [first, second] = text.split(':') as [string, string?];
+  const protocol = second === undefined ? 'tcp' : (PROTOCOLS[first] ?? first.toLowerCase());
+  if (!['tcp', 'udp', 'sctp'].includes(protocol))
+    throw new MemberProblem(`Syntax error: cannot parse '${text}' as a protocol`);
+  return `${protocol}:${portNumber(second ?? first, first)}`;
+}
+
+function plainPort(text: string): string {
+  return portNumber(text, 'tcp');
+}
+
+function portNumber(text: string, protocol: string): string {
+  if (/^\d+$/.test(text) && Number(text) <= 65535) return String(Number(text));
+  throw new MemberProblem(
+    `Syntax error: '${text}' is out of range 0-65535\ncannot parse '${text}' as a ${protocol} port`,
+  );
+}

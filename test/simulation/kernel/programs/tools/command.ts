@@ -1,0 +1,146 @@
+import { ParameterProblem } from '../rules/parameter-problem.js';
+import { missing, refusedRules, wrongPath } from '../tables/kernel-check.js';
+import type { Obstacle, TableDraft } from '../tables/table-draft.js';
+import { BUILT_IN, isBuiltIn, printedChains, type Chain } from '../tables/table.js';
+import { readCommandLine, type CommandLine } from './command-line.js';
+import { checkStep, checkTargets, perform, type Step } from './perform.js';
+import { nameIn, signature, takeLock, ToolFailure, type IptablesRun, type Steps } from './tool.js';
+
+const WORDS: Readonly<Record<Obstacle, string>> = {
+  'no chain': 'No chain/target/match by that name.',
+  'chain exists': 'Chain already exists.',
+  'no rule': 'Bad rule (does a matching rule exist in that chain?).',
+  'index of insertion': 'Index of insertion too big.',
+  'index of deletion': 'Index of deletion too big.',
+  'built-in': "Can't delete built-in chain.",
+  'not empty': 'Directory not empty.',
+  'in use': 'Too many links.',
+  'no built-in chain': 'Bad built-in chain name.',
+  policy: "Bad policy name. Run `dmesg' for more information.",
+};
+
+/** `iptables`: one command. */
+export class Command {
+  constructor(private readonly run: IptablesRun) {}
+
+  *main(words: readonly string[]): Steps {
+    const { run } = this;
+    const line = readCommandLine(words);
+    if (line.operation === 'V') {
+      run.print(`${signature(run)}\n`);
+      return 0;
+    }
+    const step = this.stepOf(line);
+    if (!BUILT_IN[line.table]) throw new ToolFailure(3, this.unknownTable(line.table));
+    if (run.variant === 'legacy') yield* takeLock(run, line.wait);
+    yield { for: 'work' };
+    if (line.operation === 'S' || line.operation === 'L') this.list(line);
+    else this.change(line, step);
+    run.lock.release(run.holder);
+    return 0;
+  }
+
+  complaint(problem: ParameterProblem): ToolFailure {
+    const name = nameIn(this.run);
+    const start = problem.isBare ? '' : `${signature(this.run)}: `;
+    const hint = `Try \`${name} -h' or '${name} --help' for more information.\n`;
+    return new ToolFailure(2, `${start}${problem.message}\n${hint}`);
+  }
+
+  private stepOf(line: CommandLine): Step {
+    const { operation, position, ruleWords, packets, bytes } = line;
+    const hasRule = operation !== undefined && 'AIDRC'.includes(operation);
+    const isByNumber = operation === 'D' && position !== undefined;
+    const { rules: book, variant } = this.run;
+    const isCounted = packets > 0 || bytes > 0;
+    const read = (isByNumber || !hasRule) && ruleWords.length === 0 ? [] : book.readWords(ruleWords);
+    const rules = isCounted ? read.map((rule) => ({ ...rule, packets, bytes })) : read;
+    if (operation === undefined) throw new ParameterProblem('no command specified');
+    const step = { ...line, rules };
+    checkStep(step, line.table, variant);
+    return step;
+  }
+
+  private change(line: CommandLine, step: Step): void {
+    const { tables, variant, traits, process } = this.run;
+    const draft = tables.draft(line.table);
+    for (const rule of step.rules)
+      for (const name of missing(rule, traits.missingExtensions))
+        this.run.complain(`Warning: Extension ${name} revision 0 not supported, missing kernel module?\n`);
+    const leadsToHook = checkTargets(draft, step, variant);
+    const obstacle = perform(draft, step);
+    if (obstacle) throw this.failure(obstacle, draft, step);
+    if (line.operation === 'C') return;
+    const [refused] = refusedRules(draft, traits);
+    const reason = leadsToHook ? 'Operation not supported' : (refused?.reason ?? wrongPath(draft, variant));
+    if (reason !== undefined) throw this.refusal(reason, step);
+    tables.commit(draft, process);
+  }
+
+  private failure(obstacle: Obstacle, draft: TableDraft, { operation, chain = '' }: Step): ToolFailure {
+    const isNft = this.run.variant === 'nft';
+    if (isNft && (obstacle === 'not empty' || obstacle === 'in use'))
+      return new ToolFailure(
+        4,
+        `${signature(this.run)}:  CHAIN_DEL failed (Device or resource busy): chain ${chain}\n`,
+      );
+    let words = WORDS[obstacle];
+    if (obstacle === 'chain exists' && operation === 'E') words = 'File exists.';
+    if (obstacle === 'no rule' && !isNft && draft.has(chain)) words = WORDS['no chain'];
+    return new ToolFailure(1, `${nameIn(this.run)}: ${words}\n`);
+  }
+
+  private refusal(reason: string, { operation, chain }: Step): ToolFailure {
+    if (this.run.variant === 'legacy') {
+      const hint = reason === 'Invalid argument' ? " Run `dmesg' for more information." : '';
+      return new ToolFailure(1, `${nameIn(this.run)}: ${reason}.${hint}\n`);
+    }
+    const verb = operation === 'I' ? 'INSERT' : 'APPEND';
+    return new ToolFailure(
+      4,
+      `${signature(this.run)}:  RULE_${verb} failed (${reason}): rule in chain ${chain}\n`,
+    );
+  }
+
+  private unknownTable(table: string): string {
+    const what =
+      this.run.variant === 'nft'
+        ? `table '${table}' does not exist`
+        : `can't initialize iptables table \`${table}': Table does not exist (do you need to insmod?)`;
+    return `${signature(this.run)}: ${what}\nPerhaps iptables or your kernel needs to be upgraded.\n`;
+  }
+
+  private list({ operation, table, chain, position }: CommandLine): void {
+    const { tables, variant, print } = this.run;
+    // iptables-nft makes no table by looking at one.
+    const known = variant === 'legacy' ? tables.draft(table).before : tables.table(table);
+    const all = printedChains(
+      known ?? { name: table, chains: new Map(), references: new Map(), setReferences: new Map() },
+    );
+    const shown = chain === undefined ? all : all.filter(({ name }) => name === chain);
+    if (shown.length === 0) throw new ToolFailure(1, this.noChain(chain!, table));
+    if (operation === 'L') {
+      print(shown.map((each) => listing(each, known?.references.get(each.name) ?? 0)).join('\n'));
+      return;
+    }
+    const declared = shown.map(({ name, policy }) => (policy ? `-P ${name} ${policy}\n` : `-N ${name}\n`));
+    const rules = shown.flatMap(({ name, rules: texts }) =>
+      texts.map((text) => (text === '' ? `-A ${name}\n` : `-A ${name} ${text}\n`)),
+    );
+    print(position === undefined ? [...declared, ...rules].join('') : (rules[position - 1] ?? ''));
+  }
+
+  private noChain(chain: string, table: string): string {
+    return this.run.variant === 'nft'
+      ? `${signature(this.run)}: chain \`${chain}' in table \`${table}' is incompatible, use 'nft' tool.\n`
+      : `${nameIn(this.run)}: ${WORDS['no chain']}\n`;
+  }
+}
+
+/** What `-L` shows, of which the program reads nothing; people do. */
+function listing({ name, policy, rules }: Chain, references: number): string {
+  const about = policy ? `policy ${policy}` : `${references} references`;
+  return `Chain ${name} (${about})\ntarget     prot opt source               destination         \n${rules.map((rule) => `${rule}\n`).join('')}`;
+}
+
+void isBuiltIn;

@@ -1,0 +1,58 @@
+/** In place of `node:dgram`: sockets that can be bound, so that ports are taken; no datagram travels in a simulated world. */
+import { EventEmitter } from 'node:events';
+import { world } from '../world/current.js';
+
+export class Socket extends EventEmitter {
+  private bound: { address: string; port: number } | undefined;
+  private isClosed = false;
+
+  bind(where: { address?: string; port?: number } | number, bound?: () => void): this {
+    const { address = '0.0.0.0', port = 0 } = typeof where === 'number' ? { port: where } : where;
+    const taken = world.datagramPorts.take(port, world.scheduler.owner);
+    if (bound) this.once('listening', bound);
+    world.scheduler.after(0, () => {
+      if (taken === undefined)
+        this.emit('error', Object.assign(new Error(`bind EADDRINUSE ${address}:${port}`), { code: 'EADDRINUSE', syscall: 'bind' }));
+      else this.emit('listening');
+    });
+    if (taken !== undefined) this.bound = { address, port: taken };
+    return this;
+  }
+
+  address(): { address: string; port: number; family: string } {
+    return { address: this.bound?.address ?? '0.0.0.0', port: this.bound?.port ?? 0, family: 'IPv4' };
+  }
+
+  connect(_port: number, _address: string, connected?: () => void): void {
+    if (connected) this.once('connect', connected);
+    world.scheduler.after(0, () => this.emit('connect'));
+  }
+
+  send(): void {
+    // It is lost, as datagrams may be.
+  }
+
+  close(closed?: () => void): this {
+    if (this.isClosed) return this;
+    this.isClosed = true;
+    if (this.bound) world.datagramPorts.release(this.bound.port);
+    if (closed) this.once('close', closed);
+    world.scheduler.after(0, () => this.emit('close'));
+    return this;
+  }
+
+  setRecvBufferSize(): void {
+    // As large as it must be.
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+export const createSocket = (): Socket => new Socket();
+export default { createSocket, Socket };

@@ -1,0 +1,112 @@
+/** In place of `node:fs`: the files of the simulated machine. */
+import { EventEmitter } from 'node:events';
+import { constants } from 'node:fs';
+import { world } from '../world/current.js';
+import { systemError, type FileFacts } from '../world/files.js';
+
+export { constants };
+
+type Encoding = BufferEncoding | { readonly encoding?: BufferEncoding } | null | undefined;
+type Place = string | URL | number;
+
+const pathOf = (place: Place): string =>
+  typeof place === 'number' ? world.descriptors.pathOf(place) : typeof place === 'string' ? place : place.pathname;
+
+function decoded(data: string | Buffer, encoding: Encoding): string | Buffer {
+  const name = typeof encoding === 'string' ? encoding : encoding?.encoding;
+  if (name) return typeof data === 'string' ? data : data.toString(name);
+  return typeof data === 'string' ? Buffer.from(data) : data;
+}
+
+class Stats {
+  readonly dev = 1;
+  readonly ino: number;
+  readonly size: number;
+  readonly mode: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+  readonly birthtimeMs = 0;
+  readonly mtime: Date;
+
+  constructor(private readonly facts: FileFacts) {
+    this.ino = facts.inode;
+    this.size = facts.size;
+    this.mode = facts.mode;
+    this.mtimeMs = this.ctimeMs = facts.changed;
+    this.mtime = new Date(facts.changed);
+  }
+
+  isFile = (): boolean => !this.facts.isFolder;
+  isDirectory = (): boolean => this.facts.isFolder;
+  isFIFO = (): boolean => false;
+  isSocket = (): boolean => false;
+  isSymbolicLink = (): boolean => false;
+}
+
+export const existsSync = (path: Place): boolean => world.files.has(pathOf(path));
+export const readFileSync = (path: Place, encoding?: Encoding): string | Buffer =>
+  decoded(world.files.read(pathOf(path)), encoding);
+export const writeFileSync = (path: Place, data: string | Buffer): void => {
+  if (world.files.has(pathOf(path))) world.files.write(pathOf(path), Buffer.from(data));
+  else world.files.put(pathOf(path), data);
+};
+export const appendFileSync = writeFileSync;
+export const readdirSync = (path: Place, { withFileTypes = false } = {}): readonly unknown[] => {
+  const folder = pathOf(path);
+  const names = world.files.list(folder);
+  if (!withFileTypes) return names;
+  return names.map((name) => Object.assign(statSync(`${folder.replace(/\/$/, '')}/${name}`)!, { name, parentPath: folder }));
+};
+export function statSync(path: Place, { throwIfNoEntry = true } = {}): Stats | undefined {
+  const facts = world.files.facts(pathOf(path));
+  if (facts) return new Stats(facts);
+  if (throwIfNoEntry) throw systemError('ENOENT', 'stat', pathOf(path));
+  return undefined;
+}
+export const lstatSync = statSync;
+export const fstatSync = (descriptor: number): Stats => statSync(descriptor)!;
+export const realpathSync = (path: Place): string => pathOf(path);
+export function openSync(path: Place, flags: string | number = 'r'): number {
+  const name = pathOf(path);
+  const creates = typeof flags === 'string' && /^[aw]/.test(flags);
+  const writes = creates || (typeof flags === 'number' && (flags & (constants.O_WRONLY | constants.O_RDWR)) !== 0);
+  if (!world.files.has(name) && creates) world.files.put(name, '');
+  const facts = world.files.facts(name);
+  if (!facts) throw systemError('ENOENT', 'open', name);
+  if (writes && (facts.mode & 0o222) === 0) throw systemError('EROFS', 'open', name);
+  return world.descriptors.open(name);
+}
+export const writeSync = (descriptor: number, data: string | Buffer): number => {
+  const bytes = Buffer.from(data);
+  world.files.write(pathOf(descriptor), bytes);
+  return bytes.length;
+};
+export const closeSync = (descriptor: number): void => world.descriptors.close(descriptor);
+
+/** The callback form, which the program turns into a promise. */
+export function readFile(path: Place, encoding: Encoding, done: (error: Error | null, data?: string | Buffer) => void): void {
+  world.scheduler.after(0, () => {
+    let data: string | Buffer;
+    try {
+      data = readFileSync(path, encoding);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done(null, data);
+  });
+}
+
+export class FSWatcher extends EventEmitter {
+  close: () => void = () => undefined;
+}
+
+export function watch(folder: string, _options: object, noticed: (event: string, name: string) => void): FSWatcher {
+  const watcher = new FSWatcher();
+  const { owner } = world.scheduler;
+  watcher.close = world.files.watch(folder, (name) => world.scheduler.after(0.1, () => noticed('rename', name), owner));
+  owner.onEnd(() => watcher.close());
+  return watcher;
+}
+
+export default { constants, existsSync, readFileSync, writeFileSync, readdirSync, statSync, lstatSync, fstatSync, openSync, writeSync, closeSync, readFile, watch, realpathSync };

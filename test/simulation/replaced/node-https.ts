@@ -1,0 +1,13 @@
+/** In place of `node:https`: the same, not encrypted. */
+import type { ClientRequest } from 'node:http';
+import { Agent as HttpAgent, createServer as createHttpServer, requestBy } from './node-http.js';
+
+export class Agent extends HttpAgent {
+  override readonly protocol = 'https:';
+  override readonly defaultPort = 443;
+}
+
+export const globalAgent = new Agent();
+export const request = (...parameters: unknown[]): ClientRequest => requestBy(Agent, parameters);
+export const createServer = (...parameters: unknown[]) => createHttpServer(...parameters);
+export default { Agent, globalAgent, request, createServer };

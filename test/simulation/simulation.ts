@@ -1,0 +1,129 @@
+import { ClusterHistory } from './checks/cluster-history.js';
+import type { Violation } from './checks/violation.js';
+import { EveryCommit } from './checks/every-commit.js';
+import { WhenQuiet } from './checks/when-quiet.js';
+import { SimulatedCluster } from './cluster/simulated-cluster.js';
+import { argumentsOf } from './schedule/arguments.js';
+import type { Schedule, Step } from './schedule/schedule.js';
+import { endTrouble } from './steps/api-server.js';
+import { startProgramsOf } from './replaced/execa.js';
+import { stepKind } from './steps/steps.js';
+import { enter } from './world/current.js';
+import { ProxyProcess } from './world/proxy-process.js';
+import type { Mode } from './world/settings.js';
+import { World } from './world/world.js';
+
+/** Simulated time within which all must be well again once nothing is wrong any more. Milliseconds. */
+const UNTIL_QUIET = 300_000;
+const LOOK_EVERY = 500;
+
+/** What a simulation came to. */
+export interface Outcome {
+  readonly violation?: Violation;
+  readonly commits: number;
+  readonly turns: number;
+}
+
+/** One world from its beginning to its end, with all that is checked. */
+export class Simulation {
+  readonly world: World;
+  readonly cluster: SimulatedCluster;
+  readonly history: ClusterHistory;
+  /** The mode with which the program is started next. */
+  mode: Mode;
+  readonly everyCommit: EveryCommit;
+  private readonly whenQuiet: WhenQuiet;
+
+  constructor(private readonly schedule: Schedule) {
+    const { settings } = schedule;
+    this.world = new World(settings);
+    enter(this.world);
+    startProgramsOf(() => this.world.machine.hostOf(this.world.proxy));
+    this.mode = settings.mode;
+    this.cluster = new SimulatedCluster(this.world);
+    this.history = new ClusterHistory({ name: settings.nodeName, zone: 'zone-a' }, settings.families);
+    this.everyCommit = new EveryCommit(this);
+    this.whenQuiet = new WhenQuiet(this);
+  }
+
+  /** To be called once. */
+  async run(): Promise<Outcome> {
+    const { world, cluster, history } = this;
+    await cluster.open();
+    cluster.api.store.subscribe(history.follow);
+    this.everyCommit.begin();
+    const began = world.now;
+    for (const step of this.schedule.steps) {
+      await this.until(began + step.at);
+      if (this.isOver) break;
+      await this.perform(step);
+    }
+    if (!this.isOver) await this.settle();
+    const { violation } = this;
+    world.proxy.kill();
+    return { ...(violation && { violation }), commits: this.everyCommit.commits, turns: world.scheduler.turns };
+  }
+
+  /** Starts the program as an operator does. */
+  start(): void {
+    ProxyProcess.start(this.world, argumentsOf(this));
+  }
+
+  asCluster(work: () => void): void {
+    this.world.scheduler.as(this.cluster.life, work);
+  }
+
+  /** Kills the process before a call that it makes, and starts another one after a pause. */
+  killAfter(calls: number, pause: number): void {
+    const { world } = this;
+    const { proxy } = world;
+    world.machine.beforeCall(proxy, calls, () => {
+      proxy.kill();
+      world.scheduler.after(pause, () => this.start(), world.fate);
+    });
+  }
+
+  restartOnceEnded(pause: number): void {
+    const { world } = this;
+    const { proxy } = world;
+    proxy.life.onEnd(() => void world.scheduler.after(pause, () => this.start(), world.fate));
+  }
+
+  /**
+   * Ends all trouble and waits until the program has everything; checks that it has, and that what it says is true.
+   * Takes the process to be started again where it ended.
+   */
+  async settle(): Promise<void> {
+    const { world } = this;
+    this.asCluster(() => endTrouble(this));
+    world.machine.endTrouble();
+    const end = world.now + UNTIL_QUIET;
+    while (world.now < end && !this.isOver) {
+      await this.until(world.now + LOOK_EVERY);
+      if (this.whenQuiet.isQuiet()) break;
+    }
+    if (this.isOver) return;
+    await this.whenQuiet.check();
+    if (!this.isOver) this.history.settle();
+  }
+
+  report(violation: Violation): void {
+    this.whenQuiet.violation ??= violation;
+  }
+
+  get violation(): Violation | undefined {
+    return this.everyCommit.violation ?? this.whenQuiet.violation;
+  }
+
+  private get isOver(): boolean {
+    return this.violation !== undefined;
+  }
+
+  private until(time: number): Promise<void> {
+    return this.world.scheduler.runUntil(time, () => this.isOver);
+  }
+
+  private async perform({ name, args }: Step): Promise<void> {
+    await stepKind(name).perform(this, args);
+  }
+}

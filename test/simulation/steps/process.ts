@@ -1,0 +1,24 @@
+import type { StepKind } from '../schedule/step-kind.js';
+
+/** The process is killed when it has made so many more calls, and started again a little later. */
+export const kill: StepKind = {
+  name: 'kill',
+  weight: 2,
+  plan: ({ random }) => [String(random.pick([0, 0, 1, 2, 5, 13, 40])), String(random.between(10, 2_000))],
+  perform(simulation, [calls = '0', pause = '0']) {
+    simulation.killAfter(Number(calls), Number(pause));
+  },
+};
+
+/** The process is asked to stop, and started again when it has. */
+export const terminate: StepKind = {
+  name: 'terminate',
+  weight: 1,
+  plan: ({ random }) => [String(random.between(10, 500))],
+  perform(simulation, [pause = '0']) {
+    simulation.world.proxy.raise('SIGTERM');
+    simulation.restartOnceEnded(Number(pause));
+  },
+};
+
+export const PROCESS_STEPS: readonly StepKind[] = [kill, terminate];

@@ -1,0 +1,33 @@
+import type { StepKind } from '../schedule/step-kind.js';
+import { trouble } from './api-server.js';
+import { tear } from './manifests.js';
+import { PROCESS_STEPS } from './process.js';
+import { put, remove, takeOver } from './users.js';
+
+/** The program is started. */
+const start: StepKind = {
+  name: 'start',
+  weight: 0,
+  plan: () => [],
+  perform: (simulation) => simulation.start(),
+};
+
+/** All trouble ends, and what was promised for quiet times is checked. */
+const settle: StepKind = {
+  name: 'settle',
+  weight: 0,
+  plan: () => [],
+  perform: (simulation) => simulation.settle(),
+};
+
+/** Everything that may happen in a world. */
+export const STEPS: readonly StepKind[] = [start, settle, put, remove, takeOver, trouble, tear, ...PROCESS_STEPS];
+
+const BY_NAME = new Map(STEPS.map((kind) => [kind.name, kind]));
+
+/** @throws Error if there is none of that name */
+export function stepKind(name: string): StepKind {
+  const kind = BY_NAME.get(name);
+  if (!kind) throw new Error(`no step is called ${name}; there are ${[...BY_NAME.keys()].join(', ')}`);
+  return kind;
+}

@@ -1,0 +1,25 @@
+import { RulesetWalk } from '../../../src/domain/nftables/kernel/ruleset-walk.js';
+import type { Packet } from '../../../src/domain/trace/packet.js';
+import type { TracedEnding } from '../../../src/domain/trace/traced-ending.js';
+import type { NfTables } from '../kernel/nf-tables/nf-tables.js';
+import type { PacketWalk } from './packet-walk.js';
+
+const DEVICES: ReadonlyMap<string, number> = new Map([
+  ['lo', 1],
+  ['eth0', 2],
+]);
+
+/** Through all tables of nf_tables. */
+export class NfTablesWalk implements PacketWalk {
+  constructor(
+    private readonly nfTables: NfTables,
+    private readonly localAddresses: ReadonlySet<string>,
+  ) {}
+
+  walk(packet: Packet): readonly TracedEnding[] {
+    const { nfTables, localAddresses } = this;
+    const tables = nfTables.kernelTables(packet.family === 'IPv4' ? 'ip' : 'ip6');
+    const ruleset = { tables, deviceNumbers: DEVICES };
+    return new RulesetWalk(ruleset, packet, localAddresses, nfTables.findElement, () => undefined).endings();
+  }
+}

@@ -1,0 +1,111 @@
+import type { Life } from './life.js';
+import type { Random } from './random.js';
+import type { Scheduler } from './scheduler.js';
+import { SimulatedSocket } from './simulated-socket.js';
+
+/** Somebody who takes connections. */
+export interface Listener {
+  readonly owner: Life;
+  accept(socket: SimulatedSocket): void;
+}
+
+/** What may go wrong on the way. Each holds until it is changed. */
+export interface Weather {
+  /** Milliseconds that a piece of data is on its way, at least and at most. */
+  latency: readonly [number, number];
+  /** Data is cut into pieces of this many bytes at most. */
+  pieces: number;
+  /** New connections are refused, or get no answer. */
+  newConnections: 'open' | 'refused' | 'silent';
+}
+
+export const FINE: Weather = { latency: [0.05, 1], pieces: 1 << 20, newConnections: 'open' };
+
+/** TCP between the machine of the proxy and others, and inside it: bytes arrive late, in pieces, or not at all. */
+export class Network {
+  weather: Weather = { ...FINE };
+  private readonly listeners = new Map<number, Listener>();
+  private readonly sockets = new Set<SimulatedSocket>();
+  private nextPort = 40_000;
+
+  constructor(
+    private readonly scheduler: Scheduler,
+    private readonly random: Random,
+  ) {}
+
+  /** Returns false if the port is taken. 0: any port. */
+  listen(port: number, listener: Listener): number | undefined {
+    const taken = port === 0 ? this.nextPort++ : port;
+    if (this.listeners.has(taken)) return undefined;
+    this.listeners.set(taken, listener);
+    listener.owner.onEnd(() => this.unlisten(taken, listener));
+    return taken;
+  }
+
+  unlisten(port: number, listener: Listener): void {
+    if (this.listeners.get(port) === listener) this.listeners.delete(port);
+  }
+
+  /** Begins a connection of whoever acts now. */
+  connect(host: string, port: number): SimulatedSocket {
+    const { scheduler, weather } = this;
+    const { owner } = scheduler;
+    const from = this.nextPort++;
+    const remote = /^[\d.:a-f]+$/.test(host) ? host : '127.0.0.1';
+    const near = new SimulatedSocket(owner, { local: ['127.0.0.1', from], remote: [remote, port] }, this);
+    near.connecting = true;
+    if (weather.newConnections === 'silent') return near;
+    scheduler.after(this.latency(), () => {
+      const listener = weather.newConnections === 'open' ? this.listeners.get(port) : undefined;
+      if (near.destroyed) return;
+      if (!listener?.owner.isAlive) {
+        near.destroy(Object.assign(new Error(`connect ECONNREFUSED ${host}:${port}`), { code: 'ECONNREFUSED', syscall: 'connect', address: host, port }));
+        return;
+      }
+      const far = new SimulatedSocket(
+        listener.owner,
+        { local: [remote, port], remote: ['127.0.0.1', from] },
+        this,
+      );
+      near.joins(far);
+      for (const socket of [near, far]) this.keep(socket);
+      near.connecting = false;
+      scheduler.after(0, () => listener.accept(far), listener.owner);
+      near.emit('connect');
+      near.emit('ready');
+    });
+    return near;
+  }
+
+  /** Carries a piece of data, or its end, to the other side; what is sent on one connection arrives in order. */
+  carry(socket: SimulatedSocket, after: number, arrive: () => void): number {
+    const { scheduler } = this;
+    const at = Math.max(scheduler.now + this.latency(), after);
+    scheduler.after(at - scheduler.now, arrive, socket.owner);
+    return at;
+  }
+
+  /** The connections of one side, for whoever breaks them. */
+  connectionsOf(owner: Life): readonly SimulatedSocket[] {
+    return [...this.sockets].filter((socket) => socket.owner === owner);
+  }
+
+  forget(socket: SimulatedSocket): void {
+    this.sockets.delete(socket);
+  }
+
+  /** Ports on which somebody listens. */
+  listeningOf(owner: Life): readonly number[] {
+    return [...this.listeners].filter(([, listener]) => listener.owner === owner).map(([port]) => port);
+  }
+
+  private keep(socket: SimulatedSocket): void {
+    this.sockets.add(socket);
+    socket.owner.onEnd(() => socket.vanish());
+  }
+
+  private latency(): number {
+    const [least, most] = this.weather.latency;
+    return least + this.random.next() * (most - least);
+  }
+}

@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventQueue, type Timed } from './event-queue.js';
+import type { Life } from './life.js';
+
+/** Something that will happen, unless it is canceled. */
+export interface Planned {
+  readonly at: number;
+  cancel(): void;
+}
+
+class Event implements Planned, Timed {
+  isCanceled = false;
+
+  constructor(
+    readonly at: number,
+    readonly order: number,
+    readonly run: () => void,
+    readonly owner: Life,
+  ) {}
+
+  cancel(): void {
+    this.isCanceled = true;
+  }
+}
+
+/** Thrown by an event after which its owner does nothing any more. */
+export class Ended extends Error {
+  override readonly name: string = 'Ended';
+}
+
+/**
+ * The time of a simulated world, in milliseconds since the epoch. It stands still while something happens and jumps to the next
+ * event. Events of one moment happen in the order in which they were planned. Between two events all promises that can settle
+ * have settled, so that what happens follows from the seed.
+ */
+export class Scheduler {
+  private readonly events = new EventQueue<Event>();
+  private planned = 0;
+  /** How many events have happened. */
+  turns = 0;
+
+  /** @param owner who acts now: what is planned meanwhile is planned by it, and will not happen once it has ended */
+  constructor(
+    public now: number,
+    public owner: Life,
+  ) {}
+
+  after(milliseconds: number, run: () => void, owner: Life = this.owner): Planned {
+    const event = new Event(this.now + (milliseconds > 0 ? milliseconds : 0), this.planned++, run, owner);
+    if (owner.isAlive) this.events.add(event);
+    return event;
+  }
+
+  /** When the events of an owner that are still to come happen. */
+  pendingOf(owner: Life): readonly number[] {
+    return [...this.events].filter((event) => event.owner === owner && !event.isCanceled).map(({ at }) => at);
+  }
+
+  /** Does something on behalf of somebody else. */
+  as<T>(owner: Life, run: () => T): T {
+    const before = this.owner;
+    this.owner = owner;
+    try {
+      return run();
+    } finally {
+      this.owner = before;
+    }
+  }
+
+  /**
+   * Lets everything happen that is planned up to this moment, and what follows from it.
+   * @param isEnough asked after each event: whether to stop before
+   */
+  async runUntil(end: number, isEnough: () => boolean = () => false): Promise<void> {
+    const idle = this.owner;
+    await nextTurn();
+    for (;;) {
+      if (isEnough()) break;
+      const event = this.events.next;
+      if (!event || event.at > end) {
+        this.now = Math.max(this.now, end);
+        break;
+      }
+      this.events.take();
+      if (event.isCanceled || !event.owner.isAlive) continue;
+      this.now = Math.max(this.now, event.at);
+      this.turns++;
+      this.owner = event.owner;
+      perform(event);
+      await nextTurn();
+    }
+    this.owner = idle;
+  }
+}
+
+function perform({ run }: Event): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+  }
+}

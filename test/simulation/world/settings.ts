@@ -1,0 +1,29 @@
+import type { IpFamily } from '../../../src/domain/net/ip-family.js';
+
+export const MODES = ['nftables', 'iptables', 'ipvs', 'userspace'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** What a world begins with, besides the steps that happen in it. */
+export interface WorldSettings {
+  readonly seed: number;
+  /** The mode with which the program is started first. */
+  readonly mode: Mode;
+  readonly families: readonly IpFamily[];
+  readonly nodeName: string;
+  /** The release of the kernel, such as `6.18.0`. */
+  readonly kernel: string;
+  /** Which tools `iptables` starts. */
+  readonly iptables: 'nft' | 'legacy';
+  /** Where objects come from. */
+  readonly source: 'api' | 'manifests';
+  /** Further arguments of the program. */
+  readonly arguments: readonly string[];
+}
+
+/** Addresses of the simulated node and its neighbours, one for each family. */
+export const ADDRESSES: Readonly<
+  Record<IpFamily, { readonly node: string; readonly otherNode: string; readonly pods: string; readonly clusterCIDR: string; readonly services: string }>
+> = {
+  IPv4: { node: '192.0.2.11', otherNode: '192.0.2.12', pods: '10.244.1.', clusterCIDR: '10.244.0.0/16', services: '10.96.0.0/16' },
+  IPv6: { node: '2001:db8::11', otherNode: '2001:db8::12', pods: 'fd00:10:244:1::', clusterCIDR: 'fd00:10:244::/48', services: 'fd00:10:96::/112' },
+};

@@ -1,0 +1,172 @@
+import { Duplex } from 'node:stream';
+import type { Life } from './life.js';
+import type { Network } from './network.js';
+import { SimulatedTimer } from '../replaced/timer.js';
+
+type Place = readonly [address: string, port: number];
+
+/** One side of a TCP connection: what `net.Socket` is to Node's HTTP, over the simulated network. */
+export class SimulatedSocket extends Duplex {
+  connecting = false;
+  bytesRead = 0;
+  bytesWritten = 0;
+  timeout = 0;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly localAddress: string;
+  readonly localPort: number;
+  readonly remoteFamily = 'IPv4';
+  private peer: SimulatedSocket | undefined;
+  private waiting: (() => void) | undefined;
+  private idle: SimulatedTimer | undefined;
+  private isSilent = false;
+  /** When the last that was sent arrives. */
+  private lastArrival = 0;
+
+  constructor(
+    readonly owner: Life,
+    { local, remote }: { readonly local: Place; readonly remote: Place },
+    private readonly network: Network,
+  ) {
+    super({ allowHalfOpen: false });
+    [this.localAddress, this.localPort] = local;
+    [this.remoteAddress, this.remotePort] = remote;
+    this.once('close', () => {
+      this.idle?.close();
+      this.network.forget(this);
+    });
+  }
+
+  joins(other: SimulatedSocket): void {
+    this.peer = other;
+    other.peer = this;
+    this.waiting?.();
+    this.waiting = undefined;
+  }
+
+  override _read(): void {
+    // Data comes when it arrives.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    if (!this.peer) {
+      this.waiting = () => this._write(chunk, _encoding, done);
+      return;
+    }
+    this.bytesWritten += chunk.length;
+    this.touch();
+    const { pieces } = this.network.weather;
+    for (let from = 0; from < chunk.length; from += pieces) {
+      const piece = Buffer.from(chunk.subarray(from, from + pieces));
+      this.send((peer) => peer.received(piece));
+    }
+    done();
+  }
+
+  override _final(done: (error?: Error) => void): void {
+    if (!this.peer) {
+      this.waiting = () => this._final(done);
+      return;
+    }
+    this.send((peer) => peer.push(null));
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const { peer } = this;
+    if (peer) this.send(() => peer.isReset(error ? 'ECONNRESET' : undefined));
+    done(error);
+  }
+
+  /** Ends without a word: the process that had it is gone, and its kernel says so to the other side. */
+  vanish(): void {
+    const { peer } = this;
+    this.peer = undefined;
+    this.network.forget(this);
+    this.removeAllListeners();
+    this.on('error', () => undefined);
+    if (peer && !this.isSilent) this.network.carry(peer, this.lastArrival, () => peer.isReset('ECONNRESET'));
+  }
+
+  /** The connection breaks, for both sides. */
+  breakOff(): void {
+    const { peer } = this;
+    this.isReset('ECONNRESET');
+    peer?.isReset('ECONNRESET');
+  }
+
+  /** The way is gone and nobody says so: nothing that is sent arrives any more, and both sides stay open. */
+  goSilent(): void {
+    for (const side of [this, this.peer]) if (side) side.isSilent = true;
+  }
+
+  resetAndDestroy(): this {
+    return this.destroy(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+  }
+
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  setTimeout(milliseconds: number, onTimeout?: () => void): this {
+    this.timeout = milliseconds;
+    this.idle?.close();
+    if (onTimeout) this.once('timeout', onTimeout);
+    this.idle = milliseconds > 0 ? new SimulatedTimer(() => this.emit('timeout'), milliseconds, false) : undefined;
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  /** What a TLS socket tells of its peer: that it has no certificate. */
+  getPeerCertificate(): object {
+    return {};
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  address(): object {
+    return { address: this.localAddress, port: this.localPort, family: 'IPv4' };
+  }
+
+  private send(arrive: (peer: SimulatedSocket) => void): void {
+    const { peer } = this;
+    if (!peer || this.isSilent) return;
+    this.lastArrival = this.network.carry(peer, this.lastArrival, () => {
+      if (!peer.destroyed) arrive(peer);
+    });
+  }
+
+  private received(piece: Buffer): void {
+    this.bytesRead += piece.length;
+    this.touch();
+    this.push(piece);
+  }
+
+  private isReset(code: string | undefined): void {
+    if (this.destroyed) return;
+    if (code === undefined && !this.readableEnded) {
+      this.push(null);
+      return;
+    }
+    this.destroy(code === undefined ? undefined : Object.assign(new Error(`read ${code}`), { code, syscall: 'read' }));
+  }
+
+  private touch(): void {
+    if (this.timeout > 0) this.idle?.refresh();
+  }
+}
