@@ -38,7 +38,7 @@ export default tseslint.config(
       'import-x/no-restricted-paths': ['error', { zones: inwardOnly }],
       'import-x/no-cycle': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': 'off', // the compiler tells of them
     },
   },
   {

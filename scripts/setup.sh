@@ -122,8 +122,14 @@ install_locked() {
 command -v node >/dev/null 2>&1 || fail 'Node 20.19 or newer is needed: https://nodejs.org'
 node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
   fail "Node 20.19 or newer is needed; this is $(node --version)."
+# The registry of npm and the mirrors of Debian do not wait for each other.
+trap wait EXIT
+(
+  install_npm_packages
+  install_newer_node
+) &
+npm=$!
 install_debian_packages
 install_promtool
-install_npm_packages
-install_newer_node
+wait "$npm"
 install_cluster_tools

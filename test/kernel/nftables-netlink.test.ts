@@ -379,14 +379,6 @@ describe('what the kernel refuses', () => {
   });
 });
 
-describe('a transaction of 200,000 elements', () => {
-  it.each<IpFamily>(['IPv4', 'IPv6'])('is committed at once and read back (%s)', async (family) => {
-    const speeds = await driver.ask('fill', family, 200_000);
-    expect(speeds).toMatchObject({ found: 200_000, same: true });
-    expect(speeds.reading.longest).toBeLessThan(speeds.reading.total / 4);
-  });
-});
-
 /** One commit after the other to a table `other`, with chains that come and go, until it is stopped. */
 async function commitAllTheTime({ name }: Namespace): Promise<() => Promise<void>> {
   const nft = execa('ip', ['netns', 'exec', name, 'nft', '-i'], { reject: false, stdout: 'ignore' });

@@ -109,11 +109,11 @@ async function settled(): Promise<void> {
   );
 }
 
-/** Changes, faults and damage for a while. Returns what the process held in the middle of it. */
+/** Changes, faults and damage for a while, and until there was damage. Returns what the process held in the middle of it. */
 async function live(mode: Mode, begin: number, end: number): Promise<ProcessFigures> {
   let damaged = 0;
   let middle: ProcessFigures | undefined;
-  for (let step = 0; Date.now() < end; step++) {
+  for (let step = 0; Date.now() < end || !middle || damaged === 0; step++) {
     if (!middle && Date.now() > (begin + end) / 2) {
       middle = await processFigures(node, metrics);
       await api.ask('offer', { protobuf: false });
@@ -123,7 +123,7 @@ async function live(mode: Mode, begin: number, end: number): Promise<ProcessFigu
     await api.ask('put', put);
     for (const { kind, name } of remove)
       await api.ask('remove', kind === 'Service' ? 'v1' : 'discovery.k8s.io/v1', kind, name);
-    const mayBreak = Date.now() < end - HEALING_MILLISECONDS;
+    const mayBreak = damaged === 0 || Date.now() < end - HEALING_MILLISECONDS;
     if (step % 40 === 20 && mayBreak) await faults[random(faults.length)]!();
     if (step % 60 === 30 && mayBreak) {
       // What is to be hurt may be missing just now: two kinds of damage can meet.
@@ -136,8 +136,7 @@ async function live(mode: Mode, begin: number, end: number): Promise<ProcessFigu
   }
   // Failures that hit nobody yet would pile up until the end.
   await api.ask('clearFaults');
-  expect(damaged).toBeGreaterThan(0);
-  return middle!;
+  return middle;
 }
 
 /** The rules of a mode, free of what differs between two times of writing the same. */

@@ -8,8 +8,10 @@ export function nearestName(written: string, names: readonly string[]): string |
   let nearest: string | undefined;
   let least = Infinity;
   for (const name of names) {
+    const allowed = Math.min(2, Math.floor(name.length / 4));
+    if (Math.abs(name.length - lower.length) > allowed) continue; // so many letters at least are between them
     const distance = distanceOf(lower, name.toLowerCase());
-    if (distance < least && distance <= Math.min(2, Math.floor(name.length / 4))) {
+    if (distance < least && distance <= allowed) {
       nearest = name;
       least = distance;
     }

@@ -58,7 +58,7 @@ function contentsIn(kernel: MemoryNftTransport, family: IpFamily): unknown {
   };
 }
 
-const runs = 50;
+const runs = 30;
 /** Of thousands of packets for each cluster, a part, another one each time. */
 const STRIDE = 8;
 

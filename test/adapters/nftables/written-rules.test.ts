@@ -1,4 +1,3 @@
-import { parseAllDocuments } from 'yaml';
 import { ForwardingTable } from '../../../src/domain/forwarding/forwarding-table.js';
 import type { IpFamily } from '../../../src/domain/net/ip-family.js';
 import { compileNftables } from '../../../src/domain/nftables/compile.js';
@@ -20,6 +19,7 @@ import {
   ownAddressTowards,
   settingsOf,
 } from '../../support/recorded/walk-testbed.js';
+import { parsedObjects } from '../../support/recorded/parsed-objects.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 
 const FAMILIES: Record<Family, IpFamily> = { ipv4: 'IPv4', ipv6: 'IPv6' };
@@ -27,10 +27,8 @@ const FAMILIES: Record<Family, IpFamily> = { ipv4: 'IPv4', ipv6: 'IPv6' };
 /** The table that the whole way from objects makes, for one family. */
 function tableOf(scenario: Scenario, objects: string, family: IpFamily): WalkedTable {
   const proxy = new InMemoryProxy([], settingsOf(scenario.config), () => [...localAddresses]);
-  for (const document of parseAllDocuments(objects)) {
-    const object = document.toJS() as { kind: ResourceKind } | null;
-    if (object) proxy.events.applied(object.kind, object);
-  }
+  for (const object of parsedObjects<{ readonly kind: ResourceKind }>(objects))
+    proxy.events.applied(object.kind, object);
   expect(proxy.reports.rejected).toEqual([]);
   const { forwarding, network } = proxy.contexts.of(family, true);
   const table = new ForwardingTable();

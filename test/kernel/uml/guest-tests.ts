@@ -38,7 +38,6 @@ const ONE_PROCESSOR = { NODE_OPTIONS: '--v8-pool-size=0' };
 export interface GuestProgram extends GuestOptions {
   /** Its TypeScript file. */
   readonly source: URL;
-  readonly parameters?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -50,17 +49,16 @@ export interface GuestProgram extends GuestOptions {
 export async function declareGuestTests(programs: readonly GuestProgram[]): Promise<void> {
   const results: (readonly GuestTest[])[] = [];
   const waiting = [...programs.entries()];
-  const runSome = async () => {
+  const runSome = async (place: number) => {
     for (let next = waiting.shift(); next; next = waiting.shift())
-      results[next[0]] = await runInGuest(next[1]);
+      results[next[0]] = await runInGuest({ ...next[1], place });
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, runSome));
+  await Promise.all(Array.from({ length: availableParallelism() }, (_, place) => runSome(place)));
   declare(results.flat());
 }
 
 async function runInGuest({
   source,
-  parameters = [],
   environment = {},
   ...options
 }: GuestProgram): Promise<readonly GuestTest[]> {
@@ -74,7 +72,7 @@ async function runInGuest({
       ],
       ...[process.execPath, '--test-reporter', reporter],
       ...['--test-reporter-destination', `/exchange/${EVENTS}`],
-      ...['/exchange/program.mjs', ...parameters],
+      '/exchange/program.mjs',
     ];
     const end = await guest.run(command, EVENTS, options);
     const events = await readFile(join(guest.folder, EVENTS), 'utf8').catch(() => '');

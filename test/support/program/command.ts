@@ -40,10 +40,10 @@ export class Command {
     return new Command(options.program ?? (await builtProxy()), host, args, options);
   }
 
-  /** Runs it to its end, which must come within 20 s. */
+  /** Runs it to its end, which must come within a minute. */
   static async run(host: Host, args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
     const command = await Command.start(host, args, options);
-    return command.ended(20_000);
+    return command.ended(60_000);
   }
 
   /** What it has written to standard error. */

@@ -1,4 +1,3 @@
-import { parseAllDocuments } from 'yaml';
 import type { NodeSettings } from '../../../src/application/node/node-contexts.js';
 import type { ResourceKind } from '../../../src/application/ports/cluster-source.js';
 import type { Tracer } from '../../../src/application/ports/tracer.js';
@@ -12,6 +11,7 @@ import { AssumedNode } from '../../../src/domain/trace/assumed-node.js';
 import { parseQuery, type TraceQuery } from '../../../src/domain/trace/query.js';
 import { hostPort } from '../../../src/domain/net/address.js';
 import { clients, localAddresses, ownAddressTowards } from './walk-testbed.js';
+import { parsedObjects } from './parsed-objects.js';
 import { InMemoryProxy } from '../nftables/in-memory-proxy.js';
 import type { Family, Target } from '../testbed/probe-plan.js';
 import type { Verdict } from '../testbed/probe.js';
@@ -29,10 +29,8 @@ export function tracePackets(
   const own = (): ReadonlySet<string> =>
     tracing === 'node' ? localAddresses : new AssumedNode(proxy.state.node!).localAddresses;
   const proxy: InMemoryProxy = new InMemoryProxy([], settings, () => [...own()]);
-  for (const document of parseAllDocuments(objects)) {
-    const object = document.toJS() as { kind: ResourceKind } | null;
-    if (object) proxy.events.applied(object.kind, object);
-  }
+  for (const object of parsedObjects<{ readonly kind: ResourceKind }>(objects))
+    proxy.events.applied(object.kind, object);
   const families = IP_FAMILIES.map((family): TracedFamily => {
     const { forwarding, network } = proxy.contexts.of(family, true);
     const table = new ForwardingTable();

@@ -1,4 +1,4 @@
-import { parseAllDocuments } from 'yaml';
+import { parsedObjects } from '../recorded/parsed-objects.js';
 
 /** The little of a Kubernetes object that says where to send packets; test fixtures only, nothing is validated. */
 interface KubernetesObject {
@@ -46,9 +46,7 @@ const nodeAddresses: Record<Family, readonly string[]> = {
 
 /** Every address of every service of the objects, and, in IPv4, a cluster IP nobody has and a port no service has. */
 export function planOf(objectsYaml: string, family: Family): Target[] {
-  const objects = parseAllDocuments(objectsYaml)
-    .map((document) => document.toJS() as KubernetesObject | null)
-    .filter((object) => object !== null);
+  const objects = parsedObjects<KubernetesObject>(objectsYaml);
   const services = objects.filter(
     ({ kind, spec, metadata }) =>
       kind === 'Service' && spec?.type !== 'ExternalName' && metadata.name !== 'kubernetes',

@@ -1,7 +1,3 @@
-/**
- * The recorded scenarios of mode ipvs, against the real program. One guest may run every n-th of them:
- * `conformance.mjs 1/2` and `conformance.mjs 2/2` are all.
- */
 import { expect } from 'expect';
 import { after, before, describe, it } from 'node:test';
 import { byConfiguration, type Step } from '../../../support/recorded/scenarios.js';
@@ -13,9 +9,7 @@ import { Testbed } from '../../../support/testbed/testbed.js';
 import { comparable, emptyNode, listNode, recordedListings } from './recorded-kernel.js';
 import { tool } from './tool.js';
 
-const [part = 1, parts = 1] = (process.argv[2] ?? '').split('/').filter(Boolean).map(Number);
-const all = await byConfiguration('ipvs');
-const scenarios = all.filter((_, position) => position % parts === part - 1);
+const scenarios = await byConfiguration('ipvs');
 
 /**
  * Those over which `trace` is asked as well, and of which rules: queries are slow here, and the hermetic

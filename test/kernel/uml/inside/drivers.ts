@@ -1,4 +1,4 @@
-/** The tests of the drivers, all in one guest. */
+/** The tests of the drivers, all in one guest. The first ones see a kernel that has loaded nothing yet. */
 import './requirements.js';
 import './addresses.js';
 import './ip-sets.js';
@@ -6,3 +6,4 @@ import './iptables-variant.js';
 import './iptables-matches.js';
 import './nftables-missing.js';
 import './virtual-servers.js';
+import './take-over.js';
