@@ -80,8 +80,9 @@ export class RecoveryRound<Rules, Change, Actual> {
 
   /** Writes the differences, and sets aside what the kernel refuses, until it takes the rest. */
   private async repair(first?: Reading<Actual>): Promise<void> {
-    for (let reading = first; ; reading = undefined) {
-      const { actual, epoch } = reading ?? (await this.read());
+    let reading = first ?? (await this.read());
+    for (;;) {
+      const { actual, epoch } = reading;
       try {
         const { written, failed = [] } = await this.driver.repair(actual);
         this.written += written;
@@ -91,7 +92,9 @@ export class RecoveryRound<Rules, Change, Actual> {
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error;
         this.noteRefusal(error);
-        if (!this.setSomeAside(error, actual)) throw error;
+        // A part of it may be written.
+        reading = await this.read();
+        if (!this.setSomeAside(error, reading.actual)) throw error;
       }
     }
   }

@@ -132,6 +132,14 @@ describe('apply', () => {
     expect(await backend.verify('quick')).toMatchObject({ compared: false });
   });
 
+  it('rejects a frontend until the rules for its first endpoint are there', async () => {
+    services.setEmpty(1);
+    const backend = backendOn();
+    await backend.start(services.all, node);
+    await backend.apply([services.set(1)], node);
+    expect(iptables.lastInput.match(/^\*\w+|^-[DI]/gm)).toEqual(['*nat', '-I', '*filter', '-D']);
+  });
+
   it('tells the watch by how many entries the tables grow', async () => {
     const effects: (number | undefined)[] = [];
     const entries = () =>

@@ -8,6 +8,7 @@ import type { NftablesServicePortRules } from '../../../src/domain/nftables/stat
 import { NftablesAdoptedRules } from '../../../src/domain/nftables/state/adopted-rules.js';
 import { contentsOf, type TableContents } from '../../support/nftables/table-contents.js';
 import { desiredTable } from '../../../src/domain/nftables/state/desired-table.js';
+import { servicePortKey } from '../../../src/domain/model/service-port-name.js';
 import { serviceEntries } from '../../support/iptables/arbitraries.js';
 
 function hasEachFrontendOnce({ frontends }: ForwardingEntry): boolean {
@@ -59,17 +60,17 @@ describe.each(IP_FAMILIES)('rules that are read back (%s)', (family) => {
       serviceEntries(family, 'a').map(([first]) => first!),
       { numRuns: 1, seed: 7 },
     )[0]!;
-    const desired = composed(new Map([['a', compileNftables(entry)]]));
+    const desired = composed(new Map([[entry.key, compileNftables(entry)]]));
     const adopted = new NftablesAdoptedRules(tableOf(desired).sets, desired);
     const labels = adopted.labelsOf(entry.name);
     expect([...adopted.labels()]).toEqual(labels);
-    expect(adopted.rules(labels, 'a')).toBeDefined();
-    expect(adopted.rules(labels, 'b')).toBeUndefined();
+    expect(adopted.rules(labels, entry.key)).toBeDefined();
+    expect(adopted.rules(labels, servicePortKey({ ...entry.name, name: 'b' }))).toBeUndefined();
   });
 
   it('are missing in a table of another layout', () => {
     const none = new NftablesAdoptedRules(new Map(), new NftablesDesiredState());
     const name = { namespace: 'default', name: 'a', port: 'http', protocol: 'TCP' } as const;
-    expect(none.rules(none.labelsOf(name), 'a')).toBeUndefined();
+    expect(none.rules(none.labelsOf(name), servicePortKey(name))).toBeUndefined();
   });
 });

@@ -52,8 +52,9 @@ class ChangeWriter {
   ) {
     ({ written: this.written, removed: this.removed } = change.chains());
     const { entriesRemoved, entriesAdded, entriesGone } = change;
-    const growing = new Set(entriesAdded.map(({ entry }) => entry.chain));
-    const ended = entriesGone.filter(({ entry }) => entry.table === REJECTING && !growing.has(entry.chain));
+    const rejects = ({ entry }: OwnedEntry): boolean => entry.table === REJECTING;
+    const growing = new Set(entriesAdded.filter(rejects).map(({ entry }) => entry.chain));
+    const ended = entriesGone.filter((one) => rejects(one) && !growing.has(one.entry.chain));
     const isEnded = new Set(ended);
     this.ended = { removed: ended, added: [], tails: [] };
     const removed = entriesRemoved.filter((one) => !isEnded.has(one));

@@ -1,5 +1,6 @@
 import {
   displayName,
+  servicePortName,
   type Protocol,
   type ServicePortKey,
   type ServicePortName,
@@ -15,7 +16,9 @@ import {
   type RuleText,
   type SharedEntry,
 } from '../table.js';
+import { isUnexplained } from '../../reconcile/unexplained.js';
 import type { SavedTables } from '../text/saved-tables.js';
+import type { IptablesDesiredState } from './desired-state.js';
 import { getOrMake } from '../../model/get-or-make.js';
 
 const SERVICE_CHAINS = /KUBE-(?:SVC|SVL|FW|EXT|SEP)-[A-Z0-9]+/g;
@@ -49,7 +52,7 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
     private readonly saved: SavedTables,
     private readonly baseRules: BaseRules,
     /** Who has claimed a frontend by now. */
-    private readonly desired: { isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean },
+    private readonly desired: Pick<IptablesDesiredState, 'isClaimedByOthersOnly'>,
   ) {}
 
   labelsOf(name: ServicePortName): readonly string[] {
@@ -62,7 +65,8 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
 
   rules(labels: readonly string[], owner: ServicePortKey): IptablesServicePortRules | undefined {
     const found = labels.flatMap((label) => this.sorted().entries.get(label) ?? []);
-    const kept = found.filter(({ entry }) => !this.desired.isClaimedByOther(entry, owner));
+    const own = isUnexplained(owner) ? found : ofProtocol(servicePortName(owner).protocol, found);
+    const kept = own.filter(({ entry }) => !this.desired.isClaimedByOthersOnly(entry, owner));
     if (kept.length === 0) return undefined;
     return { chains: this.chainsOf(kept), entries: kept.map(({ entry }) => entry) };
   }
@@ -86,6 +90,20 @@ export class IptablesAdoptedRules implements AdoptedRules<IptablesServicePortRul
   private sorted(): AdoptedTables {
     return (this.tables ??= sort(this.saved, this.baseRules));
   }
+}
+
+/**
+ * The entries of one of the service ports that have a label in common. Health checks are about TCP whatever the service port is, so
+ * it gets one of each kind.
+ */
+function ofProtocol(protocol: Protocol, entries: readonly AdoptedEntry[]): readonly AdoptedEntry[] {
+  const healthChecks = new Set<RuleText>();
+  return entries.filter(({ name, entry: { frontend, rule } }) => {
+    if (frontend !== undefined) return name.protocol === protocol;
+    const isFirst = !healthChecks.has(rule);
+    healthChecks.add(rule);
+    return isFirst;
+  });
 }
 
 function targetsOf(rule: RuleText): readonly string[] {

@@ -55,11 +55,11 @@ export class IptablesDesiredState implements DesiredState<IptablesServicePortRul
     return found;
   }
 
-  /** Whether a service port other than `owner` claims the entry's frontend in the entry's chain. */
-  isClaimedByOther(entry: SharedEntry, owner: ServicePortKey): boolean {
-    return (
-      entry.frontend !== undefined && this.claims.claimants(claimId(entry)).some((other) => other !== owner)
-    );
+  /** Whether others claim the entry's frontend in the entry's chain, and `owner` does not. */
+  isClaimedByOthersOnly(entry: SharedEntry, owner: ServicePortKey): boolean {
+    if (entry.frontend === undefined) return false;
+    const claimants = this.claims.claimants(claimId(entry));
+    return claimants.length > 0 && !claimants.includes(owner);
   }
 
   conflictsOf(owner: ServicePortKey): readonly FrontendConflict[] {

@@ -1,5 +1,11 @@
-import type { Protocol, ServicePortKey, ServicePortName } from '../../model/service-port-name.js';
+import {
+  servicePortName,
+  type Protocol,
+  type ServicePortKey,
+  type ServicePortName,
+} from '../../model/service-port-name.js';
 import type { AdoptedRules } from '../../reconcile/adopted-rules.js';
+import { isUnexplained } from '../../reconcile/unexplained.js';
 import { frontendName } from '../../forwarding/frontend-name.js';
 import { frontendComment } from '../frontend-names.js';
 import type { NftablesServicePortRules, TablePart, PlacedElement } from './service-port-rules.js';
@@ -55,7 +61,8 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
     const { frontends, sources } = this.indexed();
     const parts = labels
       .flatMap((label) => frontends.get(label) ?? [])
-      .filter(({ key }) => (this.desired.holder(key) ?? owner) === owner)
+      .filter(({ key }) => isUnexplained(owner) || protocolOf(key) === servicePortName(owner).protocol)
+      .filter(({ key }) => !this.isClaimedByOthersOnly(key, owner))
       .flatMap((frontend) => adoptedParts(this, frontend, sources.get(frontend.key)));
     const own = (this.desired.rules(owner) ?? []).filter((part) => this.verified.has(part));
     const byKey = new Map([...parts, ...own].map((part) => [part.key, part]));
@@ -64,6 +71,11 @@ export class NftablesAdoptedRules implements AdoptedRules<NftablesServicePortRul
 
   element(set: string, key: string): SetElement | undefined {
     return this.sets.get(set)?.elements.get(key);
+  }
+
+  private isClaimedByOthersOnly(key: string, owner: ServicePortKey): boolean {
+    const isOwn = () => this.desired.rules(owner)?.some((part) => part.key === key);
+    return (this.desired.holder(key) ?? owner) !== owner && !isOwn();
   }
 
   private indexed(): AdoptedIndex {
@@ -102,6 +114,11 @@ interface AdoptedIndex {
   readonly frontends: ReadonlyMap<string, readonly AdoptedFrontend[]>;
   /** By the frontend's key. */
   readonly sources: ReadonlyMap<string, readonly AdoptedSource[]>;
+}
+
+/** The protocol of the frontend with that key. */
+function protocolOf(key: string): Protocol {
+  return key.split(' . ').at(-2)!.toUpperCase() as Protocol;
 }
 
 interface AdoptedSource {
@@ -145,12 +162,13 @@ class PartReader {
     this.dispatched(sets.shortCircuits, sets.shortCircuitEndpoints, sets.shortCircuitAffinityIds);
     this.identified(sets.affinityEndpoints, [sets.affinityIds, sets.shortCircuitAffinityIds]);
     if (this.take(RESTRICTED_FRONTENDS, key)) this.restricted();
-    const [port, protocol, address] = key.split(' . ').reverse() as [string, Lowercase<Protocol>, string?];
-    const frontend = frontendName(address, Number(port), protocol.toUpperCase() as Protocol);
+    const [port, , address] = key.split(' . ').reverse() as [string, string, string?];
+    const protocol = protocolOf(key);
+    const frontend = frontendName(address, Number(port), protocol);
     const listed = this.elements.filter(({ set }) => !LOOKED_UP_SETS.has(set));
     const own: TablePart = { key, frontend, elements: this.elements, listed, uses: this.uses };
     const clusterIP = address === undefined ? [] : this.shared(CLUSTER_IPS, address);
-    return [own, ...clusterIP, ...this.hairpins(protocol)];
+    return [own, ...clusterIP, ...this.hairpins(protocol.toLowerCase())];
   }
 
   /** The element of that key, if the table has it. */
