@@ -1,0 +1,41 @@
+/** A process that runs one test file of the planted copy after another: starting jest costs more than most of them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { runCLI } from 'jest';
+import jestConfig from '../../jest.config.mjs';
+
+const root = process.cwd();
+const hermetic = jestConfig.projects.find(({ displayName }) => displayName === 'hermetic');
+const config = JSON.stringify({
+  ...hermetic,
+  rootDir: root,
+  roots: ['test/domain', 'test/application'].map((folder) => `${root}/${folder}`),
+  setupFilesAfterEnv: [new URL('./switch.mjs', import.meta.url).pathname],
+  cacheDirectory: `${root}/jest-cache`,
+  testTimeout: 30_000,
+});
+
+process.on('message', async ({ test, awake }) => {
+  process.env.REACHED = `${root}/reached`;
+  process.env.AWAKE = awake.join();
+  writeFileSync(process.env.REACHED, '');
+  const started = performance.now();
+  const { results } = await runCLI(
+    {
+      _: [test],
+      $0: '',
+      config,
+      runTestsByPath: true,
+      runInBand: true,
+      silent: true,
+      reporters: [],
+      watchman: false,
+    },
+    [root],
+  );
+  process.send({
+    passed: results.success && results.numPassedTests > 0,
+    milliseconds: performance.now() - started,
+    reached: readFileSync(process.env.REACHED, 'utf8').split('\n').filter(Boolean).map(Number),
+    bytes: process.memoryUsage.rss(),
+  });
+});
