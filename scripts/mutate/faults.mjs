@@ -19,7 +19,7 @@ const OPERATORS = new Map([
 ]);
 
 /**
- * Every fault that can be planted in a file: its node, its line, and `mutate`, which makes the faulty text of the node, given
+ * Every fault that can be planted in a file: its node, its place, and `mutate`, which makes the faulty text of the node, given
  * what makes texts of the nodes inside. For a statement, which is left out, that is undefined.
  */
 export function faultsIn(path, text) {
@@ -27,9 +27,9 @@ export function faultsIn(path, text) {
   const lines = text.split('\n');
   const faults = [];
   const add = (node, mutate) => {
-    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+    const { line, character } = source.getLineAndCharacterOfPosition(node.getStart());
     if (!EQUIVALENT.some(([file, code]) => path.endsWith(file) && lines[line].includes(code)))
-      faults.push({ path, source, node, line: line + 1, mutate });
+      faults.push({ path, source, node, place: `${path}:${line + 1}:${character + 1}`, mutate });
   };
   const visit = (node, isForPeople) => {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
@@ -99,7 +99,7 @@ export function plant(source, faults) {
 }
 
 /** A fault as people read it: where, what stands there, and what stands there instead. */
-export function description({ path, line, node, mutate }) {
+export function description({ place, node, mutate }) {
   const short = (text) => text.replace(/\s+/g, ' ').slice(0, 100);
-  return `${path}:${line}: ${short(node.getText())} → ${mutate ? short(mutate((inner) => inner.getText())) : '(nothing)'}`;
+  return `${place}: ${short(node.getText())} → ${mutate ? short(mutate((inner) => inner.getText())) : '(nothing)'}`;
 }

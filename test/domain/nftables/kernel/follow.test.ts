@@ -297,12 +297,14 @@ describe('sets of the kernel', () => {
       ],
       { sets: [set] },
     );
-    const element = (port: number, last: number): KernelElement => ({
-      key: bytes(0, port, 0, 0, 198, 51, 100, 0),
-      lastKey: bytes(0, last, 0, 0, 198, 51, 100, 255),
+    const element = (port: number, last: number, network = 198): KernelElement => ({
+      key: bytes(0, port, 0, 0, network, 51, 100, 0),
+      lastKey: bytes(0, last, 0, 0, network, 51, 100, 255),
     });
     expect(await verdictsOf([both], [element(79, 81)])).toEqual(['dropped']);
     expect(await verdictsOf([both], [element(81, 90)])).toEqual(['untouched']);
+    expect(await verdictsOf([both], [element(79, 81, 197)])).toEqual(['untouched']);
+    expect(await verdictsOf([both], [element(79, 81, 199)])).toEqual(['untouched']);
   });
 
   it('may have an element for all other keys', async () => {
