@@ -21,6 +21,8 @@ const { values } = parseArgs({
 });
 /** How long a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
 const SLOWEST = { factor: 10, milliseconds: 20_000 };
+/** The rooms of hermetic tests that run the code itself. */
+const ROOMS = ['domain', 'application', 'testing', 'adapters', 'bootstrap'];
 const WITHOUT_FAULT_MS = 600_000;
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
@@ -61,7 +63,7 @@ function textsWith(faults) {
 /** The test files, each with how long it takes and which faults it reaches. */
 async function triedTests(tests) {
   const tried = [];
-  for (const path of [...filesIn('test/domain', '.test.ts'), ...filesIn('test/application', '.test.ts')]) {
+  for (const path of ROOMS.flatMap((room) => filesIn(`test/${room}`, '.test.ts'))) {
     const result = await tests.run(path, [], WITHOUT_FAULT_MS);
     if (!result?.passed) throw new Error(`${path} fails without any fault: no fault can be told from that`);
     tried.push({ path, milliseconds: result.milliseconds, reached: new Set(result.reached) });
@@ -69,14 +71,21 @@ async function triedTests(tests) {
   return tried.sort((a, b) => a.milliseconds - b.milliseconds);
 }
 
-/** Whether the tests of a file are beside the mirror of the faulty one: those find most faults. */
-function isBeside(test, fault) {
-  return dirname(test.path) === dirname(fault.path).replace(/^src/, 'test');
+/** How near a test file is to the faulty one. The nearer, the more faults it finds, and the fewer are worth waking at once. */
+const DISTANCES = [
+  { distance: 'mirror', atOnce: 1 },
+  { distance: 'beside', atOnce: 4 },
+  { distance: 'far', atOnce: Infinity },
+];
+
+function distanceOf(test, fault) {
+  const mirror = fault.path.replace(/^src(.*)\.ts$/, 'test$1.test.ts');
+  if (test.path === mirror) return 'mirror';
+  return dirname(test.path) === dirname(mirror) ? 'beside' : 'far';
 }
 
-/** Those of the faults that a test file finds. Most find none, or few: all are awake at once, and halved as long as it fails. */
+/** Those of the faults that a test file finds. All are awake at once, and halved as long as it fails. */
 async function foundBy(test, faults, tests) {
-  if (faults.length === 0) return [];
   const limitMs = SLOWEST.milliseconds + SLOWEST.factor * test.milliseconds;
   const result = await tests.run(test.path, faults, limitMs);
   if (result?.passed) return [];
@@ -97,12 +106,14 @@ process.on('exit', () => tests.remove());
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
 const tried = await triedTests(tests);
-console.error('baseline', performance.now());
 const missed = new Set(faults);
-for (const mayFind of [isBeside, () => true])
+for (const { distance, atOnce } of DISTANCES)
   for (const test of tried) {
-    const reached = [...missed].filter((fault) => test.reached.has(fault.number) && mayFind(test, fault));
-    for (const fault of await foundBy(test, reached, tests)) missed.delete(fault);
+    const reached = [...missed].filter(
+      (fault) => test.reached.has(fault.number) && distanceOf(test, fault) === distance,
+    );
+    for (let at = 0; at < reached.length; at += atOnce)
+      for (const fault of await foundBy(test, reached.slice(at, at + atOnce), tests)) missed.delete(fault);
   }
 
 for (const fault of missed) {

@@ -65,15 +65,14 @@ function isCondition(node) {
   return parent && ts.isConditionalExpression(parent) && parent.condition === node;
 }
 
-/** Whether the strings inside are words for people: what is logged or thrown. */
+const MESSAGE_CALLS = /\blogger\??\.(debug|info|warn|error)$|^(report|super)$/;
+
+/** Whether the strings inside are words for people: what is logged, thrown, or reported of objects. */
 function isMessage(node) {
   if (ts.isThrowStatement(node)) return true;
-  if (ts.isNewExpression(node)) return /Error$/.test(node.expression.getText());
-  if (!ts.isCallExpression(node)) return false;
-  return (
-    node.expression.kind === Kind.SuperKeyword ||
-    /\blogger\??\.(debug|info|warn|error)$/.test(node.expression.getText())
-  );
+  if (ts.isNewExpression(node)) return node.expression.getText().endsWith('Error');
+  if (ts.isBinaryExpression(node)) return node.left.getText() === 'this.name';
+  return ts.isCallExpression(node) && MESSAGE_CALLS.test(node.expression.getText());
 }
 
 /** The text of a file with faults in it, each of which stays asleep until `__fault` is true of its number. */
@@ -91,9 +90,9 @@ export function plant(source, faults) {
   const planted = (node) => {
     const fault = byNode.get(node);
     if (fault === undefined) return sound(node);
-    if (fault.mutate === undefined) return `{ if (!__fault(${fault.number})) ${sound(node)} }`;
+    if (fault.mutate === undefined) return `{ if (!globalThis.__fault?.(${fault.number})) ${sound(node)} }`;
     const textOf = (inner) => (inner === node ? sound(node) : planted(inner));
-    return `(__fault(${fault.number}) ? ${fault.mutate(textOf)} : ${sound(node)})`;
+    return `(globalThis.__fault?.(${fault.number}) ? ${fault.mutate(textOf)} : ${sound(node)})`;
   };
   return planted(source);
 }

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
 const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+/** What no test needs, or is made anew; node_modules is linked. */
+const LEFT_OUT = ['.git', 'node_modules', 'dist', 'lib', 'build'];
 /** Jest keeps something of every file it has run: beyond this, a new process goes on. */
 const MOST_BYTES = 1.5e9;
 
@@ -16,8 +18,8 @@ export class PlantedTests {
   #process = undefined;
 
   constructor(texts) {
-    for (const name of ['src', 'test', 'docs', 'package.json'])
-      cpSync(name, join(this.#folder, name), { recursive: true });
+    const isCopied = (path) => !LEFT_OUT.includes(path);
+    cpSync('.', this.#folder, { recursive: true, filter: isCopied });
     for (const [path, text] of texts) writeFileSync(join(this.#folder, path), text);
     symlinkSync(resolve('node_modules'), join(this.#folder, 'node_modules'));
   }

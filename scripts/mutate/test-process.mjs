@@ -1,5 +1,6 @@
 /** A process that runs one test file of the planted copy after another: starting jest costs more than most of them. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { runCLI } from 'jest';
 import jestConfig from '../../jest.config.mjs';
 
@@ -8,8 +9,9 @@ const hermetic = jestConfig.projects.find(({ displayName }) => displayName === '
 const config = JSON.stringify({
   ...hermetic,
   rootDir: root,
-  roots: ['test/domain', 'test/application'].map((folder) => `${root}/${folder}`),
-  setupFilesAfterEnv: [new URL('./switch.mjs', import.meta.url).pathname],
+  roots: [`${root}/test`],
+  testEnvironment: fileURLToPath(new URL('./environment.mjs', import.meta.url)),
+  setupFilesAfterEnv: [fileURLToPath(new URL('./setup.mjs', import.meta.url))],
   cacheDirectory: `${root}/jest-cache`,
   testTimeout: 30_000,
 });
