@@ -98,6 +98,13 @@ describe('SyncReporting', () => {
     expect(metrics.of('serviceChangesPending').at(-1)).toEqual([1]);
   });
 
+  it('remembers since when rules cannot be verified', () => {
+    reporting.verified('IPv4', 'cannot read');
+    expect(history.of('IPv4').unverified).toEqual({ since: 1_000_000, reason: 'cannot read' });
+    reporting.verified('IPv4');
+    expect(history.of('IPv4').unverified).toBeUndefined();
+  });
+
   it('counts repairs', () => {
     reporting.repaired('IPv6', 4);
     expect(metrics.of('repaired')).toEqual([['IPv6', 4]]);
