@@ -19,7 +19,7 @@ const { values } = parseArgs({
     file: { type: 'string', default: '' },
   },
 });
-/** How long a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
+/** The processor time that a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
 const SLOWEST = { factor: 10, milliseconds: 20_000 };
 /** The rooms of hermetic tests that run the code itself. */
 const ROOMS = ['domain', 'application', 'testing', 'adapters', 'bootstrap'];
@@ -60,7 +60,7 @@ function textsWith(faults) {
   return [...byPath].map(([path, planted]) => [path, plant(planted[0].source, planted)]);
 }
 
-/** The test files, each with how long it takes and which faults it reaches. */
+/** The test files, each with the processor time it takes and which faults it reaches. */
 async function triedTests(tests) {
   const tried = [];
   for (const path of ROOMS.flatMap((room) => filesIn(`test/${room}`, '.test.ts'))) {

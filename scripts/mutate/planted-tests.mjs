@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('./test-process.mjs', import.meta.url));
@@ -24,7 +25,7 @@ export class PlantedTests {
     symlinkSync(resolve('node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** Runs one test file with some faults awake, or none. Undefined if it takes longer than it may: a fault has made it endless. */
+  /** Runs one test file with some faults awake, or none. Undefined if it takes more processor time than it may. */
   async run(test, faults, limitMs) {
     this.#process ??= fork(PROGRAM, {
       cwd: this.#folder,
@@ -33,14 +34,16 @@ export class PlantedTests {
       env: this.#environment(),
     });
     this.#process.send({ test, awake: faults.map(({ number }) => number) });
-    const timer = setTimeout(() => this.#end(), limitMs);
+    const { pid } = this.#process;
+    const latest = processorMilliseconds(pid) + limitMs;
+    const watch = setInterval(() => processorMilliseconds(pid) > latest && this.#end(), 500);
     const ended = new AbortController();
     const { signal } = ended;
     const answer = await Promise.race([
       once(this.#process, 'message', { signal }).then(([message]) => message),
       once(this.#process, 'exit', { signal }).then(() => undefined),
     ]);
-    clearTimeout(timer);
+    clearInterval(watch);
     ended.abort();
     if (answer === undefined || answer.bytes > MOST_BYTES) this.#end();
     return answer;
@@ -59,4 +62,10 @@ export class PlantedTests {
     this.#process?.kill('SIGKILL');
     this.#process = undefined;
   }
+}
+
+/** What the process has used so far. On a busy machine that says more of an endless loop than the time of day. */
+function processorMilliseconds(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ').slice(13, 15);
+  return 10 * (Number(user) + Number(system));
 }

@@ -24,23 +24,23 @@ const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
 
 it('of service ports that stay degraded are logged when the reason is another one', () => {
   const reasons = { f: 'f belongs to shop/cart', g: 'g belongs to shop/cart' };
-  outcomes.record([cart, pay], { failed: [], conflicts: [clash('f')] });
+  outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [clash('f')] });
   clock.advance(1_000);
-  outcomes.record([pay], { failed: [], conflicts: [clash('f')] });
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
   expect(warnings()).toEqual([reasons.f]);
-  outcomes.record([pay], { failed: [], conflicts: [clash('g')] });
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('g')] });
   expect(warnings()).toEqual([reasons.f, reasons.g]);
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: 1_000, reason: reasons.g });
 });
 
 it('of service ports that fail do not become better because another one has their frontend', () => {
-  outcomes.record([pay], { failed: [refused], conflicts: [] });
-  outcomes.record([cart], { failed: [], conflicts: [clash('f')] });
+  outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
+  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
   expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed', reason: 'no room', attempts: 1 });
 });
 
 it('of service ports that are not programmed yet are not known because another one has their frontend', () => {
-  outcomes.record([cart], { failed: [], conflicts: [clash('f')] });
+  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
   expect(statuses.get('IPv4', pay.key)).toBeUndefined();
   expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: 1_000 });
 });

@@ -13,6 +13,7 @@ const behind = entryOf({ name: 'behind', clusterIPs: { IPv4: '10.96.7.2' } }, [
 const concerned = new ConcernedEntries([cart, behind]);
 const elsewhere: Packet = {
   family: 'IPv4',
+  inputInterface: undefined,
   source: '203.0.113.9',
   destination: '203.0.113.10',
   protocol: 'TCP',
