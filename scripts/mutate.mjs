@@ -1,14 +1,16 @@
 /**
- * Plants faults in src/domain and src/application, one at a time, and runs the hermetic tests that a fault may concern. Prints the
- * faults that no test finds, and the score: `node scripts/mutate.mjs --count 20 --seed 1 --file nftables`. The same seed plants the
- * same faults in the same code; `--file` keeps to files with this in their path. Each file is restored after its turn.
+ * Plants faults in src/domain and src/application, and runs the tests of both. Prints the faults that no test finds, and the score:
+ * `node scripts/mutate.mjs --count 300 --seed 1 --file nftables`. The same seed plants the same faults in the same code; `--file`
+ * keeps to files with this in their path.
+ *
+ * All faults are planted at once, asleep, in a copy of the sources. Each test file runs once without a fault, which shows the faults
+ * it reaches, and again with these awake as long as nothing has found them.
  */
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import ts from 'typescript';
+import { description, faultsIn, plant } from './mutate/faults.mjs';
+import { PlantedTests } from './mutate/planted-tests.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -17,47 +19,11 @@ const { values } = parseArgs({
     file: { type: 'string', default: '' },
   },
 });
-/** A fault that makes a loop endless is one that the tests find. */
-const TIMEOUT_MS = 600_000;
-
-const { SyntaxKind: Kind } = ts;
-const OPERATORS = new Map([
-  [Kind.EqualsEqualsEqualsToken, '!=='],
-  [Kind.ExclamationEqualsEqualsToken, '==='],
-  [Kind.LessThanToken, '<='],
-  [Kind.LessThanEqualsToken, '<'],
-  [Kind.GreaterThanToken, '>='],
-  [Kind.GreaterThanEqualsToken, '>'],
-  [Kind.PlusToken, '-'],
-  [Kind.MinusToken, '+'],
-  [Kind.AsteriskToken, '/'],
-  [Kind.SlashToken, '*'],
-  [Kind.AmpersandAmpersandToken, '||'],
-  [Kind.BarBarToken, '&&'],
-]);
-
-/** Every fault that can be planted in a text: where, and what stands there instead. */
-function faultsIn(path, text) {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  const faults = [];
-  const replace = (node, by) => faults.push({ path, start: node.getStart(), end: node.end, by });
-  const visit = (node) => {
-    if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
-    if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return;
-    if (node.parent?.name === node) return;
-    const { kind } = node;
-    if (ts.isBinaryExpression(node) && OPERATORS.has(node.operatorToken.kind))
-      replace(node.operatorToken, OPERATORS.get(node.operatorToken.kind));
-    else if (kind === Kind.TrueKeyword) replace(node, 'false');
-    else if (kind === Kind.FalseKeyword) replace(node, 'true');
-    else if (ts.isNumericLiteral(node)) replace(node, `(${node.text} + 1)`);
-    else if (ts.isStringLiteral(node)) replace(node, node.text === '' ? "'?'" : "''");
-    else if (ts.isExpressionStatement(node)) replace(node, ';');
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return faults;
-}
+/** The processor time that a test file may take, in terms of what it takes without a fault. Beyond that, a fault has made it endless. */
+const SLOWEST = { factor: 10, milliseconds: 20_000 };
+/** The rooms of hermetic tests that run the code itself. */
+const ROOMS = ['domain', 'application', 'testing', 'adapters', 'bootstrap'];
+const WITHOUT_FAULT_MS = 600_000;
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
 function randomNumbers(seed) {
@@ -70,61 +36,90 @@ function randomNumbers(seed) {
   };
 }
 
-/** Tests beside the file's mirror find most faults and take seconds; only what they miss needs all tests that import the file. */
-function isFound({ path }) {
-  const beside = dirname(path).replace(/^src/, 'test');
-  return fails('--passWithNoTests', '--testPathPatterns', `${beside}/`) || fails('--findRelatedTests', path);
+function filesIn(room, ending) {
+  const names = readdirSync(room, { recursive: true }).sort();
+  return names.filter((name) => name.endsWith(ending)).map((name) => join(room, name));
 }
 
-function fails(...tests) {
-  const options = ['--selectProjects', 'hermetic', '--bail', '--maxWorkers=2', ...tests];
-  const { status } = spawnSync('npm', ['run', '--silent', 'jest', '--', ...options], {
-    stdio: 'ignore',
-    timeout: TIMEOUT_MS,
-  });
-  return status !== 0;
+function chosenFaults() {
+  const paths = [...filesIn('src/domain', '.ts'), ...filesIn('src/application', '.ts')];
+  const faults = paths
+    .filter((path) => path.includes(values.file))
+    .flatMap((path) => faultsIn(path, readFileSync(path, 'utf8')));
+  const random = randomNumbers(Number(values.seed));
+  const count = Math.min(Number(values.count), faults.length);
+  const chosen = Array.from(
+    { length: count },
+    () => faults.splice(Math.floor(random() * faults.length), 1)[0],
+  );
+  return chosen.map((fault, number) => ({ ...fault, number }));
 }
 
-const texts = new Map(
-  ['src/domain', 'src/application']
-    .flatMap((room) => readdirSync(room, { recursive: true }).map((name) => join(room, name)))
-    .filter((path) => path.endsWith('.ts') && path.includes(values.file))
-    .sort()
-    .map((path) => [path, readFileSync(path, 'utf8')]),
-);
-const faults = [...texts].flatMap(([path, text]) => faultsIn(path, text));
-const random = randomNumbers(Number(values.seed));
-const chosen = Array.from(
-  { length: Math.min(Number(values.count), faults.length) },
-  () => faults.splice(Math.floor(random() * faults.length), 1)[0],
-);
-// Interrupted, the tests end, and with them this turn: the file is restored.
-let isInterrupted = false;
-process.on('SIGINT', () => (isInterrupted = true));
+function textsWith(faults) {
+  const byPath = new Map(faults.map(({ path }) => [path, faults.filter((fault) => fault.path === path)]));
+  return [...byPath].map(([path, planted]) => [path, plant(planted[0].source, planted)]);
+}
 
-if (fails('--testPathPatterns', 'test/domain/', 'test/application/'))
-  throw new Error('tests fail without any fault: no fault can be told from that');
-
-let tried = 0;
-let found = 0;
-for (const fault of chosen) {
-  const { path, start, end, by } = fault;
-  const text = texts.get(path);
-  const line = text.slice(0, start).split('\n').length;
-  writeFileSync(path, text.slice(0, start) + by + text.slice(end));
-  let hit;
-  try {
-    hit = isFound(fault);
-  } finally {
-    writeFileSync(path, text);
+/** The test files, each with the processor time it takes and which faults it reaches. */
+async function triedTests(tests) {
+  const tried = [];
+  for (const path of ROOMS.flatMap((room) => filesIn(`test/${room}`, '.test.ts'))) {
+    const result = await tests.run(path, [], WITHOUT_FAULT_MS);
+    if (!result?.passed) throw new Error(`${path} fails without any fault: no fault can be told from that`);
+    tried.push({ path, milliseconds: result.milliseconds, reached: new Set(result.reached) });
   }
-  await setImmediate(); // lets the signal arrive
-  if (isInterrupted) break;
-  tried++;
-  if (hit) found++;
-  console.log(`${hit ? 'found   ' : 'SURVIVED'} ${path}:${line}: ${text.slice(start, end)} → ${by}`);
+  return tried.sort((a, b) => a.milliseconds - b.milliseconds);
 }
-console.log(
-  `${found} of ${tried} faults found (${Math.round((100 * found) / tried)} %), of ${faults.length + chosen.length} possible`,
-);
-process.exitCode = found === tried ? 0 : 1;
+
+/** How near a test file is to the faulty one. The nearer, the more faults it finds, and the fewer are worth waking at once. */
+const DISTANCES = [
+  { distance: 'mirror', atOnce: 1 },
+  { distance: 'beside', atOnce: 4 },
+  { distance: 'far', atOnce: Infinity },
+];
+
+function distanceOf(test, fault) {
+  const mirror = fault.path.replace(/^src(.*)\.ts$/, 'test$1.test.ts');
+  if (test.path === mirror) return 'mirror';
+  return dirname(test.path) === dirname(mirror) ? 'beside' : 'far';
+}
+
+/** Those of the faults that a test file finds. All are awake at once, and halved as long as it fails. */
+async function foundBy(test, faults, tests) {
+  const limitMs = SLOWEST.milliseconds + SLOWEST.factor * test.milliseconds;
+  const result = await tests.run(test.path, faults, limitMs);
+  if (result?.passed) return [];
+  if (faults.length === 1) {
+    console.log(`${result ? 'found  ' : 'endless'} ${description(faults[0])} (${test.path})`);
+    return faults;
+  }
+  const half = faults.length >> 1;
+  return [
+    ...(await foundBy(test, faults.slice(0, half), tests)),
+    ...(await foundBy(test, faults.slice(half), tests)),
+  ];
+}
+
+const faults = chosenFaults();
+const tests = new PlantedTests(textsWith(faults));
+process.on('exit', () => tests.remove());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+const tried = await triedTests(tests);
+const missed = new Set(faults);
+for (const { distance, atOnce } of DISTANCES)
+  for (const test of tried) {
+    const reached = [...missed].filter(
+      (fault) => test.reached.has(fault.number) && distanceOf(test, fault) === distance,
+    );
+    for (let at = 0; at < reached.length; at += atOnce)
+      for (const fault of await foundBy(test, reached.slice(at, at + atOnce), tests)) missed.delete(fault);
+  }
+
+for (const fault of missed) {
+  const isReached = tried.some(({ reached }) => reached.has(fault.number));
+  console.log(`${isReached ? 'SURVIVED ' : 'UNREACHED'} ${description(fault)}`);
+}
+const found = faults.length - missed.size;
+console.log(`${found} of ${faults.length} faults found (${Math.floor((100 * found) / faults.length)} %)`);
+process.exit(missed.size === 0 ? 0 : 1);

@@ -31,7 +31,7 @@ export function parseDuration(text: string): number | undefined {
     const [, whole = '', fraction = '', unit = ''] = term;
     if (whole === '' && fraction === '') return undefined;
     const size = NANOSECONDS[unit]!;
-    total += BigInt(whole || '0') * size + (BigInt(fraction || '0') * size) / 10n ** BigInt(fraction.length);
+    total += BigInt(whole) * size + (BigInt(fraction) * size) / 10n ** BigInt(fraction.length);
     if (total > LONGEST) return undefined;
   }
   return total === 0n ? 0 : millisecondsOf(negative ? -total : total);

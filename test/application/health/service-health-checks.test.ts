@@ -178,6 +178,7 @@ describe('ServiceHealthChecks', () => {
     });
     await checks.stop();
     await programmed([entry('c', 1003, [])]);
+    expect([openPorts(), clock.pending]).toEqual([[], 0]);
     await checks.stop();
     expect([openPorts(), clock.pending]).toEqual([[], 0]);
   });

@@ -18,6 +18,19 @@ describe('ServiceStatuses', () => {
     expect(statuses.get('IPv6', 'a/b/tcp/')).toEqual({ state: 'programmed', since: 1 });
   });
 
+  it('tells of each failure, and of nothing else', () => {
+    const failures: unknown[] = [];
+    const statuses = new ServiceStatuses((...failure) => failures.push(failure));
+    const failed = { state: 'failed', since: 1, reason: 'no', attempts: 1 } as const;
+    statuses.set('IPv6', 'a/b/tcp/', failed);
+    statuses.set('IPv4', 'a/b/tcp/', { state: 'programmed', since: 2 });
+    statuses.set('IPv6', 'a/b/tcp/', { ...failed, attempts: 2 });
+    expect(failures).toEqual([
+      ['IPv6', 'a/b/tcp/', failed],
+      ['IPv6', 'a/b/tcp/', { ...failed, attempts: 2 }],
+    ]);
+  });
+
   it('counts what is degraded as programmed, and names it', () => {
     const statuses = new ServiceStatuses();
     statuses.set('IPv4', 'a/b/tcp/', { state: 'degraded', since: 1, reason: 'f belongs to a/c' });

@@ -1,3 +1,4 @@
+import { serviceOf } from '../../../src/domain/model/service-port-name.js';
 import { Bench, keyOf, START } from './bench.js';
 
 describe('start', () => {
@@ -8,6 +9,28 @@ describe('start', () => {
     expect(bench.syncs()).toEqual([]);
     expect(bench.observer.calls).toEqual([]);
     expect([bench.clock.pending, bench.loop.inSync]).toEqual([0, false]);
+  });
+
+  it('lets every Service wait until it is programmed, and later those that changed', async () => {
+    const bench = new Bench();
+    const waiting = () => ['a', 'b'].filter((name) => bench.loop.isWaiting(serviceOf(keyOf(name))));
+    expect(waiting()).toEqual(['a', 'b']);
+    let release = bench.backend.hold();
+    const begun = bench.begin('a', 'b');
+    await bench.settle();
+    expect(waiting()).toEqual(['a', 'b']);
+    release();
+    await begun;
+    await bench.settle();
+    expect(waiting()).toEqual([]);
+    release = bench.backend.hold();
+    bench.change('a');
+    expect(waiting()).toEqual(['a']);
+    await bench.settle();
+    expect(waiting()).toEqual(['a']);
+    release();
+    await bench.settle();
+    expect(waiting()).toEqual([]);
   });
 
   it('then syncs everything at once, and reports it', async () => {

@@ -433,6 +433,23 @@ describe('when and how often', () => {
     expect(world.conntrack.sweeps).toHaveLength(3);
   });
 
+  it('tries again within a second when something comes, however long it would have waited', async () => {
+    world.track('10.96.0.10', 53, '10.0.0.1:5353');
+    world.conntrack.faults.push(...Array.from({ length: 4 }, () => ({ thrown: new Error('no luck') })));
+    world.apply(slice('dns', { '10.0.0.2': {}, '10.0.0.3': {} }));
+    await world.settle();
+    await world.clock.advanceAsync(1000 + 2000 + 4000);
+    expect(world.conntrack.sweeps).toHaveLength(4);
+    world.apply(slice('dns', { '10.0.0.3': {} }));
+    await world.settle();
+    await world.clock.advanceAsync(999);
+    expect(world.conntrack.sweeps).toHaveLength(4);
+    await world.clock.advanceAsync(1);
+    expect(world.conntrack.sweeps).toHaveLength(5);
+    await world.clock.advanceAsync(60_000);
+    expect(world.conntrack.sweeps).toHaveLength(5);
+  });
+
   it('tries again when the addresses of this machine cannot be read', async () => {
     world.track('10.96.0.10', 53, '10.0.0.1:5353');
     world.addressesUnread = new Error('listing the addresses of this node was refused: EINTR');

@@ -216,7 +216,10 @@ describe('the suspect flows', () => {
   it('are queried by port when several addresses share it, and all together when there are many ports', () => {
     const suspects = suspectsOf(undefined, servicePort([vip, ['203.0.113.5', 53]], []));
     expect(suspects.queries()).toEqual([{ port: 53 }]);
-    for (let port = 100; port < 104; port++) suspects.add({ address: '10.96.0.10', port }, []);
+    const others = [100, 101, 102].map((port) => ({ address: '10.96.0.10', port }));
+    for (const other of others) suspects.add(other, []);
+    expect(suspects.queries()).toEqual([{ port: 53 }, ...others]);
+    suspects.add({ address: '10.96.0.10', port: 103 }, []);
     expect(suspects.queries()).toEqual([{}]);
   });
 });

@@ -59,6 +59,19 @@ describe('the summary of endings', () => {
     expect(isUncertain).toBeUndefined();
   });
 
+  it('tells steps apart by what they did, not by which object they are', () => {
+    const stepsOf = (...second: readonly Step[]) =>
+      summaryOf([ending({ steps: [step('jump')] }), ending({ steps: second })], byMasquerade).steps;
+    expect(stepsOf(step('jump'))).toEqual([step('jump')]);
+    for (const change of [
+      { hook: 'output' },
+      { where: 'ip t d' },
+      { rule: 'drop' },
+      { effect: 'stops' },
+    ] as const)
+      expect(stepsOf({ ...step('jump'), ...change })).toEqual([step('jump'), { ...step('jump'), ...change }]);
+  });
+
   it('is uncertain where a step is', () => {
     const uncertain = [ending({ steps: [{ ...step('x'), isUncertain: true }] })];
     expect(summaryOf(uncertain, byMasquerade).isUncertain).toBe(true);

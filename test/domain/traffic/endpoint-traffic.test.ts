@@ -50,11 +50,15 @@ describe('an endpoint', () => {
     expect(state(table)).toEqual({ open: 3, overdue: 2, silent: false });
   });
 
-  it('is silent although older connections were answered', () => {
+  it('is silent although older connections were answered, also those found later', () => {
     for (let id = 0; id < 9; id++) table.found(seenFlow(id, { replied: true }), 0);
     begin(3, 100);
     table.tidy(1_000, all);
     expect(state(table).silent).toBe(true);
+    table.found(seenFlow(10, { replied: true }), 1_000);
+    expect(state(table).silent).toBe(true);
+    table.began(seenFlow(200, { replied: true }), 1_000);
+    expect(state(table).silent).toBe(false);
   });
 
   it('is not silent because of waiting connections that may be older than answered ones', () => {

@@ -35,7 +35,7 @@ it('follows changes', () => {
   expect([...frontends.entries()]).toEqual([]);
 });
 
-it('gives a frontend that two claim to the first by key, and to the other one when that is gone', () => {
+it('gives a frontend that several claim to the first by key, and to another one when that is gone', () => {
   const other = entryOf({ name: 'basket' });
   const frontends = following(cart, other);
   expect(frontends.ownerOf(seenFlow(1))).toBe(other);

@@ -86,6 +86,19 @@ it('reports what began, ended without an answer, and was transferred between two
   ]);
 });
 
+it('reports nothing new of an interval in which nothing happened, not even an instant', () => {
+  table.found(seenFlow(1, { replied: true, bytes: 60 }), 0);
+  for (const time of [1_000, 2_000])
+    expect(between(take(1_000), take(time)).services[0]).toMatchObject({
+      open: 1,
+      new: 0,
+      newPerSecond: 0,
+      unanswered: 0,
+      bytes: 0,
+      bytesPerSecond: 0,
+    });
+});
+
 it('multiplies what is open in a sample', () => {
   table.sample(3);
   for (let id = 0; id < 5; id++) table.began(seenFlow(id), 0);

@@ -8,8 +8,8 @@ import { entryOf, FIRST } from '../../support/traffic/flows.js';
 function snapshot(connections: Readonly<Record<string, number>>): TrafficSnapshot {
   const ports = Object.entries(connections).map(([name, count]): PortSnapshot => {
     const totals: TrafficTotals = { connections: count, failed: 0, bytes: 10 * count };
-    const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 0, silent: false }]]);
-    return { entry: entryOf({ name }), ...totals, open: count, overdue: 0, endpoints };
+    const endpoints = new Map([[FIRST, { ...totals, open: count, overdue: 1, silent: false }]]);
+    return { entry: entryOf({ name }), ...totals, open: count, overdue: 1, endpoints };
   });
   return { time: 0, ports: new Map(ports.map((port) => [familyPortKey(port.entry), port])) };
 }
@@ -27,7 +27,7 @@ it('are of each service port, with its names', () => {
     failed: 0,
     bytes: 30,
     open: 3,
-    overdue: 0,
+    overdue: 1,
   });
 });
 
@@ -35,7 +35,9 @@ it('are sums of both families', () => {
   const v4 = snapshot({ cart: 3 }).ports.values().next().value!;
   const v6 = { ...v4, entry: { ...v4.entry, family: 'IPv6' as const } };
   const ports = new Map([v4, v6].map((port) => [familyPortKey(port.entry), port]));
-  expect(new TrafficSeries(5).of({ time: 0, ports })).toMatchObject([{ connections: 6, bytes: 60, open: 6 }]);
+  expect(new TrafficSeries(5).of({ time: 0, ports })).toMatchObject([
+    { connections: 6, bytes: 60, open: 6, overdue: 2 },
+  ]);
 });
 
 it('are of the first service ports as long as they are there, and one of all others', () => {

@@ -17,6 +17,15 @@ const dual = { ports, ipFamilyPolicy: 'PreferDualStack' };
 describe('what an API server accepts', () => {
   it.each<[string, unknown, object?]>([
     ['one port', { ports }],
+    ['the last port', { ports: [{ port: 65535 }] }],
+    [
+      'the shortest affinity',
+      { ports, sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 1 } } },
+    ],
+    [
+      'the longest affinity',
+      { ports, sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86400 } } },
+    ],
     [
       'ports that differ',
       {

@@ -153,14 +153,42 @@ describe('the rules of the kernel', () => {
     expect(await verdictsOf([to(1, -90), after])).toEqual(['dropped']);
   });
 
+  it.each([
+    ['before', 50, 0],
+    ['after', 150, 0x10],
+  ])('see what became of the source, %s that', async (_, priority, expected) => {
+    const masquerades = table({ type: 'nat', hook: 'postrouting', priority: 100 }, [
+      rule({ kind: 'masquerade', fullyRandom: false }),
+    ]);
+    const looks = table({ hook: 'postrouting', priority }, [
+      rule({ kind: 'ct', to: 0, key: 'status' }, is(bytes(expected, 0, 0, 0)), verdict('drop')),
+    ]);
+    expect(await verdictsOf([masquerades, looks])).toEqual(['dropped']);
+  });
+
+  it('see that the destination was rewritten', async () => {
+    const translates = table({ type: 'nat', hook: 'prerouting', priority: -100 }, [
+      rule(
+        { kind: 'immediate', to: 0, value: bytes(10, 9, 9, 1) },
+        { kind: 'nat', type: 'dnat', address: 0, port: undefined },
+      ),
+    ]);
+    const looks = table({}, [
+      rule({ kind: 'ct', to: 0, key: 'status' }, is(bytes(0x20, 0, 0, 0)), verdict('drop')),
+    ]);
+    expect(await verdictsOf([translates, looks])).toEqual(['dropped']);
+    expect(await verdictsOf([looks])).toEqual(['untouched']);
+  });
+
   it('go every way where a number is drawn', async () => {
     const drawn: Expression = { kind: 'random', to: 0, modulus: 4, offset: 0 };
     const found = await endings([table({}, [rule(drawn, is(bytes(3, 0, 0, 0)), verdict('drop'))])]);
-    expect(found.map(({ verdict: each, probability }) => [each, probability])).toEqual([
-      ['dropped', 0.25],
-      ['untouched', 0.25],
-      ['untouched', 0.25],
-      ['untouched', 0.25],
+    const whatIsDrawn = ({ steps }: TracedEnding) => steps[0]!.effect.split(';')[0];
+    expect(found.map((each) => [each.verdict, each.probability, whatIsDrawn(each)])).toEqual([
+      ['dropped', 0.25, 'draws 4 of 4'],
+      ['untouched', 0.25, 'draws 1 of 4'],
+      ['untouched', 0.25, 'draws 2 of 4'],
+      ['untouched', 0.25, 'draws 3 of 4'],
     ]);
   });
 
@@ -297,12 +325,14 @@ describe('sets of the kernel', () => {
       ],
       { sets: [set] },
     );
-    const element = (port: number, last: number): KernelElement => ({
-      key: bytes(0, port, 0, 0, 198, 51, 100, 0),
-      lastKey: bytes(0, last, 0, 0, 198, 51, 100, 255),
+    const element = (port: number, last: number, network = 198): KernelElement => ({
+      key: bytes(0, port, 0, 0, network, 51, 100, 0),
+      lastKey: bytes(0, last, 0, 0, network, 51, 100, 255),
     });
     expect(await verdictsOf([both], [element(79, 81)])).toEqual(['dropped']);
     expect(await verdictsOf([both], [element(81, 90)])).toEqual(['untouched']);
+    expect(await verdictsOf([both], [element(79, 81, 197)])).toEqual(['untouched']);
+    expect(await verdictsOf([both], [element(79, 81, 199)])).toEqual(['untouched']);
   });
 
   it('may have an element for all other keys', async () => {

@@ -24,10 +24,10 @@ export function connectionCondition({ name, values }: RuleOption): Test | undefi
   }
 }
 
-/** The first packet of a connection is new, whatever was done to its addresses. */
-function statesOf({ isUntracked, isTranslated, isMasqueraded }: TablesCourse): readonly string[] {
+/** The first packet of a connection is new, whatever was done to its destination. No rule sees it after its source is rewritten. */
+function statesOf({ isUntracked, isTranslated }: TablesCourse): readonly string[] {
   if (isUntracked) return ['UNTRACKED'];
-  return ['NEW', ...(isTranslated ? ['DNAT'] : []), ...(isMasqueraded ? ['SNAT'] : [])];
+  return ['NEW', ...(isTranslated ? ['DNAT'] : [])];
 }
 
 /** Match `mark` or `connmark`. */

@@ -1,0 +1,4 @@
+/** Runs before each test file of the planted copy. A property that fails need not be told by the simplest example. */
+import fc from 'fast-check';
+
+fc.configureGlobal({ endOnFailure: true });

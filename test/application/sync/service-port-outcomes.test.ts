@@ -1,0 +1,46 @@
+import { ServicePortOutcomes } from '../../../src/application/sync/service-port-outcomes.js';
+import { ServiceStatuses } from '../../../src/application/status/service-statuses.js';
+import { FakeClock } from '../../../src/testing/fakes/fake-clock.js';
+import { MemoryLogger } from '../../../src/testing/fakes/memory-logger.js';
+import { entryOf } from '../../support/traffic/flows.js';
+
+const cart = { key: 'shop/cart/tcp/', entry: entryOf() };
+const pay = { key: 'shop/pay/tcp/', entry: entryOf({ name: 'pay' }) };
+const refused = { key: pay.key, reason: 'no room' };
+const clash = (frontend: string) => ({ frontend, holder: cart.key, loser: pay.key });
+
+let clock: FakeClock;
+let statuses: ServiceStatuses;
+let logger: MemoryLogger;
+let outcomes: ServicePortOutcomes;
+beforeEach(() => {
+  clock = new FakeClock(1_000);
+  statuses = new ServiceStatuses();
+  logger = new MemoryLogger();
+  outcomes = new ServicePortOutcomes('IPv4', { entry: () => pay.entry }, statuses, clock, logger);
+});
+
+const warnings = () => logger.at('warn').map(({ facts }) => facts.reason);
+
+it('of service ports that stay degraded are logged when the reason is another one', () => {
+  const reasons = { f: 'f belongs to shop/cart', g: 'g belongs to shop/cart' };
+  outcomes.record([cart, pay], { written: 0, failed: [], conflicts: [clash('f')] });
+  clock.advance(1_000);
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('f')] });
+  expect(warnings()).toEqual([reasons.f]);
+  outcomes.record([pay], { written: 0, failed: [], conflicts: [clash('g')] });
+  expect(warnings()).toEqual([reasons.f, reasons.g]);
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ since: 1_000, reason: reasons.g });
+});
+
+it('of service ports that fail do not become better because another one has their frontend', () => {
+  outcomes.record([pay], { written: 0, failed: [refused], conflicts: [] });
+  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
+  expect(statuses.get('IPv4', pay.key)).toMatchObject({ state: 'failed', reason: 'no room', attempts: 1 });
+});
+
+it('of service ports that are not programmed yet are not known because another one has their frontend', () => {
+  outcomes.record([cart], { written: 0, failed: [], conflicts: [clash('f')] });
+  expect(statuses.get('IPv4', pay.key)).toBeUndefined();
+  expect(statuses.get('IPv4', cart.key)).toEqual({ state: 'programmed', since: 1_000 });
+});
