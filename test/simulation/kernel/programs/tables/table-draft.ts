@@ -56,8 +56,9 @@ export class TableDraft {
     return found ? found.entries : this.has(chain) ? [] : undefined;
   }
 
+  /** Those that are not built in, in the order in which they were made. */
   ownChains(): readonly string[] {
-    return [...this.chains.keys()].filter((chain) => !isBuiltIn(this.name, chain)).sort();
+    return [...this.chains.keys()].filter((chain) => !isBuiltIn(this.name, chain));
   }
 
   allChains(): readonly string[] {
@@ -107,8 +108,10 @@ export class TableDraft {
   }
 
   setPolicy(chain: string, policy: string, packets = 0, bytes = 0): Obstacle | undefined {
-    if (!isBuiltIn(this.name, chain) || !this.has(chain)) return 'no built-in chain';
-    if (policy !== 'ACCEPT' && policy !== 'DROP') return 'policy';
+    const isPolicy = policy === 'ACCEPT' || policy === 'DROP';
+    if (this.makesBuiltIn && !isPolicy) return 'policy';
+    if (!isBuiltIn(this.name, chain)) return 'no built-in chain';
+    if (!isPolicy) return 'policy';
     const open = this.open(chain)!;
     this.effects++;
     Object.assign(open, { policy, packets, bytes });
@@ -146,7 +149,7 @@ export class TableDraft {
 
   /** @param position from 0 */
   removeAt(chain: string, position: number): Obstacle | undefined {
-    if (!this.has(chain)) return 'no chain';
+    if (!this.chains.has(chain)) return 'no chain';
     if (position < 0 || position >= this.rules(chain)!.length) return 'index of deletion';
     this.count(this.open(chain)!.entries.splice(position, 1)[0]!, -1);
     return undefined;
@@ -166,8 +169,8 @@ export class TableDraft {
     const found = this.chains.get(chain);
     if (!found) return 'no chain';
     if (isBuiltIn(this.name, chain) && !this.makesBuiltIn) return 'built-in';
-    if (found.entries.length > 0) return 'not empty';
     if (this.referencesTo(chain) > 0) return 'in use';
+    if (found.entries.length > 0) return 'not empty';
     this.effects++;
     this.chains.delete(chain);
     this.opened.delete(chain);
@@ -179,9 +182,13 @@ export class TableDraft {
     const open = isBuiltIn(this.name, chain) ? undefined : this.open(chain);
     if (!open) return 'no chain';
     this.effects++;
-    this.chains.delete(chain);
+    const renamed = { ...open, name: to };
     this.opened.delete(chain);
-    this.add({ ...open, name: to });
+    this.opened.set(to, renamed);
+    const all = [...this.chains];
+    this.chains.clear();
+    for (const [name, each] of all)
+      this.chains.set(name === chain ? to : name, name === chain ? renamed : each);
     const uses = this.referencesTo(chain);
     this.references.delete(chain);
     if (uses === 0) return undefined;

@@ -60,8 +60,13 @@ function overChains(draft: TableDraft, { operation, chain }: Step): Obstacle | u
     return draft.has(name) ? undefined : 'no chain';
   };
   if (chain !== undefined) return act(chain);
-  const names = operation === 'X' ? draft.ownChains() : draft.allChains();
+  const names = operation === 'X' ? [...draft.ownChains()].sort() : draft.allChains();
   return first(names, act);
+}
+
+/** The chains that nf_tables does not remove when it is asked for all of them. */
+export function stuckChains(draft: TableDraft): readonly string[] {
+  return draft.ownChains().filter((name) => draft.remove(name) !== undefined);
 }
 
 /** Does all, and returns the first obstacle. */

@@ -1,5 +1,6 @@
-import type { Random } from '../../world/random.js';
-import type { IpFamily } from '../../../../src/domain/net/ip-family.js';
+import type { Random } from '../../../world/random.js';
+import { wordsOf } from '../rules/words.js';
+import type { IpFamily } from '../../../../../src/domain/net/ip-family.js';
 
 const CHAINS = ['KUBE-A', 'KUBE-B', 'KUBE-C', 'MINE'];
 const BUILT_IN = {
@@ -21,6 +22,27 @@ export class RandomRestores {
       this.random.pick(['nat', 'nat', 'filter', 'mangle'] as const),
     );
     return tables.map((table) => this.table(table)).join('');
+  }
+
+  /** What `iptables` is told, behind its name. */
+  command(): readonly string[] {
+    const { random } = this;
+    const table = random.pick(['nat', 'nat', 'filter'] as const);
+    const chain = random.isOneIn(4) ? random.pick(BUILT_IN[table]) : random.pick(CHAINS);
+    const plain = [
+      `-N ${chain}`,
+      `-N ${random.pick(CHAINS)}`,
+      `-F${random.isOneIn(4) ? '' : ` ${chain}`}`,
+      `-X${random.isOneIn(6) ? '' : ` ${chain}`}`,
+      `-E ${chain} ${random.pick(CHAINS)}`,
+      `-P ${chain} ${random.pick(['ACCEPT', 'DROP', 'RETURN'])}`,
+      `-S ${chain}`,
+      '-S',
+      `-D ${chain} ${random.between(1, 3)}`,
+    ];
+    const withRule = ['-A', '-I', '-D', '-C'].map((option) => `${option} ${chain} ${this.rule(table)}`);
+    const line = random.isOneIn(2) ? random.pick(plain) : random.pick(withRule);
+    return ['-w', '5', '-t', table, ...wordsOf(line)];
   }
 
   private table(table: TableName): string {
